@@ -11,6 +11,7 @@ import {
   type ViewsStep,
   type ViewSummary,
 } from './existing-views.js';
+import { exportPages, type ExportPage, type ExportRequest } from './export.js';
 import { KeySpace } from './keys.js';
 import {
   anchorAt,
@@ -22,6 +23,7 @@ import {
   valuesOf,
   whole,
   type DenseOption,
+  type PageRequest,
 } from './read-requests.js';
 import { TIE_SIGNS } from './run-arguments.js';
 import { defineScripts, READ_SCRIPTS } from './scripts.js';
@@ -32,6 +34,7 @@ import {
   playersOf,
   standingsOf,
   type Places,
+  type Standings,
 } from './standings.js';
 import type { LiveBoard } from './types.js';
 import type { ViewReads } from './view-reads.js';
@@ -112,17 +115,36 @@ export class BoardReader implements ViewReads {
   }
 
   /**
+   * All players of all views, or of some: the pages of each view from the top, one view after the other. Each page is read by its
+   * cursor while scores move, as `standings` does. Holds the names of up to 10,000 views and about 10 pages; goes on reading only
+   * when the caller asks for more. Rejects with ListingInterruptedError if another generation goes live meanwhile, and with
+   * ExpiredViewError if a view expires between two of its pages; begin again then.
+   * Cost: the listing of the views, and a request of O(log N + 1,000) per 1,000 players of a view; at most 9 wait at once.
+   */
+  async *export(board: string, request: ExportRequest = {}): AsyncGenerator<ExportPage> {
+    const { definition, generation } = await this.board(board);
+    const list = () => pagesOf(board, (cursor) => this.#viewsFrom(board, cursor, generation));
+    const read = (page: PageRequest) => this.#standings(board, page, generation);
+    yield* exportPages({ definition, list, read }, request);
+  }
+
+  /**
    * A page of a view: from the top, from a rank, or after another page. A walk by cursor shows a player exactly once if he stays
    * on the same side of each page's last player while the pages are read. Another one may appear twice, or not at all.
    * Cost: O(log N + limit).
    */
-  standings: ViewReads['standings'] = async (board, request = {}) => {
+  standings: ViewReads['standings'] = async (board, request = {}) =>
+    this.#standings(board, request);
+
+  /** As `standings`. With `only`: of this generation. @throws ListingInterruptedError */
+  async #standings(board: string, request: PageRequest, only?: string): Promise<Standings> {
     const { from, after, scores, dense } = request;
     const limit = whole('limit', request.limit ?? 100, 0, MOST_PLAYERS);
     const position = whole('from', from ?? 1, 1, Number.MAX_SAFE_INTEGER) - 1;
     if (after !== undefined && from !== undefined)
       throw new InvalidReadError('after', 'excludes from; leave out one of them');
-    const page = await this.#page(board, (live) => {
+    const page = await this.#page(board, (live, generation) => {
+      requireSame(board, generation, only);
       const bounds = boundsOf(live, scores);
       if (after === undefined) {
         const readable = selectedView(live, request);
@@ -138,7 +160,7 @@ export class BoardReader implements ViewReads {
       return { ...readable, anchor, limit, bounds: end.bounds, dense };
     });
     return standingsOf(page);
-  };
+  }
 
   /** The number of players in a view, or of those with such scores. Cost: O(log N). */
   count: ViewReads['count'] = async (board, { scores, ...selection } = {}) => {
@@ -268,11 +290,14 @@ export class BoardReader implements ViewReads {
     return playersOf(definition, view, reply);
   }
 
-  async #page(board: string, pageOf: (definition: BoardDefinition) => Page): Promise<Places> {
+  async #page(
+    board: string,
+    pageOf: (definition: BoardDefinition, generation: string) => Page,
+  ): Promise<Places> {
     const [reply, definition, { view, bounds }] = await this.#read(
       board,
-      (live) => {
-        const page = pageOf(live);
+      (live, generation) => {
+        const page = pageOf(live, generation);
         const { anchor, bounds: [best] = [''] } = page;
         const isTop = anchor[0] === 'position' && anchor[1] === 0 && best === '';
         return { ...page, dense: page.dense === true || isTop };
@@ -286,11 +311,11 @@ export class BoardReader implements ViewReads {
   /** Calls a script for one view. Returns the lines of its reply, with the definition and the view that were read. */
   async #read<Asked extends ReadableView & DenseOption>(
     board: string,
-    viewOf: (definition: BoardDefinition) => Asked,
+    viewOf: (definition: BoardDefinition, generation: string) => Asked,
     call: (args: PlaceArguments, live: BoardDefinition, asked: Asked) => Promise<string[] | string>,
   ): Promise<[words: string[], BoardDefinition, Asked]> {
     const [reply, { definition }, asked] = await this.#boards.read(board, async (located) => {
-      const view = viewOf(located.definition);
+      const view = viewOf(located.definition, located.generation);
       return [await call(this.#placeArguments(located, view), located.definition, view), view];
     });
     const [lines = ''] = reply;
@@ -299,11 +324,12 @@ export class BoardReader implements ViewReads {
   }
 
   /** Reads one step of a listing, then the sizes of its views. A view that is swept in between has size 0 and is left out. */
-  async #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
+  async #viewsFrom(board: string, cursor: string, only?: string): Promise<ViewsStep> {
     const [reply, { shard, generation }] = await this.#boards.read(board, async (located) => [
       await this.#redis.ranklogViews(...this.#boards.viewsArguments(located), cursor),
       undefined,
     ]);
+    requireSame(board, generation, only);
     const step = viewsStepOf(reply, generation);
     const sizes = await Promise.all(
       step.views.map(({ view }) => this.#redis.zcard(this.#keys.ranking(shard, generation, view))),
@@ -326,4 +352,9 @@ export class BoardReader implements ViewReads {
       dense === true ? 1 : 0,
     ] as const;
   }
+}
+
+/** @throws ListingInterruptedError if only one generation may be read, and another one is live */
+function requireSame(board: string, generation: string, only: string | undefined): void {
+  if (only !== undefined && generation !== only) throw new ListingInterruptedError(board);
 }

@@ -68,11 +68,12 @@ export class InvalidReadError extends BoardStoreError {
   }
 }
 
+/** A listing of views, or an export, that can't go on. */
 export class ListingInterruptedError extends BoardStoreError {
   constructor(readonly board: string) {
     super(
       'LISTING_INTERRUPTED',
-      `cannot finish listing the views of board "${board}": another generation went live, or another Redis server answers, since the listing began; list them again`,
+      `cannot finish reading the views of board "${board}": another generation went live, or another Redis server answers, since the read began; begin again`,
       true,
     );
   }

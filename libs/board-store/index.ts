@@ -1,6 +1,7 @@
 export { BoardStore } from './board-store.js';
 export { ContinuityStore, type Comparison, type Recovered } from './continuity-store.js';
 export * from './errors.js';
+export { walkView } from './export.js';
 export { GenerationCatalog } from './generation-catalog.js';
 export { GenerationStore, type Promotion, type NewShadow } from './generation-store.js';
 export * from './identity.js';

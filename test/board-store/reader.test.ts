@@ -13,6 +13,7 @@ import {
   ExpiredViewError,
   StoreStatus,
   UnknownBoardError,
+  type ExportRequest,
   type PageRequest,
   type Standing,
 } from '#board-store';
@@ -246,6 +247,35 @@ async function compareViews(filled: Filled, limit: number) {
   }
 }
 
+/** Checks that an export has all players of all views, and with a filter those of some views. */
+async function compareExport({ reader, oracle }: Filled, some: number) {
+  const expected = oracle.views('arena').flatMap((view) => {
+    const rows = oracle.standings('arena', view).map(withoutDenseRank);
+    return rows.map((row) => ({ view, ...row }));
+  });
+  const exported = async (request?: ExportRequest) => {
+    const rows: object[] = [];
+    for await (const { view, entries } of reader.export('arena', request))
+      rows.push(...entries.map((entry) => ({ view, ...withoutDenseRank(entry) })));
+    return rows;
+  };
+  expect(await exported()).toEqual(expected);
+  const [window = '', ...pairs] = (oracle.views('arena')[some] ?? '').split(' ');
+  if (window === '') return;
+  const [pair] = pairs;
+  const [name = '', value = ''] = pair?.split('=') ?? [];
+  const where = pair === undefined ? {} : { [name]: decodeURIComponent(value) };
+  for (const request of [{ window }, { where }, { window, where }])
+    expect(await exported(request)).toEqual(
+      expected.filter(({ view }) => {
+        const [instance, ...others] = view.split(' ');
+        const isOfWindow = !('window' in request) || instance === window;
+        const hasValue = !('where' in request) || pair === undefined || others.includes(pair);
+        return isOfWindow && hasValue;
+      }),
+    );
+}
+
 /** Checks that readers refuse views that have expired, although none is swept yet. */
 async function compareExpired({ reader, oracle }: Filled) {
   const existing = oracle.views('arena');
@@ -279,6 +309,7 @@ describe('reading a board', () => {
         fc.asyncProperty(boardArbitrary, limits, async ([definition, events], limit) => {
           const filled = await fill(definition, events);
           await compareViews(filled, limit);
+          await compareExport(filled, limit - 1);
           await compareExpired(filled);
           await compareFacts(filled, definition);
         }),

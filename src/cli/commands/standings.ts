@@ -1,5 +1,11 @@
 import { parseView, suggestion } from '#board';
-import type { BoardReader, Standing, Standings, ViewSelection } from '#board-store';
+import {
+  walkView,
+  type BoardReader,
+  type Standing,
+  type Standings,
+  type ViewSelection,
+} from '#board-store';
 import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
@@ -23,8 +29,6 @@ export function standings(board: string, options: StandingsOptions): Promise<num
   }, options.generation);
 }
 
-const PAGE = 1_000;
-
 /**
  * The first `most` players of a view, page after page. `isSame` is false if the view changed meanwhile: a player who moved may then
  * be missing or appear twice, and the pages after the change have no dense ranks.
@@ -32,18 +36,15 @@ const PAGE = 1_000;
 export async function readTop(
   reader: Pick<BoardReader, 'standings'>,
   board: string,
-  { most, ...selection }: ViewSelection & { readonly most: number },
+  request: ViewSelection & { readonly most: number },
 ): Promise<Standings & { readonly isSame: boolean }> {
-  const first = await reader.standings(board, { ...selection, limit: Math.min(most, PAGE) });
+  const pages = walkView((page) => reader.standings(board, page), request);
+  const first = (await pages.next()).value as Standings; // a walk has a page
   const entries = [...first.entries];
-  let { next } = first;
   let isSame = true;
-  while (next !== undefined && entries.length < most) {
-    const limit = Math.min(PAGE, most - entries.length);
-    const page = await reader.standings(board, { after: next, limit });
+  for await (const page of pages) {
     isSame &&= page.version === first.version;
     entries.push(...(isSame ? countDense(page.entries, entries.at(-1)) : page.entries));
-    ({ next } = page);
   }
   return { ...first, entries, isSame };
 }

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MalformedViewError, NoSuchViewError, type BoardDefinition } from '#board';
+import {
+  BoardReader,
+  ExpiredViewError,
+  InvalidReadError,
+  ListingInterruptedError,
+  type ExportPage,
+  type ExportRequest,
+  type Standing,
+} from '#board-store';
+import { arena, lasting, scored, StoreFixture, T0 } from './fixture.js';
+import { GenerationFixture } from './generation-fixture.js';
+import { interceptedClient, lateClient, once, openTestRedis } from './test-redis.js';
+
+const testRedis = openTestRedis();
+const { redis, newKeys, close } = testRedis;
+let board: StoreFixture;
+beforeAll(async () => {
+  board = await filled();
+});
+afterAll(close);
+
+const WEEK = 7 * 86_400_000;
+const definition: BoardDefinition = {
+  ...arena,
+  windows: [{ kind: 'all' }, { kind: 'week', keepMs: WEEK }],
+  dimensions: [[], ['region'], ['region', 'mode']],
+};
+const KEPT_UNTIL = T0 + 2 * WEEK;
+const OLD = { view: 'week:2026-W46', expiresAt: KEPT_UNTIL - WEEK, published: true };
+const NEW = { view: 'week:2026-W47', expiresAt: KEPT_UNTIL, published: true };
+const LARGE = 'all region=eu';
+const SMALL = Array.from({ length: 30 }, (_, n) => `all region=eu mode=m${n + 10}`);
+const PLAYERS = 2_500;
+
+/** A board with a view of 2,500 players in ties, which is exported first, and views of three players. */
+async function filled(): Promise<StoreFixture> {
+  const fixture = await new StoreFixture(redis, newKeys()).register(definition);
+  const many = Array.from({ length: PLAYERS }, (_, n) =>
+    scored(`p-${n}`, [Math.floor(n / 7)], { views: lasting(LARGE) }),
+  );
+  const few = ['ada', 'bob', 'cyd'].map((player, points) =>
+    scored(player, [points], { views: [...lasting('all', ...SMALL), OLD, NEW] }),
+  );
+  for (let from = 0; from < PLAYERS; from += 500)
+    await fixture.apply(many.slice(from, from + 500), { from });
+  await fixture.apply(few, { from: PLAYERS });
+  return fixture;
+}
+
+async function pagesOf(reader: BoardReader, request?: ExportRequest): Promise<ExportPage[]> {
+  const pages: ExportPage[] = [];
+  for await (const page of reader.export('arena', request)) pages.push(page);
+  return pages;
+}
+const viewsOf = async (reader: BoardReader, request: ExportRequest) =>
+  (await pagesOf(reader, request)).map(({ view }) => view);
+
+/** Moves the event clock of the board. */
+async function moveClock({ keys, live }: StoreFixture, clock: number): Promise<void> {
+  await redis.hset(keys.facts(0, live.generation), 'clock', clock);
+}
+
+/** A reader that does something before the first page that it reads after `pages` others. */
+const later = ({ keys }: StoreFixture, pages: number, work: () => Promise<void>) =>
+  new BoardReader({
+    redis: lateClient(redis, /^ranklogPage$/, once(work, pages + 1)),
+    prefix: keys.prefix,
+  });
+
+describe('an export', () => {
+  it('has each view in pages of 1,000 players, as standings reads them, in the order of the listing', async () => {
+    const reader = board.reader();
+    const pages = await pagesOf(reader);
+    const listed = await reader.views('arena');
+    const [first] = listed.filter(({ view }) => view === LARGE);
+    expect(first?.size).toBe(PLAYERS);
+    const repeated = listed.flatMap((one) => (one === first ? [one, one, one] : [one]));
+    expect(pages.map(({ view, size }) => [view, size])).toEqual(
+      repeated.map(({ view, size }) => [view, size]),
+    );
+    const found: Standing[] = pages.flatMap(({ view, entries }) => (view === LARGE ? entries : []));
+    const expected: Standing[] = [];
+    for (let from = 1; from <= PLAYERS; from += 1_000)
+      expected.push(
+        ...(await reader.standings('arena', { view: LARGE, from, limit: 1_000 })).entries,
+      );
+    expect(found).toEqual(expected);
+    const total = listed.reduce((sum, { size }) => sum + size, 0);
+    expect(pages.map((page) => page.total)).toEqual(pages.map(() => total));
+  });
+
+  it('reads a few pages ahead, and no more while the caller does not ask', async () => {
+    const { keys } = board;
+    let [running, most, reads] = [0, 0, 0];
+    const client = interceptedClient(redis, /^ranklogPage$/, async (run) => {
+      reads += 1;
+      most = Math.max(most, ++running);
+      return run().finally(() => (running -= 1));
+    });
+    const reader = new BoardReader({ redis: client, prefix: keys.prefix });
+    const pages = reader.export('arena');
+    await pages.next();
+    await reader.player('arena', 'ada'); // whatever was asked for before has been read
+    expect(reads).toBeLessThanOrEqual(10);
+    await pages.return(undefined);
+    const before = reads;
+    await pagesOf(reader);
+    expect(reads - before).toBe(2 + 34);
+    expect(most).toBeGreaterThanOrEqual(8);
+    expect(most).toBeLessThanOrEqual(10);
+  });
+
+  it.each<[ExportRequest, string[]]>([
+    [{ window: 'week' }, [OLD.view, NEW.view]],
+    [{ window: 'week:previous', at: T0 }, [OLD.view]],
+    [{ window: 'week:2026-W47' }, [NEW.view]],
+    [{ window: 'week', where: { region: 'eu' } }, []],
+    [{ where: { region: 'eu' } }, [LARGE, LARGE, LARGE, ...SMALL]],
+    [{ where: { mode: 'm11' } }, ['all region=eu mode=m11']],
+    [{ where: { region: 'eu', mode: 'm11' }, window: 'all' }, ['all region=eu mode=m11']],
+    [{ views: ['week:current', 'all', 'week:2026-W47'], at: T0 }, [NEW.view, 'all']],
+    [{ views: ['all mode=m11 region=eu'] }, ['all region=eu mode=m11']],
+    [{ views: ['all region=none'] }, ['all region=none']],
+  ])('of the views %j has these', async (request, expected) => {
+    expect(await viewsOf(board.reader(), request)).toEqual(expected);
+  });
+
+  it.each<[ExportRequest, new (...args: never[]) => Error]>([
+    [{ window: 'day' }, NoSuchViewError],
+    [{ where: { team: 'red' } }, NoSuchViewError],
+    [{ views: ['all', 'day'] }, NoSuchViewError],
+    [{ views: ['all', 'all  x=1'] }, MalformedViewError],
+    [{ views: ['all'], window: 'all' }, InvalidReadError],
+    [{ at: NaN }, InvalidReadError],
+  ])('of the views %j is refused before the first page', async (request, error) => {
+    const pages = board.reader().export('arena', request);
+    await expect(pages.next()).rejects.toThrow(error);
+  });
+
+  it('leaves out a view that expires before its turn, and reports it', async () => {
+    const fixture = await filled();
+    const expired: string[] = [];
+    const onExpired = ({ view }: ExpiredViewError) => expired.push(view);
+    const reader = later(fixture, 3, () => moveClock(fixture, KEPT_UNTIL - WEEK));
+    const views = await viewsOf(reader, { onExpired });
+    expect(views).toHaveLength(3 + 30 + 2);
+    expect([views.at(-1), expired]).toEqual([NEW.view, [OLD.view]]);
+    await moveClock(fixture, KEPT_UNTIL);
+    const named = fixture.reader().export('arena', { views: ['all', NEW.view], onExpired });
+    await expect(named.next()).rejects.toThrow(ExpiredViewError);
+  });
+
+  it('fails if a view expires between two of its pages', async () => {
+    const fixture = await filled();
+    const keysOf = (view: string) => fixture.keys.ofView(0, fixture.live.generation, view);
+    for (const [index, key] of keysOf(LARGE).entries())
+      await redis.copy(key, keysOf(NEW.view)[index]!, 'REPLACE');
+    const reader = later(fixture, 2, () => moveClock(fixture, KEPT_UNTIL)); // one reads the head
+    const pages = reader.export('arena', { views: [NEW.view] });
+    expect((await pages.next()).value).toMatchObject({ view: NEW.view, size: PLAYERS });
+    await expect(pages.next()).rejects.toThrow(ExpiredViewError);
+  });
+
+  it.each([
+    ['the views are listed', /^ranklogViews$/, 2],
+    ['a view is read', /^ranklogPage$/, 1],
+  ])('fails if another generation goes live when %s', async (_, name, call) => {
+    const fixture = await GenerationFixture.make(testRedis);
+    const promote = async () => {
+      await fixture.makeLive(await fixture.build());
+    };
+    const client = lateClient(redis, name, once(promote, call));
+    const reader = new BoardReader({ redis: client, prefix: fixture.keys.prefix });
+    await expect(pagesOf(reader)).rejects.toThrow(ListingInterruptedError);
+    expect(await pagesOf(reader)).toMatchObject([{ view: 'all', size: 2 }]);
+  });
+});
