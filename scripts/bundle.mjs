@@ -4,6 +4,7 @@ import { cp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions, COMPILED, ROOT, thirdPartyLicences } from './bundling.mjs';
+import { buildPage } from './page.mjs';
 
 const BUNDLE = path.join(COMPILED, 'cli');
 
@@ -49,5 +50,6 @@ const { metafile: lazyMetafile } = await build({
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
 });
-const outputs = { ...metafile.outputs, ...lazyMetafile.outputs };
+const page = await buildPage(path.join(BUNDLE, 'page'));
+const outputs = { ...metafile.outputs, ...lazyMetafile.outputs, page };
 await writeFile(path.join(BUNDLE, 'THIRD-PARTY.txt'), thirdPartyLicences({ outputs }));

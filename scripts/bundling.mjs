@@ -71,7 +71,7 @@ export function bundleOptions(scripts, load = (library) => `require('${library}'
 
 /**
  * The licences of the packages in a bundle.
- * @param {Pick<import('esbuild').Metafile, 'outputs'>} metafile
+ * @param {{ outputs: Record<string, Pick<import('esbuild').Metafile['outputs'][string], 'inputs'>> }} metafile
  */
 export function thirdPartyLicences({ outputs }) {
   const files = Object.values(outputs).flatMap(({ inputs }) => {

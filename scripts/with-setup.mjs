@@ -16,6 +16,7 @@ const BUILD_CONFIGS = [
   'package-lock.json',
   'scripts/bundle.mjs',
   'scripts/bundling.mjs',
+  'scripts/page.mjs',
 ];
 
 /** Installs the dependencies of the lockfile if they are missing or older than it. Leaves linked ones alone. */

@@ -5,6 +5,7 @@ import { LiveController } from '../live/live.controller.js';
 import { LiveStreams } from '../live/live-streams.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { BoardsController } from './boards.controller.js';
+import { PageController } from './page.controller.js';
 import { PlayersController, StandingsController } from './standings.controller.js';
 
 export const READ_CONTROLLERS = [
@@ -12,6 +13,7 @@ export const READ_CONTROLLERS = [
   StandingsController,
   PlayersController,
   LiveController,
+  PageController,
 ];
 
 /** The role `query`: answers reads of the boards and streams their changes, over HTTP. */

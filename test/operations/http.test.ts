@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { KeySpace, LeaseStore, type ReconciliationStatus } from '#board-store';
@@ -87,7 +88,7 @@ describe('a running process', () => {
     expect([list.status, await list.json()]).toEqual([200, []]);
   });
 
-  it('answers reads with the role query alone, as the library does, and describes them', async () => {
+  it('answers reads with the role query alone, as the library does, describes them, and serves the page', async () => {
     const env = { RANKLOG_QUERY_WRITES: 'true' };
     instance = await TestInstance.create(BOARDS, { partitions: 1, env });
     const query = await instance.start('--roles', 'query');
@@ -101,6 +102,11 @@ describe('a running process', () => {
     expect(await read('/v1/boards/arena/standings')).toEqual(page);
     const document = JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8')) as object;
     expect(await read('/openapi.json')).toEqual(document);
+    const shown = await fetch(`${urlOf(query)}/`);
+    expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const [, script = ''] = /<script[^>]*>([^]*?)<\/script>/.exec(await shown.text()) ?? [];
+    const own = `script-src 'sha256-${hash('sha256', script, 'base64')}'`;
+    expect(shown.headers.get('content-security-policy')).toContain(own);
   });
 
   it('reports partitions that wait until other partitions have recovered, but not as a problem', async () => {

@@ -1,0 +1,180 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Neighbour, PlayerStanding, SearchPage, Standing } from '#http';
+import {
+  boardPath,
+  getJson,
+  problemIn,
+  POLL_MS,
+  reader,
+  useEvents,
+  usePolled,
+  type Answer,
+} from './data.js';
+import { Table } from './board.js';
+import {
+  countText,
+  Histogram,
+  labelOf,
+  ProblemNotice,
+  RankPlot,
+  timeText,
+  type RankChanges,
+} from './parts.js';
+import { hashOf, type Route } from './route.js';
+
+const MOST_FOUND = 20;
+const MOST_STEPS = 20;
+const TYPING_MS = 200;
+
+/** A search field; its results are links that choose a player. */
+export function PlayerSearch({ route }: { route: Route }) {
+  const [text, setText] = useState('');
+  const [asked, setAsked] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const found = usePolled(`search ${asked}`, {
+    read: () => search(route, asked),
+    everyMs: asked === '' ? undefined : 10 * POLL_MS,
+  });
+  const chooseFirst = (event: Event) => {
+    event.preventDefault();
+    const [first] = found.value ?? [];
+    if (first) location.hash = hashOf({ ...route, player: first.playerId });
+    if (first) setText('');
+  };
+  return (
+    <form role="search" onSubmit={chooseFirst}>
+      <input
+        type="search"
+        aria-label="Find a player"
+        placeholder="Find a player"
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      {asked !== '' && <Found {...{ route, found }} onChoose={() => setText('')} />}
+    </form>
+  );
+}
+
+interface FoundProps {
+  readonly route: Route;
+  readonly found: Answer<readonly Standing[]>;
+  readonly onChoose: () => void;
+}
+
+function Found({ route, found: { value, problem }, onChoose }: FoundProps) {
+  if (value === undefined) return <ProblemNotice problem={problem} />;
+  const count = value.length === MOST_FOUND ? `The first ${MOST_FOUND}` : value.length;
+  return (
+    <>
+      <p role="status">{count} players of this view have this in their id.</p>
+      <ul class="found">
+        {value.map(({ playerId, rank }) => (
+          <li key={playerId}>
+            <a href={hashOf({ ...route, player: playerId })} onClick={onChoose}>
+              {playerId}
+            </a>{' '}
+            rank {rank}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Players of the view whose ids contain the text, the one with exactly this id first. Looks at the first 20,000 players. */
+async function search({ board, window, where }: Route, text: string): Promise<Standing[]> {
+  const { standing } = await reader.player(board, text, { window, where });
+  const found = new Map(standing && [[text, standing]]);
+  let page: SearchPage | undefined;
+  for (let step = 0; step < MOST_STEPS && found.size < MOST_FOUND; step++) {
+    page = await reader.search(board, text, { window, where, after: page?.next });
+    for (const entry of page.entries) found.set(entry.playerId, entry);
+    if (page.next === undefined) break;
+  }
+  return [...found.values()].slice(0, MOST_FOUND);
+}
+
+/** A player in a view: place, neighbours, the histogram of the view, and the last ranks. Read again when his rank changes. */
+export function Player({ route }: { route: Chosen }) {
+  const { board, player } = route;
+  const [events, setEvents] = useState(0);
+  const path = `${boardPath(board)}/players/${encodeURIComponent(player)}`;
+  useEvents(`${path}/events`, ['rank-change', 'reset'], () => setEvents((count) => count + 1));
+  const { value, problem } = usePolled(hashOf(route), {
+    read: () => readPlayer(route, path),
+    everyMs: POLL_MS,
+    trigger: events,
+  });
+  return (
+    <section class="card player" aria-label={`Player ${player}`} data-panel="player">
+      <div class="line">
+        <h2>{player}</h2>
+        <a href={hashOf({ ...route, player: undefined })}>Close</a>
+      </div>
+      {!value && <ProblemNotice problem={problem} />}
+      {value?.standing === null && <p class="notice">This player has no score in this view.</p>}
+      {value?.standing && (
+        <>
+          <Place {...value} standing={value.standing} />
+          <h3>Around {player}</h3>
+          <Table route={route} view={value.view} entries={value.around} />
+          <Histogram buckets={value.buckets} columns={value.standing.columns} />
+          {'problem' in value.changes ? (
+            <ProblemNotice {...value.changes} />
+          ) : (
+            <RankPlot view={value.view} {...value.changes} />
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+type Chosen = Route & { readonly player: string };
+
+async function readPlayer({ board, player, window, where }: Chosen, path: string) {
+  const view = { window, where };
+  const [place, around, { buckets }, changes] = await Promise.all([
+    reader.player(board, player, { ...view, gaps: true }),
+    reader.around(board, player, { ...view, above: 3, below: 3 }),
+    reader.histogram(board, { ...view, buckets: 24 }),
+    getJson<RankChanges>(`${path}/changes`).catch(problemIn),
+  ]);
+  return { ...place, around: around.entries, buckets, changes };
+}
+
+function Place({ standing, size, above, below }: PlayerStanding & { standing: Standing }) {
+  const { rank, percentile, columns, reachedAt } = standing;
+  const facts = {
+    ...columns,
+    reached: timeText(reachedAt),
+    'to the player ahead': gapText(above),
+    'to the player behind': gapText(below),
+  };
+  return (
+    <>
+      <p class="place" role="status">
+        <span class="hidden">Rank </span>
+        <strong data-place={rank}>{rank}</strong> of {countText(size)}, ahead of {percentile} %
+      </p>
+      <dl>
+        {Object.entries(facts).map(([name, value]) => (
+          <div key={name}>
+            <dt>{labelOf(name)}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+/** The first column in which two neighbours differ. */
+function gapText(neighbour: Neighbour | null | undefined): string {
+  if (!neighbour) return 'none';
+  const differing = Object.entries(neighbour.gap).find(([, gap]) => Number(gap) !== 0);
+  return differing ? `${differing[1]} ${differing[0]}` : 'tied';
+}
