@@ -1,7 +1,7 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { HttpView, Standing } from '#http';
+import { useEffect } from 'preact/hooks';
+import type { HttpView } from '#http';
 import { PAGE_SIZE, POLL_MS, reader, usePolled, useStandings, type Connection } from './data.js';
-import { countText, labelOf, ProblemNotice, timeText } from './parts.js';
+import { countText, labelOf, ProblemNotice, Table } from './parts.js';
 import { Player, PlayerSearch } from './player.js';
 import { completed, hashOf, valuesOf, windowChoices, type Board, type Route } from './route.js';
 
@@ -123,98 +123,6 @@ function View({ route }: { route: Route & { readonly window: string } }) {
       {player !== undefined && <Player key={player} route={{ ...route, player }} />}
     </div>
   );
-}
-
-interface TableProps {
-  readonly route: Route;
-  readonly view: string;
-  readonly entries: readonly Standing[];
-  /** By player: how many ranks he rose with his last move. */
-  readonly moves?: ReadonlyMap<string, number>;
-}
-
-/** Standings whose rows move to their new ranks. */
-export function Table({ route, view, entries, moves }: TableProps) {
-  const body = useMovingRows(view);
-  return (
-    <table data-table="standings">
-      <thead>
-        <tr>
-          <th scope="col">Rank</th>
-          <th scope="col">Player</th>
-          {Object.keys(entries[0]?.columns ?? {}).map((name) => (
-            <th key={name} scope="col" class="number">
-              {labelOf(name)}
-            </th>
-          ))}
-          <th scope="col" class="number time">
-            Reached
-          </th>
-        </tr>
-      </thead>
-      <tbody ref={body}>
-        {entries.map((entry) => (
-          <Row key={entry.playerId} {...{ route, entry, by: moves?.get(entry.playerId) }} />
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Row({ route, entry, by }: { route: Route; entry: Standing; by: number | undefined }) {
-  const { rank, competitionRank, playerId, columns, reachedAt } = entry;
-  return (
-    <tr data-player={playerId} data-chosen={route.player === playerId ? '' : undefined}>
-      <td data-rank={rank}>
-        <span class="rank">{rank}</span>
-        {competitionRank < rank && <small>tied {competitionRank}</small>}
-        {by !== undefined && (
-          <small
-            class={by > 0 ? 'up' : 'down'}
-            aria-label={`${by > 0 ? 'up' : 'down'} ${Math.abs(by)}`}
-            role="img"
-          >
-            {Math.abs(by)}
-          </small>
-        )}
-      </td>
-      <th scope="row">
-        <a href={hashOf({ ...route, player: playerId })}>{playerId}</a>
-      </th>
-      {Object.entries(columns).map(([name, value]) => (
-        <td key={name} class="number">
-          {value}
-        </td>
-      ))}
-      <td class="number time">{timeText(reachedAt)}</td>
-    </tr>
-  );
-}
-
-const MOVE_MS = 450;
-
-/** Lets each row glide to its new place, unless the user wants less motion. Starts anew with each `view`. */
-function useMovingRows(view: string) {
-  const body = useRef<HTMLTableSectionElement>(null);
-  const before = useRef({ view, tops: new Map<string, number>() });
-  useLayoutEffect(() => {
-    const tops = new Map<string, number>();
-    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    for (const row of body.current?.rows ?? []) {
-      const { player = '' } = row.dataset;
-      tops.set(player, row.offsetTop);
-      const from = before.current.view === view ? before.current.tops.get(player) : undefined;
-      const by = (from ?? row.offsetTop) - row.offsetTop;
-      if (by === 0 || isCalm) continue;
-      const glide = { transform: [`translateY(${by}px)`, 'none'] };
-      // added to a glide that still runs, so that the row does not jump
-      row.animate(glide, { duration: MOVE_MS, easing: 'ease-in-out', composite: 'add' });
-      const tint = by > 0 ? 'var(--up-tint)' : 'var(--down-tint)';
-      row.animate({ backgroundColor: [tint, 'transparent'] }, 3 * MOVE_MS);
-    }
-    before.current = { view, tops };
-  });
-  return body;
 }
 
 function Paging({ route, size }: { route: Route; size: number }) {

@@ -1,5 +1,6 @@
-import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { HttpReadError, Standing } from '#http';
+import { hashOf, type Route } from './route.js';
 
 /** What failed and what to do, in the words of the service; without a problem, that it loads. */
 export function ProblemNotice({ problem }: { problem: HttpReadError | undefined }) {
@@ -25,76 +26,94 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const [WIDTH, HEIGHT] = [320, 100];
+interface TableProps {
+  readonly route: Route;
+  readonly view: string;
+  readonly entries: readonly Standing[];
+  /** By player: how many ranks he rose with his last move. */
+  readonly moves?: ReadonlyMap<string, number>;
+}
 
-/** A drawing and its text, which says the same. */
-function Plot({ text, children }: { text: string; children: ComponentChildren }) {
+/** Standings whose rows move to their new ranks. */
+export function Table({ route, view, entries, moves }: TableProps) {
+  const body = useMovingRows(view);
   return (
-    <figure>
-      <figcaption>{text}</figcaption>
-      <svg viewBox={`0 -6 ${WIDTH} ${HEIGHT + 12}`} role="img" aria-label={text}>
-        {children}
-      </svg>
-    </figure>
+    <table data-table="standings">
+      <thead>
+        <tr>
+          <th scope="col">Rank</th>
+          <th scope="col">Player</th>
+          {Object.keys(entries[0]?.columns ?? {}).map((name) => (
+            <th key={name} scope="col" class="number">
+              {labelOf(name)}
+            </th>
+          ))}
+          <th scope="col" class="number time">
+            Reached
+          </th>
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        {entries.map((entry) => (
+          <Row key={entry.playerId} {...{ route, entry, by: moves?.get(entry.playerId) }} />
+        ))}
+      </tbody>
+    </table>
   );
 }
 
-interface Bucket {
-  readonly min: string;
-  readonly max: string;
-  readonly count: number;
-}
-
-/** How many players have which values of the first column, the worst on the left; the bucket of the player stands out. */
-export function Histogram({
-  buckets,
-  columns,
-}: { buckets: readonly Bucket[] } & Pick<Standing, 'columns'>) {
-  const [[name, own] = ['', '']] = Object.entries(columns);
-  const mine = buckets.find(
-    ({ min, max }) => Number(min) <= Number(own) && Number(own) <= Number(max),
-  );
-  const most = Math.max(1, ...buckets.map(({ count }) => count));
-  const width = WIDTH / buckets.length;
-  const same = mine && `: ${countText(mine.count)} have ${mine.min} to ${mine.max}, as this player`;
+function Row({ route, entry, by }: { route: Route; entry: Standing; by: number | undefined }) {
+  const { rank, competitionRank, playerId, columns, reachedAt } = entry;
   return (
-    <Plot text={`All players by ${labelOf(name)}${same ?? ''}`}>
-      {buckets.toReversed().map((bucket, index) => {
-        const height = bucket.count && Math.max(2, (bucket.count / most) * HEIGHT);
-        const place = { x: index * width, y: HEIGHT - height, width: width - 1, height };
-        return <rect key={bucket.min} class={bucket === mine ? 'own' : 'bar'} {...place} />;
-      })}
-    </Plot>
+    <tr data-player={playerId} data-chosen={route.player === playerId ? '' : undefined}>
+      <td data-rank={rank}>
+        <span class="rank">{rank}</span>
+        {competitionRank < rank && <small>tied {competitionRank}</small>}
+        {by !== undefined && (
+          <small
+            class={by > 0 ? 'up' : 'down'}
+            aria-label={`${by > 0 ? 'up' : 'down'} ${Math.abs(by)}`}
+            role="img"
+          >
+            {Math.abs(by)}
+          </small>
+        )}
+      </td>
+      <th scope="row">
+        <a href={hashOf({ ...route, player: playerId })}>{playerId}</a>
+      </th>
+      {Object.entries(columns).map(([name, value]) => (
+        <td key={name} class="number">
+          {value}
+        </td>
+      ))}
+      <td class="number time">{timeText(reachedAt)}</td>
+    </tr>
   );
 }
 
-/** The answer of `GET .../players/PLAYER/changes`. */
-export interface RankChanges {
-  /** null if the process holds no rank changes. */
-  readonly heldSince: string | null;
-  readonly changes: readonly {
-    readonly changes: readonly { readonly view: string; readonly after: { rank: number } | null }[];
-  }[];
-}
+const MOVE_MS = 450;
 
-/** The rank after each of the last rank changes, the best at the top. */
-export function RankPlot({ view, changes, heldSince }: RankChanges & { view: string }) {
-  const ranks = changes.flatMap(({ changes: moves }) =>
-    moves.flatMap((move) => (move.view === view && move.after ? [move.after.rank] : [])),
-  );
-  const since = heldSince === null ? '' : ` since ${timeText(heldSince)}`;
-  const held = `${since}, as far back as this process holds rank changes`;
-  if (ranks.length === 0) return <p>{`No rank change of this player${held}.`}</p>;
-  const [best, worst] = [Math.min(...ranks), Math.max(...ranks)];
-  const points = ranks.map((rank, index) => [
-    6 + (index / Math.max(1, ranks.length - 1)) * (WIDTH - 12),
-    ((rank - best) / Math.max(1, worst - best)) * HEIGHT,
-  ]);
-  const [x, y] = points.at(-1) ?? [];
-  return (
-    <Plot text={`Rank over ${ranks.length} changes${held}: best ${best}, worst ${worst}`}>
-      <polyline class="trace" points={points.join(' ')} />
-      <circle class="own" cx={x} cy={y} r="5" />
-    </Plot>
-  );
+/** Lets each row glide to its new place, unless the user wants less motion. Starts anew with each `view`. */
+function useMovingRows(view: string) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const before = useRef({ view, tops: new Map<string, number>() });
+  useLayoutEffect(() => {
+    const tops = new Map<string, number>();
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    for (const row of body.current?.rows ?? []) {
+      const { player = '' } = row.dataset;
+      tops.set(player, row.offsetTop);
+      const from = before.current.view === view ? before.current.tops.get(player) : undefined;
+      const by = (from ?? row.offsetTop) - row.offsetTop;
+      if (by === 0 || isCalm) continue;
+      const glide = { transform: [`translateY(${by}px)`, 'none'] };
+      // added to a glide that still runs, so that the row does not jump
+      row.animate(glide, { duration: MOVE_MS, easing: 'ease-in-out', composite: 'add' });
+      const tint = by > 0 ? 'var(--up-tint)' : 'var(--down-tint)';
+      row.animate({ backgroundColor: [tint, 'transparent'] }, 3 * MOVE_MS);
+    }
+    before.current = { view, tops };
+  });
+  return body;
 }

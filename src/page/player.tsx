@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Neighbour, PlayerStanding, SearchPage, Standing } from '#http';
 import {
@@ -10,16 +11,7 @@ import {
   usePolled,
   type Answer,
 } from './data.js';
-import { Table } from './board.js';
-import {
-  countText,
-  Histogram,
-  labelOf,
-  ProblemNotice,
-  RankPlot,
-  timeText,
-  type RankChanges,
-} from './parts.js';
+import { countText, labelOf, ProblemNotice, Table, timeText } from './parts.js';
 import { hashOf, type Route } from './route.js';
 
 const MOST_FOUND = 20;
@@ -177,4 +169,78 @@ function gapText(neighbour: Neighbour | null | undefined): string {
   if (!neighbour) return 'none';
   const differing = Object.entries(neighbour.gap).find(([, gap]) => Number(gap) !== 0);
   return differing ? `${differing[1]} ${differing[0]}` : 'tied';
+}
+
+const [WIDTH, HEIGHT] = [320, 100];
+
+/** A drawing and its text, which says the same. */
+function Plot({ text, children }: { text: string; children: ComponentChildren }) {
+  return (
+    <figure>
+      <figcaption>{text}</figcaption>
+      <svg viewBox={`0 -6 ${WIDTH} ${HEIGHT + 12}`} role="img" aria-label={text}>
+        {children}
+      </svg>
+    </figure>
+  );
+}
+
+interface Bucket {
+  readonly min: string;
+  readonly max: string;
+  readonly count: number;
+}
+
+/** How many players have which values of the first column, the worst on the left; the bucket of the player stands out. */
+export function Histogram({
+  buckets,
+  columns,
+}: { buckets: readonly Bucket[] } & Pick<Standing, 'columns'>) {
+  const [[name, own] = ['', '']] = Object.entries(columns);
+  const mine = buckets.find(
+    ({ min, max }) => Number(min) <= Number(own) && Number(own) <= Number(max),
+  );
+  const most = Math.max(1, ...buckets.map(({ count }) => count));
+  const width = WIDTH / buckets.length;
+  const same = mine && `: ${countText(mine.count)} have ${mine.min} to ${mine.max}, as this player`;
+  return (
+    <Plot text={`All players by ${labelOf(name)}${same ?? ''}`}>
+      {buckets.toReversed().map((bucket, index) => {
+        const height = bucket.count && Math.max(2, (bucket.count / most) * HEIGHT);
+        const place = { x: index * width, y: HEIGHT - height, width: width - 1, height };
+        return <rect key={bucket.min} class={bucket === mine ? 'own' : 'bar'} {...place} />;
+      })}
+    </Plot>
+  );
+}
+
+/** The answer of `GET .../players/PLAYER/changes`. */
+export interface RankChanges {
+  /** null if the process holds no rank changes. */
+  readonly heldSince: string | null;
+  readonly changes: readonly {
+    readonly changes: readonly { readonly view: string; readonly after: { rank: number } | null }[];
+  }[];
+}
+
+/** The rank after each of the last rank changes, the best at the top. */
+export function RankPlot({ view, changes, heldSince }: RankChanges & { view: string }) {
+  const ranks = changes.flatMap(({ changes: moves }) =>
+    moves.flatMap((move) => (move.view === view && move.after ? [move.after.rank] : [])),
+  );
+  const since = heldSince === null ? '' : ` since ${timeText(heldSince)}`;
+  const held = `${since}, as far back as this process holds rank changes`;
+  if (ranks.length === 0) return <p>{`No rank change of this player${held}.`}</p>;
+  const [best, worst] = [Math.min(...ranks), Math.max(...ranks)];
+  const points = ranks.map((rank, index) => [
+    6 + (index / Math.max(1, ranks.length - 1)) * (WIDTH - 12),
+    ((rank - best) / Math.max(1, worst - best)) * HEIGHT,
+  ]);
+  const [x, y] = points.at(-1) ?? [];
+  return (
+    <Plot text={`Rank over ${ranks.length} changes${held}: best ${best}, worst ${worst}`}>
+      <polyline class="trace" points={points.join(' ')} />
+      <circle class="own" cx={x} cy={y} r="5" />
+    </Plot>
+  );
 }
