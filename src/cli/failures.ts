@@ -9,7 +9,6 @@ import {
 import {
   BoardBuildingError,
   ExpiredViewError,
-  InvalidReadError,
   LeaseLostError,
   NoPreviousGenerationError,
   OtherIdentityError,
@@ -36,7 +35,7 @@ const ERRORS = [
   [EXIT.cancelled, [CancelledError]],
   [EXIT.usage, [SettingsError, BoardsFileError, BoardsFileMissingError, OtherIdentityError]],
   [EXIT.usage, [TopicsMissingError, ScoreTopicError, HistoryCutError]],
-  [EXIT.usage, [MalformedViewError, NoSuchViewError, InvalidReadError]],
+  [EXIT.usage, [MalformedViewError, NoSuchViewError]],
   [EXIT.no, [UnknownBoardError, UnknownGenerationError, BoardBuildingError]],
   [EXIT.no, [ExpiredViewError, NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError]],
   [EXIT.unreachable, [BoardsLostError, LeaseLostError, OutOfMemoryError, SendError]],

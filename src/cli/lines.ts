@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CommandError, EXIT } from './exit-codes.js';
@@ -44,6 +45,16 @@ async function decompress(source: Readable): Promise<AsyncIterable<Buffer>> {
   source.unshift(first);
   if (!first.subarray(0, 2).equals(GZIP_MAGIC)) return source;
   return pipeline(source, createGunzip(), () => undefined); // a failure also ends the reading of its result
+}
+
+/** The size of a file in bytes; 0 for standard input (-). @throws CommandError for a missing file */
+export function sizeOf(file: string): number {
+  if (file === '-') return 0;
+  try {
+    return statSync(file).size;
+  } catch {
+    throw new CommandError(`can't read ${file}; name a file, or - for standard input`, EXIT.usage);
+  }
 }
 
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {

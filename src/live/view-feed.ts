@@ -74,8 +74,7 @@ export class ViewFeeds {
   }
 }
 
-/** As `get` of ViewFeeds, for one listener. */
-export function readings({ board, ...request }: TopRequest, { reader, changes }: Sources) {
+function readings({ board, ...request }: TopRequest, { reader, changes }: Sources) {
   let view = '';
   const ended = new Subject<void>();
   const read = defer(async () => {

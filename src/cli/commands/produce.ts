@@ -1,9 +1,9 @@
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import type { Message } from 'kafkajs';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
-import { CommandError, EXIT } from '../exit-codes.js';
-import { readLineBatches, type Line } from '../lines.js';
+import { EXIT } from '../exit-codes.js';
+import { readLineBatches, sizeOf, type Line } from '../lines.js';
 import { print } from '../output.js';
 import { Throttle } from '../../infra/throttle.js';
 import { ProgressBar } from '../progress.js';
@@ -99,19 +99,6 @@ function toMessage(producer: ScoreProducer, { text, bytes }: Line, largest: numb
       `the line has ${bytes} bytes; the score topic accepts ${largest}`,
     );
   return producer.toMessage(text);
-}
-
-/** The size of a file in bytes; 0 for standard input. @throws CommandError for a missing file */
-function sizeOf(file: string): number {
-  if (file === '-') return 0;
-  try {
-    return statSync(file).size;
-  } catch {
-    throw new CommandError(
-      `can't read ${file}; name a file of score events, or - for standard input`,
-      EXIT.usage,
-    );
-  }
 }
 
 function summaryText({ sent, rejected, seconds }: Awaited<ReturnType<typeof sendFile>>): string {

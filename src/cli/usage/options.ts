@@ -32,7 +32,7 @@ export const WINDOW = new Option(
 export const WHERE = new Option(
   '--where <name=value>',
   'the value of a dimension; repeatable',
-).argParser(collectWhere);
+).argParser(collectNamed);
 export const AT = new Option(
   '--at <time>',
   'the time that decides which window is current, and which is previous (default: now)',
@@ -52,18 +52,9 @@ export const ALLOW_PARTIAL_HISTORY = new Option(
 
 /** A whole number of at least 1. */
 export function wholeNumber(text: string): number {
-  return wholeFrom(1, text);
-}
-
-/** A whole number of at least 0. */
-export function countFrom0(text: string): number {
-  return wholeFrom(0, text);
-}
-
-function wholeFrom(least: number, text: string): number {
   const value = Number(text);
-  if (!/^\d{1,15}$/.test(text) || value < least)
-    throw new InvalidArgumentError(`use a whole number from ${least}`);
+  if (!/^\d{1,15}$/.test(text) || value < 1)
+    throw new InvalidArgumentError('use a whole number from 1');
   return value;
 }
 
@@ -112,9 +103,10 @@ export function collect(text: string, before: readonly string[] = []): string[] 
   return [...before, text];
 }
 
-function collectWhere(text: string, before: Readonly<Record<string, string>> = {}) {
+/** Values of a repeatable option `name=value`. */
+export function collectNamed(text: string, before: Readonly<Record<string, string>> = {}) {
   const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('use --where name=value');
+  if (at < 1) throw new InvalidArgumentError('use name=value');
   const name = text.slice(0, at);
   if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice`);
   return { ...before, [name]: text.slice(at + 1) };
