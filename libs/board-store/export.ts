@@ -3,7 +3,7 @@ import { ExpiredViewError, InvalidReadError } from './errors.js';
 import type { ViewsPage } from './existing-views.js';
 import { MOST_PLAYERS, type PageRequest } from './read-requests.js';
 import type { Standings } from './standings.js';
-import { timeOf, type ViewSelection } from './view-selection.js';
+import { timeOf } from './view-selection.js';
 
 /** Which views to export, by default all. */
 export interface ExportRequest {
@@ -56,12 +56,12 @@ export async function* exportPages(
 }
 
 /**
- * The pages of a view from the top, by cursor, with at most `most` players; one at least. Reads the next page while the caller
- * uses one.
+ * The pages of a view from the top, or from where the request begins, by cursor, with at most `most` players; one at least. Reads
+ * the next page while the caller uses one.
  */
 export async function* walkView(
   read: (request: PageRequest) => Promise<Standings>,
-  { most = Infinity, ...selection }: ViewSelection & { readonly most?: number },
+  { most = Infinity, ...begin }: Omit<PageRequest, 'limit'> & { readonly most?: number },
 ): AsyncGenerator<Standings> {
   let left = most;
   const nextPage = (request: PageRequest) => {
@@ -69,7 +69,7 @@ export async function* walkView(
     page.catch(() => undefined); // a caller who stops does not wait for it
     return page;
   };
-  for (let reading: Promise<Standings> | undefined = nextPage(selection); reading !== undefined;) {
+  for (let reading: Promise<Standings> | undefined = nextPage(begin); reading !== undefined;) {
     const page: Standings = await reading;
     left -= page.entries.length;
     const after = left > 0 ? page.next : undefined;

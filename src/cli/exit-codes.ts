@@ -10,9 +10,20 @@ export const EXIT = {
   unreachable: 3,
   /** A bug, or a server that sends a wrong reply. */
   failed: 4,
+  /** Done, but the ranks may be wrong: Redis lacks events, or may lack some, until they are applied again. */
+  stale: 5,
   /** Cancelled by Ctrl-C or SIGTERM; boards that were promoted or removed before stay so, and the message names them. */
   cancelled: 130,
 } as const;
+
+/** The exit code of a read. Warns if the answer is stale. */
+export function readCode(isStale: boolean, code: number = EXIT.ok): number {
+  if (!isStale) return code;
+  process.stderr.write(
+    'ranklog: stale: Redis was restarted or replaced, and may lack events until they are applied again; "ranklog status" shows the progress\n',
+  );
+  return EXIT.stale;
+}
 
 /** Ends a command with a message and an exit code. */
 export class CommandError extends Error {

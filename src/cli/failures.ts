@@ -9,6 +9,7 @@ import {
 import {
   BoardBuildingError,
   ExpiredViewError,
+  InvalidReadError,
   LeaseLostError,
   NoPreviousGenerationError,
   OtherIdentityError,
@@ -35,7 +36,7 @@ const ERRORS = [
   [EXIT.cancelled, [CancelledError]],
   [EXIT.usage, [SettingsError, BoardsFileError, BoardsFileMissingError, OtherIdentityError]],
   [EXIT.usage, [TopicsMissingError, ScoreTopicError, HistoryCutError]],
-  [EXIT.usage, [MalformedViewError, NoSuchViewError]],
+  [EXIT.usage, [MalformedViewError, NoSuchViewError, InvalidReadError]],
   [EXIT.no, [UnknownBoardError, UnknownGenerationError, BoardBuildingError]],
   [EXIT.no, [ExpiredViewError, NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError]],
   [EXIT.unreachable, [BoardsLostError, LeaseLostError, OutOfMemoryError, SendError]],

@@ -2,15 +2,15 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
 import { boards } from './usage/boards.js';
-import { rank, standings, status, views, watch } from './usage/reading.js';
+import { around, rank, standings, status, views, watch } from './usage/reading.js';
 import { importScores } from './usage/import.js';
 import { config, produce, start, topics } from './usage/running.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 
 const COMMANDS = [
-  ...[start, topics, produce, importScores, status, views],
-  ...[standings, rank, watch, boards, config],
+  ...[start, topics, produce, importScores, status, views, standings, rank],
+  ...[around, watch, boards, config],
 ];
 
 /** The command line. Every command loads this module, so it loads neither a framework nor a client of Kafka or Redis. */
@@ -27,7 +27,7 @@ export function createProgram(): Command {
     .showHelpAfterError('(see --help)')
     .addHelpText(
       'after',
-      '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 try again later; 4 a bug.' +
+      '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 try again later; 4 a bug; 5 the answer is stale.' +
         '\nSettings: "ranklog config" lists them.',
     );
   for (const command of COMMANDS) add(command, program);

@@ -74,7 +74,8 @@ export class ViewFeeds {
   }
 }
 
-function readings({ board, ...request }: TopRequest, { reader, changes }: Sources) {
+/** As `get` of ViewFeeds, for one listener. */
+export function readings({ board, ...request }: TopRequest, { reader, changes }: Sources) {
   let view = '';
   const ended = new Subject<void>();
   const read = defer(async () => {

@@ -93,6 +93,7 @@ describe('the commands', () => {
           reachedAt: '2026-01-01T00:00:00.000Z',
         },
       ],
+      next: expect.any(String),
     });
   });
 

@@ -4,11 +4,10 @@ import {
   type PlayerStanding,
   type Standing,
 } from '#board-store';
-import { EXIT } from '../exit-codes.js';
+import { EXIT, readCode } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
 import type { ReadOptions } from '../usage/options.js';
-import { warnOfStale } from './standings.js';
 
 export interface RankOptions extends ReadOptions {
   readonly dense?: boolean;
@@ -26,7 +25,6 @@ export function rank(board: string, player: string, options: RankOptions): Promi
       ? { found: [await reader.player(board, player, options)], stale: false }
       : await readEverywhere(reader, { board, player, dense });
     const isStale = stale || found.some((one) => one.stale);
-    if (isStale) warnOfStale();
     const places = found.flatMap(({ view, size, standing }) =>
       standing === null ? [] : [{ view, size, ...standing }],
     );
@@ -34,7 +32,7 @@ export function rank(board: string, player: string, options: RankOptions): Promi
       process.stderr.write(`ranklog: ${TOO_DEEP}\n`);
     const answer = { board, playerId: player, stale: isStale, places };
     print(answer, options, () => toTable(board, player, places));
-    return places.length > 0 ? EXIT.ok : EXIT.no;
+    return readCode(isStale, places.length > 0 ? EXIT.ok : EXIT.no);
   }, options.generation);
 }
 

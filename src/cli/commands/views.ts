@@ -1,22 +1,22 @@
 import type { ViewSummary } from '#board-store';
-import { EXIT } from '../exit-codes.js';
+import { readCode } from '../exit-codes.js';
 import { viewJson } from '../../standings/view-json.js';
 import { printPart, table } from '../output.js';
 import { withRedis } from '../session.js';
 import type { ReadOptions } from '../usage/options.js';
-import { warnOfStale } from './standings.js';
 
 /** `ranklog views BOARD`. Reads and prints page by page. */
 export function views(board: string, { generation, json = false }: ReadOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
     let isFirst = true;
+    let isStale = false;
     for await (const { views: found, stale } of reader.viewPages(board)) {
-      if (isFirst && stale) warnOfStale();
+      isStale ||= stale;
       await printPart(json ? jsonItems(found, isFirst) : `${toTable(found)}\n`);
       isFirst = false;
     }
     if (json) await printPart('\n]\n');
-    return EXIT.ok;
+    return readCode(isStale);
   }, generation);
 }
 

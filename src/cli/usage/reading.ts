@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { lazy } from '../run-command.js';
-import { AT, GENERATION, VIEW, WHERE, WINDOW, wholeNumber } from './options.js';
+import { AT, countFrom0, GENERATION, VIEW, WHERE, WINDOW, wholeNumber } from './options.js';
 
 export const status = new Command('status')
   .description('show the progress of ingest by partition, counters by board, and reconciliations')
@@ -21,7 +21,8 @@ export const views = new Command('views')
   .action(lazy(async () => (await import('../commands/views.js')).views));
 
 export const standings = new Command('standings')
-  .description('show a view of a board from the top')
+  .alias('top')
+  .description('show a view of a board from the top, or from a rank')
   .argument('<board>')
   .addOption(VIEW)
   .addOption(WINDOW)
@@ -30,10 +31,24 @@ export const standings = new Command('standings')
   .addOption(GENERATION)
   .option('--top <n>', 'how many players to show', wholeNumber, 20)
   .option('--all', 'show all players')
+  .addOption(
+    new Option('--from <rank>', 'begin with this rank').argParser(wholeNumber).conflicts('after'),
+  )
+  .addOption(
+    new Option(
+      '--after <cursor>',
+      'go on after another page of the same view, by "next" of its JSON; exact while ranks change',
+    ).conflicts(['view', 'window', 'where', 'at']),
+  )
+  .addOption(
+    new Option('--live', 'show the view again after each change, until Ctrl-C').conflicts([
+      ...['all', 'from', 'after', 'generation'],
+    ]),
+  )
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
-    '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous',
+    '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous\n  ranklog standings arena --from 101 --top 100\n  ranklog top arena --live',
   )
   .action(lazy(async () => (await import('../commands/standings.js')).standings));
 
@@ -53,6 +68,21 @@ export const rank = new Command('rank')
     '\nExamples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ranklog rank arena p-17 --window week',
   )
   .action(lazy(async () => (await import('../commands/rank.js')).rank));
+
+export const around = new Command('around')
+  .description('show the players around a player; exit code 1: not ranked')
+  .argument('<board>')
+  .argument('<player>')
+  .addOption(VIEW)
+  .addOption(WINDOW)
+  .addOption(WHERE)
+  .addOption(AT)
+  .addOption(GENERATION)
+  .option('--above <n>', 'how many players in front', countFrom0, 5)
+  .option('--below <n>', 'how many players behind', countFrom0, 5)
+  .option('--json', 'print JSON')
+  .addHelpText('after', '\nExample:\n  ranklog around arena p-17 --window week --above 2 --below 2')
+  .action(lazy(async () => (await import('../commands/around.js')).around));
 
 export const watch = new Command('watch')
   .description('print rank changes as they are published')

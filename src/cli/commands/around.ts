@@ -1,0 +1,25 @@
+import { EXIT, readCode } from '../exit-codes.js';
+import { print } from '../output.js';
+import { withRedis } from '../session.js';
+import { standingsJson, standingsText } from '../standings-text.js';
+import type { ReadOptions } from '../usage/options.js';
+
+export interface AroundOptions extends ReadOptions {
+  readonly above: number;
+  readonly below: number;
+}
+
+/** `ranklog around BOARD PLAYER` */
+export function around(board: string, player: string, options: AroundOptions): Promise<number> {
+  return withRedis(async ({ reader }) => {
+    const found = await reader.around(board, player, options);
+    const { view, size, stale, entries } = found;
+    const answer = { playerId: player, ...standingsJson(found), next: undefined };
+    print(answer, options, () =>
+      entries.length === 0
+        ? `${player} is not ranked on ${board} in "${view}" (${size} players)`
+        : standingsText(found, ({ playerId }) => (playerId === player ? '>' : '')),
+    );
+    return readCode(stale, entries.length > 0 ? EXIT.ok : EXIT.no);
+  }, options.generation);
+}
