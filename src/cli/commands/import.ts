@@ -2,7 +2,7 @@ import type { BoardDefinition } from '#board';
 import { createRedis } from '../../infra/redis.js';
 import { waitForServices } from '../../infra/services.js';
 import { requireTopics } from '../../infra/topics.js';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT, readCode } from '../exit-codes.js';
 import { compareWithBoard, type Comparison } from '../import/compare.js';
 import { OpeningEvents, type OpeningOptions } from '../import/opening-events.js';
 import { fileRows, zsetRows, type Row } from '../import/rows.js';
@@ -12,7 +12,6 @@ import { sizeOf } from '../lines.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress.js';
 import { withRedis, type RedisSession } from '../session.js';
-import { warnOfStale } from './standings.js';
 
 export interface ImportOptions extends OpeningOptions {
   readonly key?: string;
@@ -106,7 +105,6 @@ async function compare(
   options: ImportOptions & { readonly definition: BoardDefinition },
 ): Promise<number> {
   const found = await compareWithBoard(reader, opening, options);
-  if (found.stale) warnOfStale();
   const { refused, problems } = opening;
   const { differences, ...rest } = found;
   const answer = {
@@ -118,7 +116,8 @@ async function compare(
     differences,
   };
   print(answer, options, toText);
-  return refused + differences.length + found.extra === 0 ? EXIT.ok : EXIT.no;
+  const isEqual = refused + differences.length + found.extra === 0;
+  return readCode(found.stale, isEqual ? EXIT.ok : EXIT.no);
 }
 
 interface Answer extends Pick<OpeningEvents, 'problems'> {
