@@ -1,10 +1,12 @@
 // @ts-check
-// `npm run demo`: sets everything up and runs the demo. --serve keeps it running.
+// `npm run demo`: sets everything up and runs the demo; --serve shows it on a page.
 import { fileURLToPath } from 'node:url';
+import { demoOptions } from './demo/options.mjs';
 import { ensureBuild, ensureDependencies, runNode, serverEnvironment } from './with-setup.mjs';
 
 const PROGRAM = fileURLToPath(new URL('demo/main.mjs', import.meta.url));
 
+demoOptions(); // a mistake in them shows before the setup, which may take minutes
 await ensureDependencies();
 await ensureBuild();
 await runNode(

@@ -22,11 +22,30 @@ export function viewOf({ board }) {
 }
 
 /**
+ * Compares the football board with the official tables.
+ * @param {import('#board-store').BoardReader} reader
+ * @returns {Promise<{ figures: number, order: number, sentence: string, others: string[] }>} how many tables have the
+ * official figures and order; the reasons of those in another order
+ */
+export async function compareTables(reader) {
+  const results = [];
+  for (const table of officialTables()) {
+    const standings = await reader.standings('football', { view: viewOf(table), limit: 100 });
+    results.push(compareTable(table, standings));
+  }
+  const figures = results.filter((result) => result.figures).length;
+  const order = results.filter((result) => result.order).length;
+  const sentence = `${figures} of ${results.length} tables have the official figures, ${order} of ${results.length} the official order.`;
+  const others = results.filter((result) => !result.order).map(({ why }) => why);
+  return { figures, order, sentence, others };
+}
+
+/**
  * Compares a view with its official table: the figures of every team, and the order.
  * @param {OfficialTable} table @param {import('#board-store').Standings} standings
  * @returns {Comparison}
  */
-export function compareTable(table, { entries, size }) {
+function compareTable(table, { entries, size }) {
   const places = new Map(entries.map((entry) => [entry.playerId, entry]));
   const figures =
     size === table.ranking.length &&

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { BoardReader } from '#board-store';
 import { topicNames } from '#contracts';
+import { retryFor } from '../services/processes.mjs';
 import { HOME, ROOT } from '../services/state.mjs';
 
 const CLI = path.join(ROOT, 'dist/cli/main.js');
@@ -15,18 +16,23 @@ export class DemoInstance {
   /** @type {import('node:child_process').ChildProcess | undefined} */
   #service;
 
-  /** @param {string} name */
-  constructor(name) {
+  /**
+   * @param {string} name its prefix of topics and keys, and its group
+   * @param {{ boards?: string, port?: number }} [options] boards file; port of its HTTP server, a free one by default
+   */
+  constructor(name, { boards = path.join(ROOT, 'demo/boards.yaml'), port = 0 } = {}) {
     this.name = name;
+    this.url = `http://127.0.0.1:${port}`;
     this.log = path.join(HOME, 'logs', 'demo.log');
     /** @type {NodeJS.ProcessEnv} */
     this.env = {
       ...process.env,
-      RANKLOG_BOARDS: path.join(ROOT, 'demo/boards.yaml'),
+      RANKLOG_BOARDS: boards,
       RANKLOG_TOPIC_PREFIX: name,
       RANKLOG_GROUP: name,
       RANKLOG_REDIS_PREFIX: name,
-      RANKLOG_HTTP_PORT: '0',
+      RANKLOG_HTTP_HOST: '127.0.0.1',
+      RANKLOG_HTTP_PORT: String(port),
     };
     const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
     this.kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
@@ -45,6 +51,18 @@ export class DemoInstance {
     return new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)));
   }
 
+  /**
+   * Runs a ranklog command in the foreground; throws if it fails.
+   * @param {string[]} args
+   */
+  async must(...args) {
+    const code = await this.command(...args);
+    if (code !== 0)
+      throw new Error(
+        `ranklog ${args.join(' ')} ended with ${code}; the log of the service is ${this.log}`,
+      );
+  }
+
   /** Starts the service in the background; its output goes to the log. */
   start() {
     mkdirSync(path.dirname(this.log), { recursive: true });
@@ -54,6 +72,30 @@ export class DemoInstance {
     });
     service.stderr.pipe(createWriteStream(this.log));
     this.#service = service;
+  }
+
+  /** Waits until the service answers over HTTP; throws if it ends, or does not answer within 30 s. */
+  async whenReady() {
+    try {
+      await retryFor(
+        30,
+        () => this.#health(),
+        () => this.#runs(),
+      );
+    } catch (error) {
+      throw new Error(`the service did not start: ${String(error)}; its log is ${this.log}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #health() {
+    const { ok, status } = await fetch(`${this.url}/health`);
+    if (!ok) throw new Error(`${this.url}/health answers ${status}`);
+  }
+
+  #runs() {
+    return this.#service?.exitCode === null && this.#service.signalCode === null;
   }
 
   /** Stops the service, and removes its topics, group and keys. */
@@ -71,7 +113,7 @@ export class DemoInstance {
 
   async #stop() {
     const service = this.#service;
-    if (service === undefined || service.exitCode !== null) return;
+    if (service === undefined || !this.#runs()) return;
     service.kill('SIGTERM');
     await new Promise((resolve) => service.on('close', resolve));
   }

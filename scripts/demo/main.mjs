@@ -1,10 +1,11 @@
 // @ts-check
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { ROOT } from '../services/state.mjs';
-import { compareTable, officialTables, photoFinishIsRight, viewOf } from './compare.mjs';
+import { compareTables, photoFinishIsRight } from './compare.mjs';
 import { DemoInstance } from './instance.mjs';
+import { demoOptions } from './options.mjs';
 import { liveliest, readRankChanges } from './rank-changes.mjs';
+import { serve } from './serve.mjs';
 
 const FOOTBALL_EVENTS = 21_327;
 const LAPS = 8;
@@ -14,30 +15,22 @@ const SHOWN = [
   ['football', 'all league=de.1 season=2023-24'],
 ];
 
-const HELP = `Usage: npm run demo -- [--serve]
+const NAME = `ranklog-demo-${Date.now().toString(36)}`;
 
-Sends 27 football seasons through Kafka into boards in Redis, and compares the tables with the official ones.
+const { serve: onPage, speed } = demoOptions();
+if (onPage) await serve(NAME, speed);
+else process.exitCode = await demo();
 
-  --serve   keep it running afterwards, to try the commands on it
-`;
-
-const { values } = parseArgs({
-  options: { serve: { type: 'boolean' }, help: { type: 'boolean' } },
-});
-if (values.help) console.log(HELP);
-else process.exitCode = await demo(values.serve ?? false);
-
-/** @param {boolean} serve @returns {Promise<number>} exit code */
-async function demo(serve) {
+/** @returns {Promise<number>} exit code */
+async function demo() {
   const begin = performance.now();
-  const ranklog = new DemoInstance(`ranklog-demo-${Date.now().toString(36)}`);
+  const ranklog = new DemoInstance(NAME);
   try {
     await send(ranklog);
     const right = (await show(ranklog)) && (await compare(ranklog));
     console.log(
       `\n${right ? 'All as it should be' : 'NOT as it should be'}, after ${seconds(begin)} s.`,
     );
-    if (serve) await keepRunning(ranklog);
     return right ? 0 : 1;
   } finally {
     await ranklog.remove();
@@ -47,22 +40,22 @@ async function demo(serve) {
 /** @param {DemoInstance} ranklog */
 async function send(ranklog) {
   title('Topics');
-  await must(ranklog, 'topics');
+  await ranklog.must('topics');
   ranklog.start();
   title(
     'Score events: 10,658 football matches, two events each, and 11 deductions of points; then eight laps',
   );
-  await must(ranklog, 'produce', path.join(ROOT, 'demo/football/events.ndjson.gz'));
-  await must(ranklog, 'produce', path.join(ROOT, 'demo/photo-finish/events.ndjson'));
+  await ranklog.must('produce', path.join(ROOT, 'demo/football/events.ndjson.gz'));
+  await ranklog.must('produce', path.join(ROOT, 'demo/photo-finish/events.ndjson'));
   title('Applied to Redis and published to Kafka');
-  await must(ranklog, 'status', '--wait', '60');
+  await ranklog.must('status', '--wait', '60');
 }
 
 /** @param {DemoInstance} ranklog @returns {Promise<boolean>} whether each event that changes something has exactly one rank change */
 async function show(ranklog) {
   for (const [board = '', view = ''] of SHOWN) {
     title(`ranklog standings ${board} --view "${view}" --top 6`);
-    await must(ranklog, 'standings', board, '--view', view, '--top', '6');
+    await ranklog.must('standings', board, '--view', view, '--top', '6');
   }
   const expected = FOOTBALL_EVENTS + LAPS - LAPS_THAT_CHANGE_NOTHING;
   const changes = await readRankChanges(ranklog.kafka, ranklog.name, expected);
@@ -87,58 +80,18 @@ async function show(ranklog) {
 /** @param {DemoInstance} ranklog @returns {Promise<boolean>} */
 async function compare(ranklog) {
   title('Compared with the official final tables');
-  const results = [];
-  for (const table of officialTables()) {
-    const standings = await ranklog.reader.standings('football', {
-      view: viewOf(table),
-      limit: 100,
-    });
-    results.push(compareTable(table, standings));
-  }
-  const figures = results.filter((result) => result.figures).length;
-  const order = results.filter((result) => result.order).length;
-  console.log(
-    `${figures} of ${results.length} tables have the official figures, ${order} of ${results.length} the official order.`,
-  );
-  for (const { why } of results.filter((result) => !result.order)) console.log(`  ${why}`);
+  const { figures, order, sentence, others } = await compareTables(ranklog.reader);
+  console.log(sentence);
+  for (const why of others) console.log(`  ${why}`);
 
   title('Ties: eight laps, checked by hand (demo/photo-finish)');
-  await must(ranklog, 'standings', 'photo-finish');
+  await ranklog.must('standings', 'photo-finish');
   const laps = await ranklog.reader.standings('photo-finish', { view: 'all', limit: 10 });
   const tiesRight = photoFinishIsRight(laps);
   console.log(
     `\nDrivers with equal laps rank by the time of their lap, not by name or arrival: ${tiesRight ? 'right' : 'WRONG'}.`,
   );
-  return figures === 27 && order === 22 && results.length === 27 && tiesRight;
-}
-
-/** @param {DemoInstance} ranklog */
-async function keepRunning({ name, env, log }) {
-  title('Still running; Ctrl-C ends it');
-  const variables = ['RANKLOG_TOPIC_PREFIX', 'RANKLOG_GROUP', 'RANKLOG_REDIS_PREFIX'].map(
-    (variable) => `${variable}=${name}`,
-  );
-  console.log(`In another terminal:
-
-  export ${variables.join(' ')}
-  export KAFKA_BROKERS=${env['KAFKA_BROKERS'] ?? ''} REDIS_URL=${env['REDIS_URL'] ?? ''}
-  npm run -s ranklog -- watch football
-  npm run -s ranklog -- rank football liverpool
-  npm run -s ranklog -- produce demo/football/events.ndjson.gz
-
-Its log: ${log}`);
-  await new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);
-  });
-}
-
-/** @param {DemoInstance} ranklog @param {string[]} args */
-async function must(ranklog, ...args) {
-  const code = await ranklog.command(...args);
-  if (code !== 0)
-    throw new Error(
-      `ranklog ${args.join(' ')} ended with ${code}; the log of the service is ${ranklog.log}`,
-    );
+  return figures === 27 && order === 22 && tiesRight;
 }
 
 /** @param {string} text */
