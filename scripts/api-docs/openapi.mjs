@@ -17,6 +17,8 @@ const { describeRoutes } = await compiled('../../dist/src/standings/openapi.js')
 const { READ_CONTROLLERS } = await compiled('../../dist/src/standings/standings.module.js');
 /** @type {typeof import('../../src/live/live-streams.js')} */
 const { LiveStreams } = await compiled('../../dist/src/live/live-streams.js');
+/** @type {typeof import('../../src/status/status.controller.js')} */
+const { StatusReader } = await compiled('../../dist/src/status/status.controller.js');
 /** @type {typeof import('../../src/writes/writes.controller.js')} */
 const { WritesController } = await compiled('../../dist/src/writes/writes.controller.js');
 /** @type {typeof import('../../libs/client/index.js')} */
@@ -32,7 +34,7 @@ Module({})(App);
 const module = {
   module: /** @type {import('@nestjs/common').Type} */ (/** @type {unknown} */ (App)),
   controllers: [...READ_CONTROLLERS, WritesController],
-  providers: [BoardReader, LiveStreams, ScoreProducer, SETTINGS].map((provide) => ({
+  providers: [BoardReader, LiveStreams, ScoreProducer, StatusReader, SETTINGS].map((provide) => ({
     provide,
     useValue: {},
   })), // no read is answered

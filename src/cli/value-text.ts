@@ -1,5 +1,3 @@
-import { formatTime } from '#board';
-
 /** `45 s`, `12 min`, `3.5 h`, `2.1 d`. */
 export function durationText(seconds: number): string {
   if (seconds < 120) return `${Math.max(1, Math.round(seconds))} s`;
@@ -15,11 +13,6 @@ function tenths(value: number): number {
 /** `1,234,567`. */
 export function countText(count: number): string {
   return count.toLocaleString('en-US');
-}
-
-/** A time in ms as RFC 3339; null if there is none. */
-export function timeText(ms: number | null | undefined): string | null {
-  return ms === undefined || ms === null ? null : formatTime(ms);
 }
 
 /** How to build what a partial generation lacks. */

@@ -1,6 +1,8 @@
 import { HttpException } from '@nestjs/common';
+import { firstValueFrom, from, timeout } from 'rxjs';
 import { nearNames, NoSuchViewError } from '#board';
 import { UnknownBoardError } from '#board-store';
+import { toError } from '#kafka-batch';
 import { isRedisUnavailable } from './redis.js';
 
 /**
@@ -67,6 +69,19 @@ export class ProblemError extends Error {
   ) {
     super(detail);
     this.name = new.target.name;
+  }
+}
+
+/** How long a client waits for Kafka before it gets a problem, in ms. */
+const WAIT_MS = 5_000;
+
+/** @throws ProblemError LOG_UNAVAILABLE if work with Kafka fails or takes more than 5 s */
+export async function inTime<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await firstValueFrom(from(work).pipe(timeout(WAIT_MS)));
+  } catch (error) {
+    const detail = `Kafka does not answer (${toError(error).message}); try again`;
+    throw new ProblemError('LOG_UNAVAILABLE', detail);
   }
 }
 

@@ -1,21 +1,18 @@
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { firstValueFrom, from, timeout } from 'rxjs';
+import { firstValueFrom } from 'rxjs';
 import { BoardReader } from '#board-store';
 import { toError } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
-import { ProblemError, problemOf } from '../infra/problems.js';
+import { inTime, ProblemError, problemOf } from '../infra/problems.js';
 import { ChangeFeed } from './change-feed.js';
 import { eventText, EventStream } from './event-stream.js';
 import { ViewFeeds, type Top, type TopRequest } from './view-feed.js';
 
 const HEARTBEAT_MS = 15_000;
-
-/** How long a client waits for Kafka before it gets a problem, in ms. */
-const WAIT_MS = 5_000;
 
 /** The streams of this process. The rank changes are read from Kafka while there are streams, and up to 30 s longer. */
 @Injectable()
@@ -161,14 +158,4 @@ export class LiveStreams implements BeforeApplicationShutdown {
 function checkOpen(feed: ChangeFeed): void {
   if (feed.isEnded)
     throw new ProblemError('LOG_UNAVAILABLE', 'all live streams have just ended; try again');
-}
-
-/** @throws ProblemError LOG_UNAVAILABLE if work with Kafka fails or takes too long */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await firstValueFrom(from(work).pipe(timeout(WAIT_MS)));
-  } catch (error) {
-    const detail = `Kafka does not answer (${toError(error).message}); try again`;
-    throw new ProblemError('LOG_UNAVAILABLE', detail);
-  }
 }

@@ -18,6 +18,33 @@ const AGE = Optional(
 );
 const STALE = Flag({ description: 'Whether ranks may be wrong: Redis lost events, or is away.' });
 
+const TIME = Type.Unsafe({ type: ['string', 'null'], format: 'date-time' });
+const integers = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Integer()]));
+const rows = (properties: TProperties) => List(Type.Object(properties));
+
+const STARTS = Type.Record(Text(), Integer(), { description: 'The first offset by partition.' });
+const STATUS = {
+  partitions: rows(integers('partition', 'logEnd', 'committedEnd', 'applied', 'published', 'lag')),
+  boards: rows({
+    ...{ board: Text(), clock: TIME },
+    ...integers('expired', 'duplicates', 'views', 'maxViews'),
+  }),
+  generations: rows({
+    ...{ board: Text(), generation: Text(), role: Text() },
+    ...{ since: TIME, keptUntil: TIME, asOf: TIME, startsAt: Type.Union([STARTS, Type.Null()]) },
+  }),
+  recovering: rows(integers('shard', 'partition', 'target', 'applied')),
+  building: List(Text()),
+  partialHistory: rows({ board: Text(), generation: Text(), startsAt: STARTS }),
+  reconciliations: List(Type.Object({}, open('As in `/reconciliations`.'))),
+  deadLetters: Type.Object({
+    ...{ ...integers('atMost', 'counted'), since: TIME },
+    reasons: rows({
+      ...{ code: Text(), board: Type.Union([Text(), Type.Null()]), count: Integer(), lastAt: TIME },
+    }),
+  }),
+};
+
 const HEAD = {
   board: Text(),
   view: Text(),
@@ -65,14 +92,7 @@ export const ANSWERS = [
     board: Text(),
     stale: STALE,
     age: AGE,
-    views: List(
-      Type.Object({
-        view: Text(),
-        size: Integer(),
-        version: Integer(),
-        expiresAt: Type.Unsafe({ type: ['string', 'null'], format: 'date-time' }),
-      }),
-    ),
+    views: rows({ view: Text(), ...integers('size', 'version'), expiresAt: TIME }),
     ...NEXT,
   }),
   named('Standing', STANDING),
@@ -93,18 +113,16 @@ export const ANSWERS = [
   named('Count', { ...HEAD, count: Integer() }),
   named('Histogram', {
     ...HEAD,
-    buckets: List(Type.Object({ min: Text(), max: Text(), count: Integer() })),
+    buckets: rows({ min: Text(), max: Text(), count: Integer() }),
   }),
   named('RankChanges', {
     ...{ board: Text(), playerId: Text(), stale: Optional(STALE), age: AGE },
-    heldSince: Type.Unsafe({
-      ...{ type: ['string', 'null'], format: 'date-time' },
-      description: 'When the oldest rank change of any board that the process holds was published.',
-    }),
+    heldSince: TIME,
     changes: List(Type.Object({}, open('A rank change as in Kafka.'))),
   }),
+  named('Status', STATUS),
   named('Accepted', {
-    events: List(Type.Object({ topic: Text(), partition: Integer(), offset: Integer() })),
+    events: rows({ topic: Text(), ...integers('partition', 'offset') }),
     deduplicated: Flag({ description: 'Whether the board counts an `eventId` once.' }),
     status: Optional(Text({ description: '`unknown`: no result within `timeout`.' })),
   }),

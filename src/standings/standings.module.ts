@@ -4,6 +4,7 @@ import { BoardReader, KeySpace } from '#board-store';
 import { LiveController } from '../live/live.controller.js';
 import { LiveStreams } from '../live/live-streams.js';
 import { RegistryModule } from '../registry/registry.module.js';
+import { StatusController, StatusReader } from '../status/status.controller.js';
 import { BoardsController } from './boards.controller.js';
 import { PageController } from './page.controller.js';
 import { PlayersController, StandingsController } from './standings.controller.js';
@@ -14,6 +15,7 @@ export const READ_CONTROLLERS = [
   PlayersController,
   LiveController,
   PageController,
+  StatusController,
 ];
 
 /** The role `query`: answers reads of the boards and streams their changes, over HTTP. */
@@ -27,6 +29,7 @@ export const READ_CONTROLLERS = [
       useFactory: (redis: Redis, { prefix }: KeySpace) => new BoardReader({ redis, prefix }),
     },
     LiveStreams,
+    StatusReader,
   ],
   exports: [BoardReader],
 })

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TestInstance, until } from '../support/instance.js';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { readCommitted } from '../support/results.js';
 
 const CLI = path.resolve('dist/cli/main.js');
@@ -32,11 +32,13 @@ const event = (playerId: string, delta: string, region = 'eu') =>
 const on = (board: string) => (playerId: string, delta: string, occurredAt: string) =>
   JSON.stringify({ board, playerId, delta, occurredAt });
 const [daily, sprint, golf] = [on('daily'), on('sprint'), on('golf')];
+const BOARD_NAMES = ['arena', 'daily', 'golf', 'sprint'];
 /** The start of 2 January in Paris, an hour before it starts in UTC. */
 const NEW_YEAR = '2026-01-01T23:00:00.000Z';
 
 describe('the commands', () => {
   let instance: TestInstance;
+  let service: RanklogProcess;
   const ranklog = (args: string[], { input = '', env = {} } = {}) => {
     const run = spawnSync(process.execPath, [CLI, ...args], {
       env: { ...instance.env, ...env },
@@ -49,7 +51,7 @@ describe('the commands', () => {
 
   beforeAll(async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
-    await instance.start();
+    service = await instance.start();
     const lines = [
       event('ada', '1200'),
       event('bob', '1200', 'us'),
@@ -258,6 +260,40 @@ describe('the commands', () => {
     });
     const { out } = ranklog(['status']);
     expect(out).toMatch(/^daily +5 +10000 +2026-01-12T00:00:00.000Z +0 +0$/m);
+  });
+
+  it('status counts dead letters by reason, and is the same over HTTP', async () => {
+    const [, url = ''] = /health and metrics at ([^"]+)/.exec(service.errors) ?? [];
+    const overHttp = async () => (await (await fetch(`${url}/v1/status`)).json()) as object;
+    const send = async (...values: string[]) => {
+      const producer = instance.kafka.producer();
+      await producer.connect();
+      const messages = values.map((value) => ({ value }));
+      await producer.send({ topic: instance.topics.scoreEvents, messages });
+      await producer.disconnect();
+      expect(ranklog(['status', '--wait', '60']).code).toBe(0);
+    };
+    expect(await overHttp()).toMatchObject({ deadLetters: { counted: 0, since: null } });
+    const unknown = event('ada', '1').replace('arena', 'arana');
+    await send('no json', unknown, 'null');
+    await send(unknown);
+    const lastAt = expect.any(String);
+    const found = json('status');
+    expect(found).toMatchObject({
+      generations: BOARD_NAMES.map((board) => ({ board, role: 'live' })),
+      deadLetters: {
+        ...{ atMost: 4, counted: 4 },
+        reasons: [
+          { code: 'UNKNOWN_BOARD', board: 'arana', count: 2, lastAt },
+          { code: 'NOT_JSON', board: null, count: 1, lastAt },
+          { code: 'NOT_AN_OBJECT', board: null, count: 1, lastAt },
+        ],
+      },
+    });
+    const { out } = ranklog(['status']);
+    expect(out).toMatch(/^4 dead letters since 20.*:\n\n.*\nUNKNOWN_BOARD +arana +2 +20/m);
+    const text = JSON.stringify(found);
+    await until(async () => JSON.stringify(await overHttp()) === text, 'HTTP says the same', 10);
   });
 
   const watch = (limit: number, ...args: string[]) =>

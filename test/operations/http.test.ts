@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { KeySpace, LeaseStore, type ReconciliationStatus } from '#board-store';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
@@ -10,6 +11,10 @@ const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 /** The URL of a service's HTTP server, from its log. */
 function urlOf({ errors }: RanklogProcess): string {
   return /health and metrics at ([^"]+)/.exec(errors)?.[1] ?? 'nowhere';
+}
+
+async function statusOf(service: RanklogProcess): Promise<object> {
+  return (await (await fetch(`${urlOf(service)}/v1/status`)).json()) as object;
 }
 
 async function scrape(service: RanklogProcess): Promise<string[]> {
@@ -147,6 +152,7 @@ describe('a running process', () => {
     instance.env['REDIS_URL'] = `redis://127.0.0.1:${proxy.port}`;
     const service = await instance.start();
     await scrapeWith(service, 'ranklog_redis_up 1');
+    expect(await statusOf(service)).toMatchObject({ boards: [{ board: 'arena' }] });
     proxy.freeze();
     const timed = async () => {
       const begin = performance.now();
@@ -170,12 +176,37 @@ describe('a running process', () => {
     const list = await fetch(`${urlOf(service)}/reconciliations`);
     expect(list.status).toBe(503);
     expect(await list.json()).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(await statusOf(service)).toMatchObject({ code: 'STORE_UNAVAILABLE' });
     proxy.thaw();
     proxy.restore();
     await until(
       async () => (await scrape(service)).includes('ranklog_redis_up 1'),
       'Redis answers again',
     );
+  });
+
+  it('says in time that it cannot read the status while Kafka does not answer', async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    const kafka = await KafkaProxy.toBroker();
+    proxy = kafka;
+    instance.env['KAFKA_BROKERS'] = kafka.broker;
+    const service = await instance.start('--roles', 'query');
+    const isRead = async () => 'partitions' in (await statusOf(service));
+    await until(isRead, 'the status is read');
+    proxy.freeze();
+    let ms = 0;
+    const isRefused = async () => {
+      const begin = performance.now();
+      const { code } = (await statusOf(service)) as { code?: string };
+      ms = performance.now() - begin;
+      return code === 'LOG_UNAVAILABLE';
+    };
+    await until(isRefused, 'the status is refused');
+    expect(ms).toBeLessThan(6_000);
+    proxy.cut(); // what hangs
+    proxy.thaw();
+    proxy.restore();
+    await until(isRead, 'the status is read again');
   });
 
   it('exits with code 2 before it reads the log if its port is taken, and names the setting', async () => {

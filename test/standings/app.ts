@@ -8,6 +8,7 @@ import { createHttpApplication } from '../../src/infra/http-server.js';
 import { LiveStreams } from '../../src/live/live-streams.js';
 import { describeRoutes } from '../../src/standings/openapi.js';
 import { READ_CONTROLLERS } from '../../src/standings/standings.module.js';
+import { StatusReader } from '../../src/status/status.controller.js';
 import { WritesController } from '../../src/writes/writes.controller.js';
 import { loggerTo } from '../support/loggers.js';
 
@@ -20,6 +21,9 @@ const STREAMS: Pick<LiveStreams, 'standings' | 'rankChanges' | 'heldChanges'> = 
   rankChanges: (reply) => Promise.resolve(void reply.send()),
   heldChanges: () => Promise.resolve({ heldSince: null, changes: [] }),
 };
+
+/** Of no partition and no board: see test/cli. */
+const STATUS = { read: () => Promise.resolve({}) };
 
 /** Sends nothing: see test/writes. */
 const PRODUCER: Pick<ScoreProducer, 'send'> = { send: () => Promise.resolve([]) };
@@ -48,6 +52,7 @@ export async function openApp(
       { provide: BoardReader, useValue: reader },
       { provide: ScoreProducer, useValue: PRODUCER },
       { provide: LiveStreams, useValue: STREAMS },
+      { provide: StatusReader, useValue: STATUS },
       { provide: SETTINGS, useValue: { queryCache } },
     ],
   };

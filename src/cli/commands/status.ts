@@ -1,20 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  LeaseStore,
-  type BoardOverview,
-  type ReconciliationStatus,
-  type RecoveryTarget,
-} from '#board-store';
-import { reconciliationJson } from '../../generations/reconciliation-json.js';
+import { committedOffsets } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
-import {
-  readPositions,
-  readProgress,
-  type PartitionPosition,
-  type Progress,
-} from '../../standings/positions.js';
+import { RecentDeadLetters } from '../../status/dead-letters.js';
+import { readPositions, type PartitionPosition } from '../../status/positions.js';
+import { readLog, readStore, statusOf, type Status } from '../../status/status.js';
 import { EXIT } from '../exit-codes.js';
-import { countText, durationText, startsText, timeText } from '../value-text.js';
+import { countText, durationText, startsText } from '../value-text.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress.js';
@@ -34,56 +25,24 @@ async function showStatus(
   redis: RedisSession,
   { wait, json }: StatusOptions,
 ): Promise<number> {
-  const { settings, admin, topics } = kafka;
-  await requireTopics(admin, [topics.scoreEvents]);
-  const where = { topic: topics.scoreEvents, group: settings.group };
-  let positions = await readPositions(kafka, redis.status, where);
-  let isDone = true;
-  if (wait !== undefined) {
-    isDone = await waitFor(positions, () => readProgress(admin, redis.status, where), wait);
-    positions = await readPositions(kafka, redis.status, where);
-  }
-  const facts = await readFacts(redis);
-  print({ partitions: positions, ...factsJson(facts) }, { json }, () =>
-    [toTable(positions), lagText(positions), ...factsText(facts)].filter(Boolean).join('\n\n'),
-  );
+  const isDone = wait === undefined || (await waitFor(kafka, redis, wait));
+  const letters = new RecentDeadLetters(kafka, kafka.topics.deadLetters);
+  const log = readLog(kafka, kafka.settings, letters);
+  const found = statusOf(...(await Promise.all([log, readStore(redis.redis, redis.keys)])));
+  print(found, { json }, toText);
   if (isDone) return EXIT.ok;
-  process.stderr.write(`ranklog: not everything is published after ${wait ?? 0} s\n`);
+  process.stderr.write(`ranklog: not everything is published after ${wait} s\n`);
   return EXIT.no;
 }
 
-type Facts = Awaited<ReturnType<typeof readFacts>>;
-
-async function readFacts({ redis, keys, status }: RedisSession) {
-  const shards = await status.shards();
-  const [boards, recovering, { live, building }, reconciliations] = await Promise.all([
-    status.overviews(),
-    status.recoveryTargets(),
-    status.boards(),
-    new LeaseStore(redis, keys, { shards }).statuses(),
-  ]);
-  const partialHistory = [...live.values()].flatMap(({ board, generation, starts }) =>
-    starts === undefined ? [] : { board, generation, startsAt: Object.fromEntries(starts) },
-  );
-  return { boards, recovering, building: [...building].sort(), partialHistory, reconciliations };
-}
-
-function factsJson(facts: Facts) {
-  const boards = facts.boards.map(({ clock, ...board }) => ({ ...board, clock: timeText(clock) }));
-  return { ...facts, boards, reconciliations: facts.reconciliations.map(reconciliationJson) };
-}
-
-/** Paragraphs on the boards, the recovery, running and failed reconciliations, boards not built yet, and partial history; or ''. */
-function factsText({
-  boards,
-  recovering,
-  building,
-  partialHistory,
-  reconciliations,
-}: Facts): string[] {
+/** Paragraphs on all that there is to see: no part of it is shown if it is empty. */
+function toText(found: Status): string {
+  const { partitions, boards, recovering, building, partialHistory, reconciliations } = found;
   const shown = reconciliations.filter(({ state }) => state === 'running' || state === 'failed');
   const waiting = building.filter((name) => shown.every(({ board }) => board !== name));
   return [
+    toTable(partitions),
+    lagText(partitions),
     boardsTable(boards),
     recoveringText(recovering),
     shown.length === 0 ? '' : reconciliationsTable(shown),
@@ -94,23 +53,34 @@ function factsText({
       ({ board, startsAt }) =>
         `board ${board} lacks the beginning of the log: ${startsText(startsAt)}`,
     ),
-  ];
+    deadLettersText(found.deadLetters),
+  ]
+    .filter(Boolean)
+    .join('\n\n');
 }
 
 const POLL_MS = 200;
 
-/** Waits until every partition is applied and published up to its `committedEnd`. Returns false when the time is up. */
+/**
+ * Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up.
+ * @throws TopicsMissingError
+ */
 async function waitFor(
-  positions: readonly PartitionPosition[],
-  read: () => Promise<ReadonlyMap<number, Progress>>,
+  kafka: KafkaSession,
+  { status }: RedisSession,
   seconds: number,
 ): Promise<boolean> {
+  const { admin, topics, settings } = kafka;
+  const names = { topic: topics.scoreEvents, group: settings.group };
+  await requireTopics(admin, [names.topic]);
+  const positions = await readPositions(kafka, names);
   const goal = sum(positions.map(({ committedEnd }) => committedEnd));
   const deadline = performance.now() + seconds * 1_000;
   const bar = new ProgressBar('events published', goal);
   try {
     for (;;) {
-      const progress = await read();
+      const published = committedOffsets(admin, names.group, names.topic);
+      const progress = await Promise.all([published, status.appliedOffsets()]);
       const reached = sum(positions.map((position) => reachedIn(progress, position)));
       bar.update(reached);
       if (reached === goal) return true;
@@ -123,18 +93,17 @@ async function waitFor(
 }
 
 function reachedIn(
-  progress: ReadonlyMap<number, Progress>,
+  progress: readonly ReadonlyMap<number, number>[],
   { partition, committedEnd }: PartitionPosition,
 ): number {
-  const { applied, published } = progress.get(partition) ?? { applied: 0, published: 0 };
-  return Math.min(applied, published, committedEnd);
+  return Math.min(committedEnd, ...progress.map((offsets) => offsets.get(partition) ?? 0));
 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-function toTable(positions: readonly PartitionPosition[]): string {
+function toTable(positions: Status['partitions']): string {
   return table(
     ['partition', 'log end', 'applied', 'published', 'lag'],
     positions.map(({ partition, logEnd, applied, published, lag }) => {
@@ -144,12 +113,12 @@ function toTable(positions: readonly PartitionPosition[]): string {
 }
 
 /** Says where to see whether a partition has stopped, because only its own process knows. */
-function lagText(positions: readonly PartitionPosition[]): string {
+function lagText(positions: Status['partitions']): string {
   if (positions.every(({ lag }) => lag === 0)) return '';
   return 'If a lag does not shrink, the partition may have stopped: see /health of its process, or the metric ranklog_partition_stopped.';
 }
 
-function recoveringText(recovering: readonly RecoveryTarget[]): string {
+function recoveringText(recovering: Status['recovering']): string {
   if (recovering.length === 0) return '';
   const shown = table(
     ['shard', 'partition', 'applied', 'of'],
@@ -158,23 +127,29 @@ function recoveringText(recovering: readonly RecoveryTarget[]): string {
   return `Redis has lost events. Ranklog applies them again; reads are stale until then:\n\n${shown}`;
 }
 
-function boardsTable(boards: readonly BoardOverview[]): string {
+function boardsTable(boards: Status['boards']): string {
   return table(
     ['board', 'views', 'maxViews', 'event clock', 'expired', 'duplicates'],
     boards.map(({ board, views, maxViews, clock, expired, duplicates }) => {
-      return [board, views, maxViews, timeText(clock) ?? '-', expired, duplicates];
+      return [board, views, maxViews, clock ?? '-', expired, duplicates];
     }),
   );
 }
 
-function reconciliationsTable(statuses: readonly ReconciliationStatus[]): string {
-  const rows = statuses.map((status) => {
-    const { board, kind, state, done, total, rate, holder, outcome } = status;
-    const { secondsLeft } = reconciliationJson(status);
+function reconciliationsTable(reconciliations: Status['reconciliations']): string {
+  const rows = reconciliations.map((reconciliation) => {
+    const { board, kind, state, done, total, rate, holder, outcome, secondsLeft } = reconciliation;
     const percent = total === 0 ? '-' : `${Math.floor((100 * done) / total)} %`;
     const left = secondsLeft === null ? '' : `, about ${durationText(secondsLeft)} left`;
     const running = `${percent} of ${countText(total)} records, ${countText(rate)}/s${left}`;
     return [board, kind, state === 'running' ? running : state, holder, outcome ?? ''];
   });
   return table(['board', 'reconciliation', 'progress', 'by', ''], rows);
+}
+
+function deadLettersText({ atMost, counted, since, reasons }: Status['deadLetters']): string {
+  if (since === null) return '';
+  const rows = reasons.map(({ code, board, count, lastAt }) => [code, board ?? '-', count, lastAt]);
+  const before = atMost > counted ? ` (at most ${countText(atMost)} in all)` : '';
+  return `${countText(counted)} dead letters since ${since}${before}:\n\n${table(['code', 'board', 'number', 'last'], rows)}`;
 }
