@@ -72,6 +72,12 @@ module.exports = {
       from: { path: '^src/' },
       to: { path: '^libs/(?!(.+/index|board/time|kafka-batch/nest)\\.ts$)' },
     },
+    {
+      name: 'page-reads-through-http-alone',
+      severity: 'error',
+      from: { path: '^src/page/' },
+      to: { path: '^(src/(?!page/)|libs/(?!http/))' },
+    },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
       // Almost all that product code imports is bundled, so package.json has it among the devDependencies, with the tools.

@@ -24,7 +24,7 @@ const shared = {
   setupFiles: ['reflect-metadata'],
 };
 
-/** `unit` needs no server, `redis` a Redis, the others a Kafka and a Redis: global-setup.mjs starts them. */
+/** `unit` needs no server, `redis` a Redis, `page` also a Chromium, the others a Kafka and a Redis: global-setup.mjs starts them. */
 export default {
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{src,libs}/**/*.spec.ts'] },
@@ -37,13 +37,19 @@ export default {
     {
       ...shared,
       displayName: 'system',
-      testMatch: ['<rootDir>/test/!(board-store|model|standings|packages)/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/!(board-store|model|standings|packages|page)/**/*.test.ts'],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
     },
     {
       ...shared,
       displayName: 'packages',
       testMatch: ['<rootDir>/test/packages/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+    },
+    {
+      ...shared,
+      displayName: 'page',
+      testMatch: ['<rootDir>/test/page/**/*.test.ts'],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
     },
   ],

@@ -30,9 +30,12 @@ function App() {
         {route.page === 'boards' && known && <Boards boards={known} />}
         {board && <BoardPage key={board.board} board={board} route={route} />}
         {route.page === 'board' && known && !board && (
-          <p class="notice">
-            There is no board “{route.board}”. <a href="#">Choose another one.</a>
-          </p>
+          <>
+            <h1>{route.board}</h1>
+            <p class="notice">
+              There is no such board. <a href="#">Choose another one.</a>
+            </p>
+          </>
         )}
       </main>
     </>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Neighbour, PlayerStanding, SearchPage, Standing } from '#http';
 import {
   boardPath,
@@ -100,10 +100,16 @@ export function Player({ route }: { route: Chosen }) {
     everyMs: POLL_MS,
     trigger: events,
   });
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (document.activeElement !== document.body) heading.current?.focus(); // not when a link opens the page
+  }, []);
   return (
     <section class="card player" aria-label={`Player ${player}`} data-panel="player">
       <div class="line">
-        <h2>{player}</h2>
+        <h2 ref={heading} tabIndex={-1}>
+          {player}
+        </h2>
         <a href={hashOf({ ...route, player: undefined })}>Close</a>
       </div>
       {!value && <ProblemNotice problem={problem} />}
@@ -202,9 +208,10 @@ export function Histogram({
   );
   const most = Math.max(1, ...buckets.map(({ count }) => count));
   const width = WIDTH / buckets.length;
-  const same = mine && `: ${countText(mine.count)} have ${mine.min} to ${mine.max}, as this player`;
+  const same =
+    mine && `: ${countText(mine.count)} of them from ${mine.min} to ${mine.max}, with this one`;
   return (
-    <Plot text={`All players by ${labelOf(name)}${same ?? ''}`}>
+    <Plot text={`All players by ${name}${same ?? ''}`}>
       {buckets.toReversed().map((bucket, index) => {
         const height = bucket.count && Math.max(2, (bucket.count / most) * HEIGHT);
         const place = { x: index * width, y: HEIGHT - height, width: width - 1, height };

@@ -1,0 +1,242 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import getPort from 'get-port';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { ScoreProducer } from '#client';
+import { chromiumPath } from '../../scripts/chromium.mjs';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+
+const BOARDS = `
+boards:
+  arena:
+    columns: [{ name: points }, { name: goalDifference }]
+    windows: [all, { window: week, keep: 30d }]
+    dimensions: [[], [region], [region, league]]
+  quiet: { columns: [{ name: points }], publish: { rankChanges: none } }
+  empty: { columns: [{ name: points }] }
+`;
+const require = createRequire(import.meta.url);
+/** The ECMAScript module of Playwright does not load under jest. */
+const { chromium } = require('playwright-core') as typeof import('playwright-core');
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const PLAYERS = 130;
+
+let instance: TestInstance;
+let service: RanklogProcess;
+let redis: TcpProxy;
+let producer: ScoreProducer;
+let browser: Browser;
+let url: string;
+
+beforeAll(async () => {
+  const { hostname, port } = new URL(process.env['REDIS_URL'] ?? '');
+  redis = await TcpProxy.to({ host: hostname, port: Number(port) });
+  const httpPort = await getPort({ host: '127.0.0.1' });
+  url = `http://127.0.0.1:${httpPort}`;
+  instance = await TestInstance.create(BOARDS, {
+    env: { REDIS_URL: `redis://127.0.0.1:${redis.port}`, RANKLOG_HTTP_PORT: String(httpPort) },
+  });
+  browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
+  service = await instance.start();
+  producer = new ScoreProducer({ kafka: instance.kafka, topicPrefix: instance.name });
+  await producer.connect();
+  const ids = Array.from({ length: PLAYERS }, (_, index) => `p-${index + 1}`);
+  await producer.send(ids.map((playerId, index) => event(playerId, 2_000 - 10 * index)));
+  await producer.send([{ ...event('a-player-with-a-long-name', 5), board: 'quiet' }]);
+  await producer.send([{ board: 'arena', playerId: 'p-1', delta: 1 }]); // a dead letter
+  await instance.published(PLAYERS + 2);
+});
+afterAll(async () => {
+  await browser.close();
+  await producer.disconnect();
+  await instance.remove();
+  await redis.close();
+});
+
+const event = (playerId: string, points: number) => ({
+  board: 'arena',
+  playerId,
+  deltas: { points },
+  attributes: { region: 'eu/west & more', league: 'one' },
+});
+
+const ALL = '#board=arena&window=all';
+const PLAYER =
+  '#board=arena&window=all&where.region=eu%2Fwest+%26+more&where.league=one&player=p-7';
+const LINKS = [
+  '#',
+  ALL,
+  PLAYER,
+  '#board=quiet&window=all',
+  '#board=empty',
+  '#board=none',
+  '#operations',
+];
+
+/** Opens a link in a new window and waits until it has loaded. */
+async function open(link: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+  await page.goto(`${url}/${link}`);
+  await holds(page, `!document.body.innerText.includes('Loading…')`);
+  await page.waitForSelector('main > *');
+  return page;
+}
+
+/** Waits for an expression; the page's policy refuses waitForFunction, which uses eval. */
+const holds = (page: Page, expression: string) =>
+  until(() => page.evaluate<boolean>(expression), expression, 30);
+const connection = (page: Page, state: string) =>
+  page.waitForSelector(`[data-connection=${state}]`);
+/** The player of a row. */
+const playerAt = (page: Page, rank: number) =>
+  page.getAttribute(`section[aria-label=Standings] tr:has([data-rank="${rank}"])`, 'data-player');
+
+describe('the page', () => {
+  it('moves a row within a second of its event, with an animation and a mark', async () => {
+    const page = await open(ALL);
+    await connection(page, 'live');
+    const times: number[] = [];
+    for (const player of ['p-100', 'p-90', 'p-80']) {
+      const first = `document.querySelector('tbody tr').dataset.player === '${player}'`;
+      const begin = performance.now();
+      await producer.send([event(player, 10_000 + times.length * 1_000)]);
+      await holds(page, `${first} && document.getAnimations().length > 0`);
+      times.push(performance.now() - begin);
+    }
+    process.stdout.write(`rows moved after ${times.map(Math.round).join(', ')} ms\n`);
+    expect(Math.min(...times)).toBeLessThan(1_000);
+    expect(await page.textContent('tr[data-player=p-80] .up')).toMatch(/^\d+$/);
+    await page.close();
+  });
+
+  it('moves rows at once for users who want less motion', async () => {
+    const page = await open(ALL, { reducedMotion: 'reduce' });
+    await connection(page, 'live');
+    await producer.send([event('p-70', 20_000)]);
+    await until(async () => (await playerAt(page, 1)) === 'p-70', 'the row is first');
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+    await page.close();
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'passes axe in %s, on a phone and a desktop',
+    async (scheme) => {
+      for (const width of [360, 1280])
+        for (const link of LINKS) {
+          const page = await open(link, { colorScheme: scheme, viewport: { width, height: 800 } });
+          await page.evaluate(AXE);
+          const violations = await page.evaluate(
+            'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))',
+          );
+          const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+          expect({ link, width, violations, wide }).toEqual({
+            link,
+            width,
+            violations: [],
+            wide: 0,
+          });
+          await page.close();
+        }
+    },
+  );
+
+  it('reaches a player by the keyboard alone, and says what it shows', async () => {
+    const page = await open(ALL);
+    await connection(page, 'live');
+    const isFocused = (selector: string) =>
+      page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)})`);
+    for (let tabs = 0; tabs < 20 && !(await isFocused('[type=search]')); tabs++)
+      await page.keyboard.press('Tab');
+    await page.keyboard.type('P-77');
+    await page.waitForSelector('.found a');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    const panel = page.getByRole('region', { name: 'Player p-77' });
+    await panel.getByText('of 130').waitFor();
+    expect(await isFocused('[data-panel=player] h2')).toBe(true);
+    const plots = await panel.getByRole('img', { name: /All players by points|Rank over/ }).count();
+    expect(plots).toBe(2);
+    await page.close();
+  });
+
+  it('updates a player when his rank changes', async () => {
+    const page = await open(`${ALL}&player=p-60`);
+    await page.waitForSelector('[data-place]');
+    await producer.send([event('p-60', 50_000)]);
+    await page.waitForSelector('[data-place="1"]');
+    await page.getByText(/Rank over \d+ changes since/).waitFor();
+    await page.close();
+  });
+
+  it('keeps the view in the address, so that a link shows the same', async () => {
+    const page = await open('#board=arena');
+    await page.waitForSelector('[data-table]');
+    await page.getByLabel('Window').selectOption('week');
+    await page.getByLabel('Ranked by').selectOption('region league');
+    await holds(page, `document.querySelector('code').innerText.includes('league=one')`);
+    await page.click('tr[data-player=p-12] a');
+    await page.waitForSelector('[data-place]');
+    const texts = (shown: Page) =>
+      Promise.all(['h1', 'code', 'h2', '[data-place]'].map((one) => shown.textContent(one)));
+    const before = await texts(page);
+    const other = await open(new URL(page.url()).hash);
+    await other.waitForSelector('[data-place]');
+    expect(await texts(other)).toEqual(before);
+    expect(before[1]).toMatch(/^week:.* region=eu%2Fwest%20%26%20more league=one$/);
+    expect(await other.getByLabel('Window').inputValue()).toBe('week');
+    await Promise.all([page.close(), other.close()]);
+  });
+
+  it('shows ranks after the first 100, and boards that publish nothing, by polling', async () => {
+    const page = await open(ALL);
+    await page.getByRole('link', { name: 'Next 100' }).click();
+    await connection(page, 'polled');
+    await holds(page, `document.querySelectorAll('section tbody tr').length === 30`);
+    expect(await playerAt(page, PLAYERS)).toBe(`p-${PLAYERS}`);
+    await page.goto(`${url}/#board=quiet&window=all`);
+    await connection(page, 'polled');
+    await producer.send([{ ...event('bob', 9), board: 'quiet' }]);
+    await until(async () => (await playerAt(page, 1)) === 'bob', 'the table shows bob');
+    await page.close();
+  });
+
+  it('shows operations: lag, generations, and dead letters by reason', async () => {
+    const page = await open('#operations');
+    for (const name of ['Lag: 0 events', 'Generations'])
+      await page.getByRole('table', { name }).waitFor();
+    const letters = page.getByRole('table', { name: 'dead letters' });
+    await letters.getByText('MISSING_DIMENSION').waitFor();
+    await page.close();
+  });
+
+  it('says when Redis is away, and heals', async () => {
+    const page = await open(ALL);
+    await connection(page, 'live');
+    redis.cut();
+    await page.getByText('not connected to Redis').waitFor();
+    redis.restore();
+    await page.waitForSelector('[data-health=ok]', { state: 'attached' });
+    await connection(page, 'live');
+    await producer.send([event('p-50', 100_000)]);
+    await until(async () => (await playerAt(page, 1)) === 'p-50', 'the row is first');
+    await page.close();
+  });
+
+  it('says when the service is away, keeps what it has read, and heals', async () => {
+    const page = await open(ALL);
+    await connection(page, 'live');
+    service.kill('SIGTERM');
+    await service.ended;
+    await connection(page, 'disconnected');
+    await page.waitForSelector('[data-health=unreachable]');
+    expect(await playerAt(page, 1)).toBe('p-50');
+    service = await instance.start();
+    await connection(page, 'live');
+    await page.waitForSelector('[data-health=ok]', { state: 'attached' });
+    await producer.send([event('p-40', 200_000)]);
+    await until(async () => (await playerAt(page, 1)) === 'p-40', 'the row is first');
+    await page.close();
+  });
+});
