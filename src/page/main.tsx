@@ -113,19 +113,16 @@ function Boards({ boards }: { boards: readonly Board[] }) {
               <a href={hashOf({ board: board.board })}>{board.board}</a>
             </h2>
             <p>Ranked by {board.columns.map(({ name }) => name).join(', then ')}</p>
-            <p>{partsOf(board)}</p>
+            <p>
+              {windowChoices(board, [])
+                .map(([, label]) => label)
+                .join(', ')}
+            </p>
           </li>
         ))}
       </ul>
     </>
   );
-}
-
-/** The windows and dimensions of a board in one line. */
-function partsOf(board: Board): string {
-  const windows = windowChoices(board, []).filter(([name]) => !name.endsWith('previous'));
-  const dimensions = board.dimensions.map((names) => names.join(' and ') || 'overall');
-  return `${windows.map(([, label]) => label).join(', ')} · ${dimensions.join('; ')}`;
 }
 
 render(<App />, document.getElementById('app') ?? document.body);

@@ -10,21 +10,13 @@ export interface Health {
 
 type Row = Readonly<Record<string, unknown>>;
 
-interface Reconciliation extends Row {
-  readonly state: string;
-  readonly done: number;
-  readonly total: number;
-  readonly rate: number;
-  readonly secondsLeft: number | null;
-}
-
 /** The parts of `GET /v1/status` that the page shows. */
 interface Status {
   readonly partitions: readonly (Row & { readonly lag: number })[];
   readonly boards: readonly Row[];
   readonly generations: readonly Row[];
   readonly recovering: readonly Row[];
-  readonly reconciliations: readonly Reconciliation[];
+  readonly reconciliations: readonly (Row & ProgressProps)[];
   readonly deadLetters: { readonly counted: number; readonly reasons: readonly Row[] };
 }
 
@@ -74,13 +66,19 @@ function Tables({ partitions, boards, generations, recovering, reconciliations, 
   );
 }
 
+type ProgressProps = Readonly<Record<'done' | 'total' | 'rate', number>> & {
+  readonly board: string;
+  readonly state: string;
+  readonly secondsLeft: number | null;
+};
+
 /** The state of a reconciliation; while it runs, its progress. */
-function Progress({ board, state, done, total, rate, secondsLeft }: Reconciliation) {
+function Progress({ board, state, done, total, rate, secondsLeft }: ProgressProps) {
   if (state !== 'running') return state;
   const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
   return (
     <>
-      <progress value={done} max={total || 1} aria-label={`Progress of ${String(board)}`} />
+      <progress value={done} max={total || 1} aria-label={`Progress of ${board}`} />
       <br />
       {`${countText(done)} of ${countText(total)}, ${countText(rate)}/s${left}`}
     </>

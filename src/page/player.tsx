@@ -15,20 +15,15 @@ import { countText, labelOf, ProblemNotice, Table, timeText } from './parts.js';
 import { hashOf, type Route } from './route.js';
 
 const MOST_FOUND = 20;
-const MOST_STEPS = 20;
-const TYPING_MS = 200;
+/** A step looks at about 1,000 players. */
+const MOST_STEPS = 5;
 
 /** A search field; its results are links that choose a player. */
 export function PlayerSearch({ route }: { route: Route }) {
   const [text, setText] = useState('');
-  const [asked, setAsked] = useState('');
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(text.trim()), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  const found = usePolled(`search ${asked}`, {
-    read: () => search(route, asked),
-    everyMs: asked === '' ? undefined : 10 * POLL_MS,
+  const found = usePolled(`search ${text}`, {
+    read: () => search(route, text),
+    everyMs: text === '' ? undefined : 10 * POLL_MS,
   });
   const chooseFirst = (event: Event) => {
     event.preventDefault();
@@ -45,7 +40,7 @@ export function PlayerSearch({ route }: { route: Route }) {
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
-      {asked !== '' && <Found {...{ route, found }} onChoose={() => setText('')} />}
+      {text !== '' && <Found {...{ route, found }} onChoose={() => setText('')} />}
     </form>
   );
 }
@@ -76,7 +71,7 @@ function Found({ route, found: { value, problem }, onChoose }: FoundProps) {
   );
 }
 
-/** Players of the view whose ids contain the text, the one with exactly this id first. Looks at the first 20,000 players. */
+/** Players of the view whose ids contain the text, the one with exactly this id first. Looks at some 5,000 players. */
 async function search({ board, window, where }: Route, text: string): Promise<Standing[]> {
   const { standing } = await reader.player(board, text, { window, where });
   const found = new Map(standing && [[text, standing]]);
@@ -89,16 +84,21 @@ async function search({ board, window, where }: Route, text: string): Promise<St
   return [...found.values()].slice(0, MOST_FOUND);
 }
 
+/** However many rank changes come, the player is read again once in this time. */
+const EVENTS_MS = 500;
+
 /** A player in a view: place, neighbours, the histogram of the view, and the last ranks. Read again when his rank changes. */
 export function Player({ route }: { route: Chosen }) {
   const { board, player } = route;
-  const [events, setEvents] = useState(0);
+  const [time, setTime] = useState(0);
   const path = `${boardPath(board)}/players/${encodeURIComponent(player)}`;
-  useEvents(`${path}/events`, ['rank-change', 'reset'], () => setEvents((count) => count + 1));
+  useEvents(`${path}/events`, ['rank-change', 'reset'], () =>
+    setTime(Math.floor(performance.now() / EVENTS_MS)),
+  );
   const { value, problem } = usePolled(hashOf(route), {
     read: () => readPlayer(route, path),
     everyMs: POLL_MS,
-    trigger: events,
+    trigger: time,
   });
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -114,20 +114,30 @@ export function Player({ route }: { route: Chosen }) {
       </div>
       {!value && <ProblemNotice problem={problem} />}
       {value?.standing === null && <p class="notice">This player has no score in this view.</p>}
-      {value?.standing && (
-        <>
-          <Place {...value} standing={value.standing} />
-          <h3>Around {player}</h3>
-          <Table route={route} view={value.view} entries={value.around} />
-          <Histogram buckets={value.buckets} columns={value.standing.columns} />
-          {'problem' in value.changes ? (
-            <ProblemNotice {...value.changes} />
-          ) : (
-            <RankPlot view={value.view} {...value.changes} />
-          )}
-        </>
-      )}
+      {value?.standing && <Details {...value} route={route} standing={value.standing} />}
     </section>
+  );
+}
+
+type DetailsProps = Awaited<ReturnType<typeof readPlayer>> & {
+  readonly route: Route;
+  readonly standing: Standing;
+};
+
+function Details({ route, around, buckets, changes, ...place }: DetailsProps) {
+  const { playerId, view, standing } = place;
+  return (
+    <>
+      <Place {...place} />
+      <h3>Around {playerId}</h3>
+      <Table route={route} view={view} entries={around} />
+      <Histogram buckets={buckets} columns={standing.columns} />
+      {'problem' in changes ? (
+        <ProblemNotice {...changes} />
+      ) : (
+        <RankPlot view={view} {...changes} />
+      )}
+    </>
   );
 }
 
