@@ -13,6 +13,7 @@ boards:
   zset: { columns: [{ name: score, decimals: 2 }] }
   laps: { columns: [{ name: laps }, { name: seconds, update: best, order: asc, decimals: 1 }], ties: latest, dimensions: [[], [region]] }
   killed: { columns: [{ name: score, min: -5 }] }
+  daily: { columns: [{ name: score }], windows: [{ window: day, keep: 1d }] }
 `;
 const AT = '2026-11-20T00:00:00.000Z';
 const LARGEST = Number.MAX_SAFE_INTEGER;
@@ -205,8 +206,8 @@ describe('ranklog import', () => {
     const comparison = await ranklog('import', 'killed', changed, '--compare');
     expect(comparison.code).toBe(1);
     expect(comparison.out).toMatch(/^extra +1999$/m);
-    expect(comparison.out).toMatch(/^new +score 1 +not ranked$/m);
-    expect(comparison.out).toMatch(/^p-1 +score 8 +score 7$/m);
+    expect(comparison.out).toMatch(/^new +1 +not ranked$/m);
+    expect(comparison.out).toMatch(/^p-1 +8 +7$/m);
     expect(await imported('killed', changed, '--at', AT)).toMatchObject({
       ...{ code: 1, importedBefore: 1, changedSince: 1, sent: 1 },
     });
@@ -306,6 +307,18 @@ describe('ranklog import', () => {
         OTHER_BOARD: { rows: 1 },
         NOT_AN_OBJECT: { rows: 1 },
       },
+    });
+  });
+
+  it('refuses rows whose views have all expired', async () => {
+    const now = new Date().toISOString();
+    await instance.produce([`{"board":"daily","playerId":"ada","delta":1,"occurredAt":"${now}"}`]);
+    await applied();
+    const rows = ['old,1,2020-01-01T00:00:00Z', `new,1,${now}`];
+    const csv = await file('expired', ['playerId,score,occurredAt', ...rows].join('\n'));
+    expect(await imported('daily', csv, '--dry-run')).toMatchObject({
+      ...{ code: 1, toSend: 1 },
+      problems: { WINDOW_EXPIRED: { rows: 1, examples: [expect.stringMatching(/^line 2: /)] } },
     });
   });
 

@@ -28,10 +28,10 @@ export interface ImportOptions extends OpeningOptions {
 export function importScores(board: string, from: string, options: ImportOptions): Promise<number> {
   return withRedis(async (session) => {
     const { definition } = await session.reader.board(board);
-    const opening = new OpeningEvents(definition, {
-      ...options,
-      at: options.at ?? (options.compare && Date.now()),
-    });
+    const clocks = await session.status.overviews();
+    const clock = clocks.find((known) => known.board === board)?.clock ?? -Infinity;
+    const at = options.at ?? (options.compare && Date.now());
+    const opening = new OpeningEvents({ definition, clock }, { ...options, at });
     await readSource(session, { from, ...options }, opening);
     return options.compare
       ? compare(session, opening, { definition, ...options })
@@ -106,15 +106,9 @@ async function compare(
 ): Promise<number> {
   const found = await compareWithBoard(reader, opening, options);
   const { refused, problems } = opening;
-  const { differences, ...rest } = found;
-  const answer = {
-    board: options.definition.board,
-    ...rest,
-    refused,
-    problems,
-    different: differences.length,
-    differences,
-  };
+  const { differences } = found;
+  const { board } = options.definition;
+  const answer = { board, ...found, refused, problems, different: differences.length };
   print(answer, options, toText);
   const isEqual = refused + differences.length + found.extra === 0;
   return readCode(found.stale, isEqual ? EXIT.ok : EXIT.no);
@@ -129,12 +123,8 @@ const SHOWN = 20;
 
 /** The counts, the problems with their first rows, and the first differences. */
 function toText({ board, problems, differences = [], ...counts }: Answer): string {
-  const columns = (some: Readonly<Record<string, string>> | null) =>
-    some === null
-      ? 'not ranked'
-      : Object.entries(some)
-          .map((column) => column.join(' '))
-          .join(', ');
+  const columns = (some: object | null) =>
+    some === null ? 'not ranked' : Object.values(some).join(' ');
   return [
     table(['board', board], Object.entries(counts)),
     ...Object.entries(problems).flatMap(([code, { rows, examples }]) => [

@@ -20,6 +20,12 @@ export interface OpeningEvent {
   readonly resolved: ResolvedEvent;
 }
 
+/** A live board. `clock` is its event clock in ms. */
+interface LiveBoard {
+  readonly definition: BoardDefinition;
+  readonly clock: number;
+}
+
 const EXAMPLES = 3;
 
 /** Rows that can't be imported, of one kind. */
@@ -38,13 +44,13 @@ export class OpeningEvents {
   refused = 0;
 
   constructor(
-    private readonly definition: BoardDefinition,
+    private readonly live: LiveBoard,
     private readonly options: OpeningOptions,
   ) {}
 
   /** The decimals that all columns have. */
   get decimals(): number {
-    return Math.min(...this.definition.columns.map(({ decimals }) => decimals));
+    return Math.min(...this.live.definition.columns.map(({ decimals }) => decimals));
   }
 
   /** The number of players with the columns and the time of another one: only the player id orders them. */
@@ -70,13 +76,20 @@ export class OpeningEvents {
 
   /** Returns the code and the detail of a refusal. */
   #add(place: string, text: string): readonly [code: string, detail?: string] {
-    const { board } = this.definition;
+    const { definition, clock } = this.live;
+    const { board } = definition;
     const decoded = decodeText(text.replace('{', `{"board":"${board}",`)); // of repeated names, the last one counts
     if (!decoded.ok) return [decoded.code, decoded.detail];
     if (decoded.event.board !== board) return ['OTHER_BOARD', `it is of "${decoded.event.board}"`];
     const event = this.#opening(place, decoded.event);
-    const resolution = resolveEvent(this.definition, event, Date.now());
+    const resolution = resolveEvent(definition, event, Date.now());
     if (!resolution.ok) return [resolution.rejection.code, resolution.rejection.detail];
+    const { views } = resolution.event;
+    if (
+      views.length > 0 &&
+      views.every(({ expiresAt }) => expiresAt !== null && expiresAt <= clock)
+    )
+      return ['WINDOW_EXPIRED', 'all views that its time belongs to have expired'];
     const opening = { text: textOf(event), resolved: resolution.event };
     const { text: known = opening.text } = this.byPlayer.get(event.playerId) ?? {};
     if (known !== opening.text) return ['REPEATED_PLAYER', 'an earlier row of the player differs'];
