@@ -56,7 +56,7 @@ export class KeySpace {
   /** set: boards that were removed by a command, also before they were live */
   readonly removed = this.#ofShard('removed');
 
-  /** string: token of the process that may write to the shadow of the board; expires */
+  /** string: token of the process that may write to the shadow of the board, or of `BOARD (import)`: import into it; expires */
   readonly lease = this.#ofBoard('lease');
   /** hash: board -> JSON of its running or last reconciliation */
   readonly reconciliations = this.#ofShard('reconciliations');

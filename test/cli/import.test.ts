@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Standing } from '#board-store';
+import { KeySpace, type Standing } from '#board-store';
 import { decimalOf } from '../../src/cli/import/rows.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { seededRandom } from '../support/seeded-random.js';
@@ -188,7 +188,7 @@ describe('ranklog import', () => {
     await first.ended;
     const done = await sent();
     expect(done).toBeLessThan(2_000);
-    await instance.redis.del(`${instance.name}:{0}:lease:killed (import)`); // as if it had expired
+    await instance.redis.del(new KeySpace(instance.name).lease(0, 'killed (import)')); // as if it had expired
     expect(await imported('killed', source, '--at', AT)).toMatchObject({
       code: 0,
       importedBefore: done,
