@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { HttpView } from '#http';
-import { PAGE_SIZE, POLL_MS, reader, usePolled, useStandings, type Connection } from './data.js';
+import { PAGE_SIZE, reader, usePolled, useStandings, type Connection } from './data.js';
 import { countText, labelOf, ProblemNotice, Table } from './parts.js';
 import { Player, PlayerSearch } from './player.js';
 import { completed, hashOf, valuesOf, windowChoices, type Board, type Route } from './route.js';
@@ -10,10 +10,13 @@ interface Shown {
   readonly route: Route;
 }
 
+/** A listing can be long: about 10,000 views a request. */
+const VIEWS_MS = 30_000;
+
 /** A board: pickers of its view, the live table, and the chosen player. Without a chosen view, the one that changed last. */
 export function BoardPage({ board, route }: Shown) {
   const read = () => reader.views(board.board);
-  const { value: views, problem } = usePolled('views', { read, everyMs: 5 * POLL_MS });
+  const { value: views, problem } = usePolled('views', { read, everyMs: VIEWS_MS });
   useEffect(() => {
     if (route.window !== undefined || views === undefined) return;
     const [[window] = ['all']] = windowChoices(board, []);

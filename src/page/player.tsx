@@ -84,6 +84,9 @@ async function search({ board, window, where }: Route, text: string): Promise<St
   return [...found.values()].slice(0, MOST_FOUND);
 }
 
+/** A player whom a link to the page shows does not take the focus. */
+const OPENED_WITH = location.hash;
+
 /** However many rank changes come, the player is read again once in this time. */
 const EVENTS_MS = 500;
 
@@ -102,7 +105,7 @@ export function Player({ route }: { route: Chosen }) {
   });
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    if (document.activeElement !== document.body) heading.current?.focus(); // not when a link opens the page
+    if (location.hash !== OPENED_WITH) heading.current?.focus();
   }, []);
   return (
     <section class="card player" aria-label={`Player ${player}`} data-panel="player">

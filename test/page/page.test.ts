@@ -45,7 +45,7 @@ beforeAll(async () => {
   const ids = Array.from({ length: PLAYERS }, (_, index) => `p-${index + 1}`);
   await producer.send(ids.map((playerId, index) => event(playerId, 2_000 - 10 * index)));
   await producer.send([{ ...event('a-player-with-a-long-name', 5), board: 'quiet' }]);
-  await producer.send([{ board: 'arena', playerId: 'p-1', delta: 1 }]); // a dead letter
+  await producer.send([{ ...event('p-1', 1), attributes: {} }]); // a dead letter
   await instance.published(PLAYERS + 2);
 });
 afterAll(async () => {
