@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { KeySpace } from '#board-store';
 import { TestInstance, until } from '../support/instance.js';
+import { seededRandom } from '../support/seeded-random.js';
 
 const BOARDS = `
 boards:
   arena: { columns: [{ name: points }], windows: [all, day] }
-  quiet: { columns: [{ name: points }] }
+  mixed:
+    columns: [{ name: wins }, { name: best, update: best, order: asc }, { name: last, update: latest }]
+    windows: [all, day]
+    dimensions: [[], [region]]
+    deduplicate: 1h
 `;
 const arena = (playerId: string, delta: number | string, occurredAt: string) =>
   JSON.stringify({ board: 'arena', playerId, delta, occurredAt: `2026-01-01T${occurredAt}Z` });
@@ -149,6 +154,100 @@ describe('top --live', () => {
   });
 });
 
+describe('explain', () => {
+  it('shows what each event did, and what decides against each neighbour', async () => {
+    await send([
+      arena('bob', '0', '09:00:05'),
+      arena('bob', '1.5', '09:00:06'),
+      JSON.stringify({
+        board: 'arena',
+        playerId: 'bob',
+        delta: 7,
+        occurredAt: '2026-01-02T09:00:00Z',
+      }),
+    ]);
+    const { code, out } = await ranklog('explain', 'arena', 'bob', '--window', 'day:2026-01-01');
+    expect([code, out.split('\n')]).toEqual([
+      0,
+      [
+        'bob on arena, day:2026-01-01: rank 2 of 5',
+        'cyd is in front: points 25 > 10',
+        'ada is behind: equal columns; reached 2026-01-01T09:00:01.000Z before 2026-01-01T09:00:02.000Z',
+        '',
+        'offset  occurred                  points  effect',
+        '     0  2026-01-01T09:00:01.000Z  10      counted: points 10',
+        '     2  2026-01-01T09:00:05.000Z  0       changed nothing: adds 0',
+        `     3  2026-01-01T09:00:06.000Z  -       dead letter: TOO_MANY_DECIMALS: column "points" of board "arena": "1.5" has more decimals than the column's 0`,
+        '     4  2026-01-02T09:00:00.000Z  7       outside the window',
+        '',
+        '4 events (partition 0, offsets 0 to 4): 1 counted, 1 changed nothing, 1 dead letter, 1 outside the window',
+        'They make points 10, reached 2026-01-01T09:00:01.000Z, as the board shows.',
+        'Left out: events under another key than "bob", which may be in other partitions.',
+        '',
+      ],
+    ]);
+    const { above, below } = await json('explain', 'arena', 'dan');
+    expect([above, below]).toMatchObject([
+      { playerId: 'ada', decidedBy: 'points 10 > 3' },
+      { playerId: 'eve', decidedBy: 'equal in all; the id dan comes before eve' },
+    ]);
+  });
+
+  it('says that events under another key are left out if they make the place', async () => {
+    const producer = instance.kafka.producer();
+    await producer.connect();
+    const value = arena('fay', 1, '09:00:00');
+    const messages = [0, 1].map((partition) => ({ key: 'other', value, partition }));
+    await producer.send({ topic: instance.topics.scoreEvents, messages });
+    await producer.disconnect();
+    await instance.published((sent += 2));
+    const { code, out } = await ranklog('explain', 'arena', 'fay');
+    expect(code).toBe(1);
+    expect(out).toContain('They make points 1, reached 2026-01-01T09:00:00.000Z, but the board');
+    expect(out).toContain(
+      'shows points 2, reached 2026-01-01T09:00:00.000Z: events are under other keys',
+    );
+  });
+
+  it('makes the places of a random history, of every update, with duplicates and dead letters', async () => {
+    const { random, seed } = seededRandom();
+    process.stdout.write(`seed ${seed}\n`);
+    const pick = (count: number) => Math.floor(random() * count);
+    const players = ['p-1', 'p-2', 'p-3'];
+    const lines = Array.from({ length: 300 }, () =>
+      JSON.stringify({
+        board: 'mixed',
+        playerId: players[pick(3)],
+        deltas: { wins: pick(3), best: pick(9) - (pick(20) === 0 ? 0.5 : 0), last: pick(3) },
+        occurredAt: new Date(Date.UTC(2026, 0, 1 + pick(2), 22, 0, pick(9_000))).toISOString(),
+        eventId: `e-${pick(200)}`,
+        attributes: { region: ['eu', 'us'][pick(2)] },
+      }),
+    );
+    await send(lines);
+    const counted = {
+      counted: 0,
+      duplicate: 0,
+      deadLetter: 0,
+      unchanged: 0,
+      outsideWindow: 0,
+      otherDimensions: 0,
+    };
+    for (const player of players)
+      for (const view of ['all', 'day:2026-01-02', 'all region=eu']) {
+        const found = await json('explain', 'mixed', player, '--view', view, '--limit', '5');
+        expect({ player, view, ...found }).toMatchObject({
+          matches: true,
+          standing: { playerId: player },
+        });
+        expect(found['events']).toHaveLength(5);
+        for (const [outcome, count] of Object.entries(found['counts'] as typeof counted))
+          counted[outcome as 'counted'] += count;
+      }
+    for (const count of Object.values(counted)) expect(count).toBeGreaterThan(0);
+  });
+});
+
 describe('a stale answer', () => {
   it('ends with 5 and a warning', async () => {
     const keys = new KeySpace(instance.name);
@@ -159,6 +258,7 @@ describe('a stale answer', () => {
       ['rank', 'arena', 'ada'],
       ['rank', 'arena', 'nobody', '--window', 'all'],
       ['around', 'arena', 'ada'],
+      ['explain', 'arena', 'ada'],
     ])
       expect([args, await ranklog(...args)]).toEqual([
         args,

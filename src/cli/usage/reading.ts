@@ -84,6 +84,24 @@ export const around = new Command('around')
   .addHelpText('after', '\nExample:\n  ranklog around arena p-17 --window week --above 2 --below 2')
   .action(lazy(async () => (await import('../commands/around.js')).around));
 
+export const explain = new Command('explain')
+  .description(
+    'show the events that made the place of a player, and what decides against neighbours',
+  )
+  .argument('<board>')
+  .argument('<player>')
+  .addOption(VIEW)
+  .addOption(WINDOW)
+  .addOption(WHERE)
+  .addOption(AT)
+  .option('--limit <n>', 'show the last n events; all are counted', wholeNumber, 20)
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    "\nReads the partition of the player's key. Exit code 1: not ranked, or these events do not make the place.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
+  )
+  .action(lazy(async () => (await import('../commands/explain.js')).explain));
+
 export const watch = new Command('watch')
   .description('print rank changes as they are published')
   .argument('[board]', 'only this board')
