@@ -19,8 +19,11 @@ export interface ExportRequest {
   readonly onExpired?: ((error: ExpiredViewError) => void) | undefined;
 }
 
-/** A page of an export. `total` is the number of players in all views that were listed so far, those of later pages included. */
+/** A page of an export. */
 export interface ExportPage extends Standings {
+  /** The names of the score columns, in order. */
+  readonly columns: readonly string[];
+  /** The number of players in all views that are listed so far, of which there may be more than have been exported. */
   readonly total: number;
 }
 
@@ -40,6 +43,7 @@ export async function* exportPages(
   source: Source,
   request: ExportRequest,
 ): AsyncGenerator<ExportPage> {
+  const columns = source.definition.columns.map(({ name }) => name);
   let total = 0;
   for await (const views of chosenViews(source, request)) {
     total = views.reduce((sum, { size }) => sum + size, total);
@@ -49,8 +53,8 @@ export async function* exportPages(
         request.onExpired?.(error);
       });
       if (page === undefined) continue;
-      yield { ...page, total };
-      for await (const next of rest) yield { ...next, total };
+      yield { ...page, columns, total };
+      for await (const next of rest) yield { ...next, columns, total };
     }
   }
 }

@@ -8,7 +8,7 @@ const compiled = (file) => import(new URL(file, import.meta.url).href);
 /** @type {typeof import('../../src/infra/http-server.js')} */
 const { createHttpApplication } = await compiled('../../dist/src/infra/http-server.js');
 /** @type {typeof import('../../src/infra/logger.js')} */
-const { SILENT } = await compiled('../../dist/src/infra/logger.js');
+const { Logger, SILENT } = await compiled('../../dist/src/infra/logger.js');
 /** @type {typeof import('../../src/infra/config.module.js')} */
 const { SETTINGS } = await compiled('../../dist/src/infra/config.module.js');
 /** @type {typeof import('../../src/standings/openapi.js')} */
@@ -34,10 +34,12 @@ Module({})(App);
 const module = {
   module: /** @type {import('@nestjs/common').Type} */ (/** @type {unknown} */ (App)),
   controllers: [...READ_CONTROLLERS, WritesController],
-  providers: [BoardReader, LiveStreams, ScoreProducer, StatusReader, SETTINGS].map((provide) => ({
-    provide,
-    useValue: {},
-  })), // no read is answered
+  providers: [BoardReader, LiveStreams, Logger, ScoreProducer, StatusReader, SETTINGS].map(
+    (provide) => ({
+      provide,
+      useValue: {},
+    }),
+  ), // no read is answered
 };
 
 /** The document as JSON. @returns {Promise<string>} */

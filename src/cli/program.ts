@@ -2,7 +2,16 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
 import { boards } from './usage/boards.js';
-import { around, explain, rank, standings, status, views, watch } from './usage/reading.js';
+import {
+  around,
+  explain,
+  exportBoard,
+  rank,
+  standings,
+  status,
+  views,
+  watch,
+} from './usage/reading.js';
 import { importScores } from './usage/import.js';
 import { config, produce, start, topics } from './usage/running.js';
 
@@ -10,7 +19,7 @@ const { version } = createRequire(import.meta.url)('#package') as { version: str
 
 const COMMANDS = [
   ...[start, topics, produce, importScores, status, views, standings, rank],
-  ...[around, explain, watch, boards, config],
+  ...[around, explain, exportBoard, watch, boards, config],
 ];
 
 /** The command line. Every command loads this module, so it loads neither a framework nor a client of Kafka or Redis. */

@@ -36,6 +36,7 @@ export const PROBLEMS = {
   STORE_UNAVAILABLE: [503, 'Redis does not answer'],
   LOG_UNAVAILABLE: [503, 'Kafka does not answer'],
   SEND_FAILED: [503, 'Kafka did not acknowledge the events'],
+  STALE: [503, 'Redis lacks events'],
   OVERLOADED: [503, 'Too many requests in flight'],
   TOO_MANY_STREAMS: [503, 'Too many streams'],
 } as const satisfies Readonly<Record<string, readonly [status: number, title: string]>>;

@@ -50,6 +50,19 @@ export const QUERIES = {
   standingsEvents: viewQuery({
     limit: whole('How many players; default: 10.', 1, 100),
   }),
+  export: Type.Object(
+    {
+      format: Optional(Type.Enum(['ndjson', 'csv'], { description: 'Default: `ndjson`.' })),
+      view: Optional(
+        Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: MOST })], {
+          description: 'Only this view by its name, or these. It excludes the other filters.',
+        }),
+      ),
+      window: text('Only this window: `week` for all weeks, `week:previous` for one.'),
+      at: SELECTION.at,
+    },
+    { additionalProperties: Type.String(), description: 'of views' },
+  ),
   write: Type.Object(
     {
       wait: Optional(Type.Enum(['rank'], { description: 'Wait for the result of one event.' })),

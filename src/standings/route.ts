@@ -24,6 +24,20 @@ export function ReadByPost(path: string, answer: string, summary: string, body: 
   return applyDecorators(Post(path), HttpCode(200), RouteSchema(schema));
 }
 
+/** A stream of lines: objects of the schema `row`, or CSV. */
+export function Download(path: string, row: string, summary: string, querystring: Querystring) {
+  const content = {
+    'text/csv': { schema: { type: 'string' } },
+    ...json(row, 'application/x-ndjson').content,
+  };
+  const disposition = { type: 'string', description: 'A name for the file.' };
+  const headers = { ...HEADERS, 'content-disposition': disposition };
+  const description = 'Lines. A connection that is cut says that lines are missing.';
+  const response = { 200: { description, headers, content }, default: PROBLEM };
+  const schema = { summary, querystring, tags: ['standings'], response };
+  return applyDecorators(Get(path), RouteSchema(schema));
+}
+
 /** A stream of server-sent events. */
 export function Events(path: string, summary: string, querystring: Querystring) {
   const content = { 'text/event-stream': { schema: { type: 'string' } } };

@@ -6,6 +6,7 @@ import { LiveStreams } from '../live/live-streams.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { StatusController, StatusReader } from '../status/status.controller.js';
 import { BoardsController } from './boards.controller.js';
+import { ExportController } from './export.controller.js';
 import { PageController } from './page.controller.js';
 import { PlayersController, StandingsController } from './standings.controller.js';
 
@@ -13,6 +14,7 @@ export const READ_CONTROLLERS = [
   BoardsController,
   StandingsController,
   PlayersController,
+  ExportController,
   LiveController,
   PageController,
   StatusController,

@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Standing } from '#board-store';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { readCommitted } from '../support/results.js';
 
@@ -327,6 +328,44 @@ describe('the commands', () => {
     ]);
   });
 
+  it('export writes all players of all views, or of some, as NDJSON or CSV', async () => {
+    const views = ['all', 'all region=eu season=1%20a', 'all region=us season=1%20a'];
+    const exported = (...args: string[]) => ranklog(['export', 'arena', ...args]);
+    const expected = views.flatMap((view) => {
+      const { entries } = json('standings', 'arena', '--view', view) as { entries: Standing[] };
+      return entries.map(({ rank, competitionRank, playerId, columns, reachedAt }) => ({
+        ...{ view, rank, competitionRank, playerId, columns, reachedAt },
+      }));
+    });
+    const lines = (text: string) => text.trimEnd().split('\n');
+    const rows = (text: string) => lines(text).map((line) => JSON.parse(line) as unknown);
+    expect(rows(exported().out)).toEqual(expected);
+    const ofUs = expected.filter(({ view }) => view === views[2]);
+    expect(rows(exported('--where', 'region=us').out)).toEqual(ofUs);
+    const two = exported('--view', views[2]!, '--view', 'all region=none season=1');
+    expect(rows(two.out)).toEqual(ofUs);
+    const none = exported('--where', 'region=none');
+    expect([none.code, none.out, none.err]).toEqual([
+      ...[0, '', 'ranklog: nobody is ranked in these views\n'],
+    ]);
+    const file = path.join(tmpdir(), `${instance.name}.csv`);
+    expect(exported('--format', 'csv', '--view', views[2]!, '--output', file)).toMatchObject({
+      ...{ code: 0, out: '', err: '' },
+    });
+    expect(await readFile(file, 'utf8')).toBe(
+      'view,rank,competitionRank,playerId,score,reachedAt\r\n' +
+        'all region=us season=1%20a,1,1,bob,1200,2026-01-01T00:00:00.000Z\r\n',
+    );
+    const lost = exported('--window', 'week', '--output', file);
+    expect([lost.code, await readFile(file, 'utf8')]).toEqual([
+      2,
+      expect.stringContaining('bob,1200'),
+    ]);
+    expect(exported('--output', '/nowhere/file')).toMatchObject({
+      ...{ code: 2, err: expect.stringContaining("can't write /nowhere/file.part") },
+    });
+  });
+
   it('produce sends valid lines byte for byte, reports invalid ones with their line number, and reads gzip', async () => {
     const spaced = event('eve', '7').replace(',', ' ,  ');
     const file = path.join(tmpdir(), `${instance.name}.ndjson.gz`);
@@ -372,15 +411,17 @@ describe('the commands', () => {
     expect(ranklog(['status']).out).not.toContain('ranklog_partition_stopped');
   });
 
-  it('a pipe that its reader closes early causes no error', async () => {
-    const shell = spawn('bash', ['-c', `${process.execPath} ${CLI} standings arena | head -1`], {
-      env: instance.env,
-    });
-    let err = '';
-    shell.stderr.on('data', (data: Buffer) => (err += data.toString()));
-    await new Promise((resolve) => shell.on('close', resolve));
-    expect(err).toBe('');
-  });
+  it.each(['standings arena', 'export arena'])(
+    '%s: a pipe that its reader closes early causes no error',
+    async (command) => {
+      const script = `set -o pipefail; ${process.execPath} ${CLI} ${command} | true`;
+      const shell = spawn('bash', ['-c', script], { env: instance.env });
+      let err = '';
+      shell.stderr.on('data', (data: Buffer) => (err += data.toString()));
+      const code = await new Promise((resolve) => shell.on('close', resolve));
+      expect([code, err]).toEqual([0, '']);
+    },
+  );
 });
 
 describe('the boards of a running ranklog', () => {

@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync';
 import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv';
 import {
   AJV_OPTIONS,
@@ -81,8 +82,16 @@ function violationsOfBody({ content }: Response, { headers, body }: Answer): str
   const described = content[type];
   if (described === undefined) return [`content-type "${type}"`];
   if (type === 'text/event-stream') return [];
-  const problem = bodyProblem(described.schema, JSON.parse(body));
-  return problem === undefined ? [] : [`body: ${problem}`];
+  if (type === 'text/csv') return violationsOfCsv(body);
+  const parts = type === 'application/x-ndjson' ? body.split('\n').slice(0, -1) : [body];
+  const problems = parts.map((part) => bodyProblem(described.schema, JSON.parse(part)));
+  return problems.flatMap((problem) => (problem === undefined ? [] : [`body: ${problem}`]));
+}
+
+function violationsOfCsv(body: string): string[] {
+  const rows = parse(body, { columns: true }); // throws if a row has another number of fields
+  const isRight = rows.every((row) => /^\d+$/.test((row as Record<string, string>)['rank'] ?? ''));
+  return isRight ? [] : [`CSV: ${body.slice(0, 300)}`];
 }
 
 function violationsOfProblem({ status, headers, body }: Answer): string[] {

@@ -5,6 +5,7 @@ import { BoardReader } from '#board-store';
 import { ScoreProducer } from '#client';
 import { SETTINGS } from '../../src/infra/config.module.js';
 import { createHttpApplication } from '../../src/infra/http-server.js';
+import { Logger } from '../../src/infra/logger.js';
 import { LiveStreams } from '../../src/live/live-streams.js';
 import { describeRoutes } from '../../src/standings/openapi.js';
 import { READ_CONTROLLERS } from '../../src/standings/standings.module.js';
@@ -54,6 +55,7 @@ export async function openApp(
       { provide: LiveStreams, useValue: STREAMS },
       { provide: StatusReader, useValue: STATUS },
       { provide: SETTINGS, useValue: { queryCache } },
+      { provide: Logger, useValue: logger },
     ],
   };
   const app = await createHttpApplication(module, logger, { httpCors });

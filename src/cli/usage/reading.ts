@@ -1,6 +1,16 @@
 import { Command, Option } from 'commander';
 import { lazy } from '../run-command.js';
-import { AT, countFrom0, GENERATION, VIEW, WHERE, WINDOW, wholeNumber } from './options.js';
+import {
+  AT,
+  collect,
+  collectNamed,
+  countFrom0,
+  GENERATION,
+  VIEW,
+  WHERE,
+  WINDOW,
+  wholeNumber,
+} from './options.js';
 
 export const status = new Command('status')
   .description('show the progress of ingest by partition, counters by board, and reconciliations')
@@ -101,6 +111,32 @@ export const explain = new Command('explain')
     "\nReads the partition of the player's key. Exit code 1: not ranked, or these events do not make the place.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
   )
   .action(lazy(async () => (await import('../commands/explain.js')).explain));
+
+export const exportBoard = new Command('export')
+  .description('write all players of all views of a board, or of some views')
+  .argument('<board>')
+  .addOption(
+    new Option('--format <format>', 'a JSON object for each player, or a row of CSV')
+      .choices(['ndjson', 'csv'])
+      .default('ndjson'),
+  )
+  .addOption(
+    new Option('--view <view>', 'only this view, as "ranklog views" prints it; repeatable')
+      .argParser(collect)
+      .conflicts(['window', 'where']),
+  )
+  .option('--window <window>', 'only this window: "week" for all weeks, "week:current" for one')
+  .addOption(
+    new Option(WHERE.flags, 'only views with this value; repeatable').argParser(collectNamed),
+  )
+  .addOption(AT)
+  .addOption(GENERATION)
+  .option('--output <file>', 'write a file, which appears when it is complete')
+  .addHelpText(
+    'after',
+    '\nExamples:\n  ranklog export arena --output arena.ndjson\n  ranklog export football --format csv --where season=2019-20 | gzip > 2019-20.csv.gz',
+  )
+  .action(lazy(async () => (await import('../commands/export.js')).exportBoard));
 
 export const watch = new Command('watch')
   .description('print rank changes as they are published')
