@@ -4,6 +4,7 @@ import path from 'node:path';
 import getPort from 'get-port';
 import { chromium } from 'playwright-core';
 import { ScoreProducer } from '#client';
+import { chromiumPath } from '../chromium.mjs';
 import { DemoInstance } from '../demo/instance.mjs';
 import { matchDays, replay } from '../demo/replay.mjs';
 import { addressOf } from '../demo/serve.mjs';
@@ -14,13 +15,13 @@ import { gifOf } from './gif.mjs';
 
 const FOLDER = path.join(ROOT, 'docs/images');
 const TABLE = 'football/en.1/2023-24';
-const PLAYER = 'liverpool';
+const PLAYER = 'newcastle-united';
 /** The animation shows the match days of the table from `from` until `until`, the pictures the table at `end`. */
 const SEASON = { from: '2023-09-16', until: '2023-11-12', end: '2024-04-05' };
 const DAYS_A_SECOND = 3;
 /** `player`: whether the picture of the table shows a player beside it. */
 const DEVICES = {
-  desktop: { viewport: { width: 1280, height: 1100 }, player: true },
+  desktop: { viewport: { width: 1280, height: 800 }, player: true },
   phone: {
     viewport: { width: 390, height: 844 },
     ...{ deviceScaleFactor: 2, isMobile: true, hasTouch: true, player: false },
@@ -36,7 +37,7 @@ writeFileSync(BOARDS, boards);
 const name = `ranklog-pictures-${Date.now().toString(36)}`;
 const ranklog = new DemoInstance(name, { boards: BOARDS, port: await getPort() });
 const TABLE_URL = addressOf(ranklog.url, TABLE);
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium' });
+const browser = await chromium.launch({ executablePath: chromiumPath() });
 mkdirSync(FOLDER, { recursive: true });
 try {
   await ranklog.must('topics');
@@ -111,6 +112,7 @@ async function takeEach(name, pageOf) {
       await page.goto(url);
       await page.waitForSelector(shows);
       await isStill(page);
+      if (device === 'desktop') await growToContent(page);
       write(`${name}-${device}-${colorScheme}.webp`, await webpOf(page));
       await page.close();
     }
@@ -120,8 +122,8 @@ async function takeEach(name, pageOf) {
 async function takeOperations() {
   await sendBadEvents();
   writeFileSync(BOARDS, boards.replace('[[], [league', '[[], [region], [league'));
-  const built = ranklog.must('boards', 'apply', '--yes', '--throttle', '800');
-  const page = { url: `${ranklog.url}/#operations`, shows: 'progress' };
+  const built = ranklog.must('boards', 'apply', '--yes', '--throttle', '600');
+  const page = { url: `${ranklog.url}/#operations`, shows: 'text=s left' };
   await takeEach('operations', () => page);
   await built;
 }
@@ -142,6 +144,12 @@ async function sendBadEvents() {
 /** Waits until nothing on the page moves. @param {Page} page */
 async function isStill(page) {
   await page.waitForFunction('document.getAnimations().length === 0');
+}
+
+/** Makes the window as high as the page. @param {Page} page */
+async function growToContent(page) {
+  const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+  await page.setViewportSize({ ...DEVICES.desktop.viewport, height });
 }
 
 /** @param {Page} page @returns {Promise<Buffer>} what its window shows, as WebP */
