@@ -211,7 +211,7 @@ describe('the page', () => {
     await page.close();
   });
 
-  it('says when Redis is away, and heals', async () => {
+  it('says when Redis is away, and recovers', async () => {
     const page = await open(ALL);
     await connection(page, 'live');
     redis.cut();
@@ -224,7 +224,7 @@ describe('the page', () => {
     await page.close();
   });
 
-  it('says when the service is away, keeps what it has read, and heals', async () => {
+  it('says when the service is away, keeps what it has read, and recovers', async () => {
     const page = await open(ALL);
     await connection(page, 'live');
     service.kill('SIGTERM');
