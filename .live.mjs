@@ -1,6 +1,6 @@
 import { chromium } from 'playwright-core';
 const b = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-const p = await b.newPage({ viewport: { width: 1440, height: 1250 } });
+const p = await b.newPage({ viewport: { width: 390, height: 1500 }, hasTouch: true });
 const base='http://127.0.0.1:9555';
 const send = (events) => fetch(base + '/v1/boards/arena/events', { method: 'POST', headers: {'content-type':'application/json'}, body: JSON.stringify({ events }) });
 await p.goto(base + '/#board=arena&window=week&player=ada');

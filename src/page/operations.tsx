@@ -55,13 +55,13 @@ function Tables({ partitions, boards, generations, recovering, reconciliations, 
         />
       )}
       <Facts title="Builds and verifies" fields="board kind progress outcome" rows={builds} />
-      <Facts title="Generations" fields="board role since generation" rows={generations} />
-      <Facts title="Boards" fields="board views maxViews expired duplicates" rows={boards} />
       <Facts
         title={`The last ${countText(counted)} dead letters`}
         fields="code board count lastAt"
         rows={reasons}
       />
+      <Facts title="Generations" fields="board role since generation" rows={generations} />
+      <Facts title="Boards" fields="board views maxViews expired duplicates" rows={boards} />
     </div>
   );
 }
