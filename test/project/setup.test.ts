@@ -24,6 +24,8 @@ describe('the setup of a clone', () => {
     ]);
     mkdirSync(path.join(copy.folder, 'src/cli'), { recursive: true });
     mkdirSync(path.join(copy.folder, 'libs/board-store/lua'), { recursive: true });
+    mkdirSync(path.join(copy.folder, 'src/page'));
+    writeFileSync(path.join(copy.folder, 'src/page/index.html'), '<title>none</title>');
   });
   afterAll(() => copy.remove());
 
@@ -46,7 +48,8 @@ describe('the setup of a clone', () => {
 
     main('export const half = 1 / 2;\n');
     expect((await setUp('ensureBuild')).exitCode).toBe(0);
-    expect(existsSync(path.join(copy.folder, 'dist/cli/main.js'))).toBe(true);
+    for (const built of ['dist/cli/main.js', 'dist/cli/page/index.html'])
+      expect(existsSync(path.join(copy.folder, built))).toBe(true);
     expect(await setUp('ensureBuild')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
 
