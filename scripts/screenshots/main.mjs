@@ -42,12 +42,14 @@ mkdirSync(FOLDER, { recursive: true });
 try {
   await ranklog.must('topics');
   ranklog.start();
+  await ranklog.must('produce', path.join(ROOT, 'demo/photo-finish/events.ndjson'));
   await ranklog.whenReady();
   await animate();
-  await takeEach('table', ({ player }) => ({
-    url: player ? `${TABLE_URL}&player=${PLAYER}` : TABLE_URL,
-    shows: 'tbody tr:nth-child(20)',
-  }));
+  await takeEach('table', ({ player }) =>
+    player
+      ? { url: `${TABLE_URL}&player=${PLAYER}`, shows: 'polyline' }
+      : { url: TABLE_URL, shows: 'tbody tr:nth-child(20)' },
+  );
   await takeOperations();
 } finally {
   await browser.close();
@@ -146,9 +148,11 @@ async function isStill(page) {
   await page.waitForFunction('document.getAnimations().length === 0');
 }
 
-/** Makes the window as high as the page. @param {Page} page */
+/** Makes the window as high as the page, and as the player's card in it, which scrolls. @param {Page} page */
 async function growToContent(page) {
-  const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+  const bottoms =
+    "[...document.querySelectorAll('html, .player')].map((e) => e.getBoundingClientRect().top + e.scrollHeight)";
+  const height = 16 + Number(await page.evaluate(`Math.ceil(Math.max(...${bottoms}))`));
   await page.setViewportSize({ ...DEVICES.desktop.viewport, height });
 }
 
