@@ -132,14 +132,14 @@ function Details({ route, around, buckets, changes, ...place }: DetailsProps) {
   return (
     <>
       <Place {...place} />
-      <h3>Around {playerId}</h3>
-      <Table route={route} view={view} entries={around} />
-      <Histogram buckets={buckets} columns={standing.columns} />
       {'problem' in changes ? (
         <ProblemNotice {...changes} />
       ) : (
         <RankPlot view={view} {...changes} />
       )}
+      <Histogram buckets={buckets} columns={standing.columns} />
+      <h3>Around {playerId}</h3>
+      <Table route={route} view={view} entries={around} />
     </>
   );
 }
@@ -222,7 +222,7 @@ export function Histogram({
   const most = Math.max(1, ...buckets.map(({ count }) => count));
   const width = WIDTH / buckets.length;
   const same =
-    mine && `: ${countText(mine.count)} of them from ${mine.min} to ${mine.max}, with this one`;
+    mine && `: ${countText(mine.count)} of them have ${mine.min} to ${mine.max}, this one included`;
   return (
     <Plot text={`All players by ${name}${same ?? ''}`}>
       {buckets.toReversed().map((bucket, index) => {
