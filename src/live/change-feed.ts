@@ -16,7 +16,6 @@ import {
   MOST_CHANGES,
   parsePosition,
   positionText,
-  rankChangeEvent,
   RecentChanges,
   type LogPosition,
 } from './recent-changes.js';
@@ -109,7 +108,7 @@ export class ChangeFeed {
     const change = this.#read(record, partition);
     if (change === undefined) return;
     const { board, playerId } = change;
-    const event = rankChangeEvent(record.value);
+    const event = Buffer.from(`event: rank-change\ndata: ${String(record.value)}\n\n`);
     this.recent.add({ partition, offset, timestamp, board, playerId, event });
     const keys = [keyOf(board), keyOf(board, playerId)];
     if (keys.every((key) => this.#heard.listenerCount(key) === 0)) return;

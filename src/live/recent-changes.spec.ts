@@ -1,30 +1,41 @@
 import { describe, expect, it } from '@jest/globals';
-import { MOST_CHANGES, rankChangeEvent, RecentChanges } from './recent-changes.js';
+import { MOST_CHANGES, RecentChanges } from './recent-changes.js';
 
 describe('RecentChanges', () => {
-  const recent = new RecentChanges([0, 0]);
-  const add = (board: string, playerId: string, timestamp: number) => {
-    const value = Buffer.from(JSON.stringify({ board, playerId, occurredAt: `t-${timestamp}` }));
-    const event = rankChangeEvent(value);
-    recent.add({ partition: 0, offset: timestamp, timestamp, board, playerId, event });
+  /** Changes of these times, by partition; the offsets are the times. */
+  const holding = (starts: number[], ...changes: [string, number, number][]) => {
+    const recent = new RecentChanges(starts);
+    for (const [board, partition, timestamp] of changes) {
+      const event = Buffer.from(`event: rank-change\ndata: {"occurredAt":"t-${timestamp}"}\n\n`);
+      const where = { partition, offset: timestamp, timestamp };
+      recent.add({ ...where, board, playerId: board === 'arena' ? 'ada' : 'bob', event });
+    }
+    const times = recent.ofPlayer('arena', 'ada').map(({ occurredAt }) => occurredAt);
+    return { times, since: Date.parse(recent.heldSince ?? '') };
   };
-  const times = () => recent.ofPlayer('arena', 'ada').map(({ occurredAt }) => occurredAt);
 
   it('has the changes of one player of one board, oldest first', () => {
-    expect([recent.heldSince, times()]).toEqual([null, []]);
-    add('arena', 'ada', 3);
-    add('arena', 'bob', 2);
-    add('cup', 'ada', 4);
-    add('arena', 'ada', 1); // of a partition that was read later
-    expect(times()).toEqual(['t-1', 't-3']);
-    expect(recent.heldSince).toBe('1970-01-01T00:00:00.001Z');
+    expect(holding([0])).toEqual({ times: [], since: NaN });
+    // Partition 1 is read later.
+    const found = holding([0, 0], ['arena', 0, 3], ['cup', 0, 4], ['arena', 1, 1]);
+    expect(found).toEqual({ times: ['t-1', 't-3'], since: 1 });
   });
 
-  it('has the last 1,000, and says since when it holds all after it has dropped the oldest', () => {
-    for (let time = 10; time <= 1_010; time++) add('arena', 'ada', time);
-    expect([times().length, times()[0]]).toEqual([1_000, 't-11']);
-    for (let time = 2_000; time < 2_000 + MOST_CHANGES; time++) add('cup', 'ada', time);
-    expect(times()).toEqual([]);
-    expect(Date.parse(recent.heldSince ?? '')).toBeGreaterThanOrEqual(2_000);
+  it('says since when it holds all changes, if earlier ones of a partition were not read', () => {
+    expect(holding([0, 5], ['arena', 0, 1], ['arena', 1, 7], ['arena', 1, 8]).since).toBe(7);
+  });
+
+  it('has the last 1,000, and drops the oldest', () => {
+    const arena = Array.from({ length: 1_001 }, (_, id) => ['arena', 0, id] as [string, 0, number]);
+    const found = holding([0], ...arena);
+    expect([found.times.length, found.times[0]]).toEqual([1_000, 't-1']);
+    const cup = Array.from({ length: MOST_CHANGES }, (_, id) => ['cup', 0, 2_000 + id] as const);
+    const dropped = holding(
+      [0],
+      ...arena,
+      ...cup.map(([...change]) => change as [string, 0, number]),
+    );
+    expect(dropped.times).toEqual([]);
+    expect(dropped.since).toBeGreaterThanOrEqual(2_000);
   });
 });

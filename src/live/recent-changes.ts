@@ -25,13 +25,6 @@ interface CommittedChange extends Pick<RankChange, 'board' | 'playerId'> {
   readonly event: Buffer;
 }
 
-const EVENT_HEAD = 'event: rank-change\ndata: ';
-
-/** The event, without its id, of a record of the topic of rank changes. */
-export function rankChangeEvent(value: Buffer | null): Buffer {
-  return Buffer.from(`${EVENT_HEAD}${String(value)}\n\n`);
-}
-
 export const MOST_CHANGES = 10_000;
 const MOST_OF_A_PLAYER = 1_000;
 const MOST_BYTES = 16 * 1_048_576;
@@ -58,10 +51,14 @@ export class RecentChanges {
     return position.every((offset, partition) => offset >= (this.#starts[partition] ?? 0));
   }
 
-  /** When the oldest rank change of any board was published, as RFC 3339; null if none is kept. Cost: O(changes kept). */
+  /** Since when all rank changes of all boards are here, as RFC 3339; null if none is kept. Cost: O(changes kept). */
   get heldSince(): string | null {
-    if (this.#changes.length === 0) return null;
-    return formatTime(Math.min(...this.#changes.map(({ timestamp }) => timestamp)));
+    const newestFirst = this.#changes.toReversed();
+    if (newestFirst.length === 0) return null;
+    const oldest = new Map(newestFirst.map(({ partition, timestamp }) => [partition, timestamp]));
+    const cut = [...oldest.keys()].filter((partition) => this.#starts[partition] !== 0);
+    const since = [Math.min(...oldest.values()), ...cut.map((id) => oldest.get(id) ?? 0)];
+    return formatTime(Math.max(...since));
   }
 
   /** The last 1,000 rank changes of a player, oldest first. Cost: O(changes kept). */
@@ -70,7 +67,7 @@ export class RecentChanges {
       .filter((change) => concerns(change, board, playerId))
       .sort((one, other) => one.timestamp - other.timestamp) // partitions were not read in step
       .slice(-MOST_OF_A_PLAYER)
-      .map(({ event }) => JSON.parse(event.toString('utf8', EVENT_HEAD.length)) as RankChange);
+      .map(({ event }) => JSON.parse(event.toString('utf8', event.indexOf('{'))) as RankChange);
   }
 
   /**
