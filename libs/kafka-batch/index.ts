@@ -8,6 +8,7 @@ export { patchKafkajs } from './kafkajs-patches.js';
 export { LogReader, type LogReaderOptions } from './log-reader.js';
 export {
   lastCommittedRecord,
+  lastRecords,
   lookAt,
   partitionCount,
   writtenEnd,
@@ -15,7 +16,6 @@ export {
 } from './lookups.js';
 export { LOOKS, type PartitionHealth, type PartitionState } from './partition-worker.js';
 export * from './positions.js';
-export { readRanges } from './read-ranges.js';
 export { sendChunks } from './send-chunks.js';
 export { TopicFollower } from './topic-follower.js';
 export { TransactionalPublisher } from './transactional-publisher.js';

@@ -9,7 +9,7 @@ import {
   SharedClusters,
   type ClusterLease,
 } from './cluster.js';
-import { toRecord } from './committed-messages.js';
+import { logBatch, toRecord } from './committed-messages.js';
 import type { LogRange } from './errors.js';
 import type { KafkaRecord } from './types.js';
 
@@ -56,6 +56,35 @@ export async function lastCommittedRecord(
       to = from;
     }
     return undefined;
+  });
+}
+
+/**
+ * The committed data records in the last `offsets` offsets of a partition; of fewer, if these hold more than 1 MiB. Tries half as
+ * many until the response reaches the end of the partition. A larger record is returned only as the last one.
+ */
+export async function lastRecords(
+  kafka: Kafka,
+  topic: string,
+  partition: number,
+  offsets: number,
+): Promise<readonly KafkaRecord[]> {
+  return lookUp(lookupsOf(kafka), topic, async (leaders) => {
+    const leader = leaders.get(partition);
+    if (leader === undefined) return [];
+    const { start, end } = await leader.range(topic, partition);
+    let records: readonly KafkaRecord[] = [];
+    for (
+      let stride = Math.min(offsets, end - start);
+      stride >= 1;
+      stride = Math.floor(stride / 2)
+    ) {
+      const offset = end - stride;
+      const batch = logBatch(await leader.fetch({ topic, partition, offset }), offset);
+      if (batch && batch.records.length > 0) ({ records } = batch);
+      if (batch && batch.nextOffset >= end) break;
+    }
+    return records;
   });
 }
 

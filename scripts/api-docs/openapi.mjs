@@ -2,11 +2,14 @@
 // The OpenAPI document of the reads and writes over HTTP, from the compiled code.
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
+import { Redis } from 'ioredis';
 
 /** A compiled module; its types are those of its source, as dist/ may not exist when types are checked. @param {string} file */
 const compiled = (file) => import(new URL(file, import.meta.url).href);
 /** @type {typeof import('../../src/infra/http-server.js')} */
 const { createHttpApplication } = await compiled('../../dist/src/infra/http-server.js');
+/** @type {typeof import('../../src/infra/kafka.js')} */
+const { KafkaConnection } = await compiled('../../dist/src/infra/kafka.js');
 /** @type {typeof import('../../src/infra/logger.js')} */
 const { Logger, SILENT } = await compiled('../../dist/src/infra/logger.js');
 /** @type {typeof import('../../src/infra/config.module.js')} */
@@ -17,14 +20,12 @@ const { describeRoutes } = await compiled('../../dist/src/standings/openapi.js')
 const { READ_CONTROLLERS } = await compiled('../../dist/src/standings/standings.module.js');
 /** @type {typeof import('../../src/live/live-streams.js')} */
 const { LiveStreams } = await compiled('../../dist/src/live/live-streams.js');
-/** @type {typeof import('../../src/status/status.controller.js')} */
-const { StatusReader } = await compiled('../../dist/src/status/status.controller.js');
 /** @type {typeof import('../../src/writes/writes.controller.js')} */
 const { WritesController } = await compiled('../../dist/src/writes/writes.controller.js');
 /** @type {typeof import('../../libs/client/index.js')} */
 const { ScoreProducer } = await compiled('../../dist/libs/client/index.js');
 /** @type {typeof import('../../libs/board-store/index.js')} */
-const { BoardReader } = await compiled('../../dist/libs/board-store/index.js');
+const { BoardReader, KeySpace } = await compiled('../../dist/libs/board-store/index.js');
 
 function App() {
   // an empty module
@@ -34,12 +35,10 @@ Module({})(App);
 const module = {
   module: /** @type {import('@nestjs/common').Type} */ (/** @type {unknown} */ (App)),
   controllers: [...READ_CONTROLLERS, WritesController],
-  providers: [BoardReader, LiveStreams, Logger, ScoreProducer, StatusReader, SETTINGS].map(
-    (provide) => ({
-      provide,
-      useValue: {},
-    }),
-  ), // no read is answered
+  providers: [
+    ...[BoardReader, LiveStreams, Logger, ScoreProducer, SETTINGS],
+    ...[KafkaConnection, Redis, KeySpace],
+  ].map((provide) => ({ provide, useValue: {} })), // no read is answered
 };
 
 /** The document as JSON. @returns {Promise<string>} */

@@ -17,7 +17,7 @@ interface Status {
   readonly generations: readonly Row[];
   readonly recovering: readonly Row[];
   readonly reconciliations: readonly (Row & ProgressProps)[];
-  readonly deadLetters: { readonly counted: number; readonly reasons: readonly Row[] };
+  readonly deadLetters: readonly Row[];
 }
 
 /** How ingest, the boards and their builds are. */
@@ -36,10 +36,9 @@ export function Operations({ health }: { health: Health | undefined }) {
   );
 }
 
-function Tables({ partitions, boards, generations, recovering, reconciliations, ...rest }: Status) {
+function Tables({ partitions, boards, generations, recovering, ...rest }: Status) {
   const lag = partitions.reduce((sum, partition) => sum + partition.lag, 0);
-  const builds = reconciliations.map((row) => ({ ...row, progress: <Progress {...row} /> }));
-  const { counted, reasons } = rest.deadLetters;
+  const builds = rest.reconciliations.map((row) => ({ ...row, progress: <Progress {...row} /> }));
   return (
     <div class="grid">
       <Facts
@@ -56,9 +55,9 @@ function Tables({ partitions, boards, generations, recovering, reconciliations, 
       )}
       <Facts title="Builds and verifies" fields="board kind progress outcome" rows={builds} />
       <Facts
-        title={`The last ${countText(counted)} dead letters`}
-        fields="code board count lastAt"
-        rows={reasons}
+        title="The last dead letters"
+        fields="code count lastAt detail"
+        rows={rest.deadLetters}
       />
       <Facts title="Generations" fields="board role since generation" rows={generations} />
       <Facts title="Boards" fields="board views maxViews expired duplicates" rows={boards} />

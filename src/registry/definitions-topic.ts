@@ -9,9 +9,13 @@ import {
   MalformedRecordError,
   type DefinitionRecord,
 } from '#contracts';
-import { logRanges, readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
+import { LogReader, logRanges, type KafkaRecord, type LogBatch, type LogRange } from '#kafka-batch';
 import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
+
+const READ_TIMEOUT_MS = 10_000;
+/** After this many rounds without a record, though all brokers answered, compaction must have removed the last records. */
+const QUIET_ROUNDS = 5;
 
 type Ranges = ReadonlyMap<number, LogRange>;
 
@@ -41,7 +45,7 @@ export class DefinitionsTopic {
 
   /**
    * Of each board, the record with the largest `since`. Logs and skips malformed records. Cost: reads the topic, over
-   * connections of its own. @throws OtherIdentityError, and errors of Kafka, also after 10 s
+   * connections of its own. @throws OtherIdentityError, and errors of Kafka, also after READ_TIMEOUT_MS
    */
   async readAll(): Promise<Map<string, DefinitionRecord>> {
     return (await this.#readFrom(await logRanges(this.connection.admin, this.#topic))).latest;
@@ -94,22 +98,20 @@ export class DefinitionsTopic {
     const overwritten = new Set<string>();
     const partitionOf = new Map<string, number>();
     let identity = '';
-    const { kafka } = this.connection;
-    for await (const { partition, records } of readRanges(kafka, this.#topic, ranges))
-      for (const record of records) {
-        if (record.key?.toString() === IDENTITY_KEY) {
-          identity = record.value?.toString() ?? '';
-          continue;
-        }
-        const found = this.#decode(partition, record);
-        if (found === undefined) continue;
-        const { board, since } = found;
-        if (since >= (latest.get(board)?.since ?? 0)) {
-          latest.set(board, found);
-          partitionOf.set(board, partition);
-          overwritten.delete(board);
-        } else if (partitionOf.get(board) === partition) overwritten.add(board);
+    for await (const { partition, record } of this.#records(ranges)) {
+      if (record.key?.toString() === IDENTITY_KEY) {
+        identity = record.value?.toString() ?? '';
+        continue;
       }
+      const found = this.#decode(partition, record);
+      if (found === undefined) continue;
+      const { board, since } = found;
+      if (since >= (latest.get(board)?.since ?? 0)) {
+        latest.set(board, found);
+        partitionOf.set(board, partition);
+        overwritten.delete(board);
+      } else if (partitionOf.get(board) === partition) overwritten.add(board);
+    }
     this.#isClaimed = identity !== '';
     this.identity.compare(identity, `topic ${this.#topic}`);
     return { latest, overwritten };
@@ -124,6 +126,28 @@ export class DefinitionsTopic {
         `${this.#topic}/${partition}/${record.offset} is left out, as it is ${error.message}`,
       );
       return undefined;
+    }
+  }
+
+  async *#records(ranges: Ranges): AsyncGenerator<{ partition: number; record: KafkaRecord }> {
+    const filled = [...ranges].filter(([, { start, end }]) => start < end);
+    if (filled.length === 0) return;
+    const ends = new Map(filled.map(([partition, { end }]) => [partition, end]));
+    const from = new Map(filled.map(([partition, { start }]) => [partition, start]));
+    const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+    const { kafka } = this.connection;
+    const reader = await LogReader.open({ kafka, topic: this.#topic, from, signal });
+    try {
+      for (let quiet = 0; ends.size > 0 && quiet < QUIET_ROUNDS;) {
+        const batches: LogBatch[] = await reader.fetch((partition) => ends.has(partition));
+        quiet = batches.length > 0 ? 0 : quiet + Number(!reader.isWaiting);
+        for (const { partition, records, nextOffset } of batches) {
+          for (const record of records) yield { partition, record };
+          if (nextOffset >= (ends.get(partition) ?? 0)) ends.delete(partition);
+        }
+      }
+    } finally {
+      await reader.close();
     }
   }
 }

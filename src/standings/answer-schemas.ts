@@ -22,29 +22,6 @@ const TIME = Type.Unsafe({ type: ['string', 'null'], format: 'date-time' });
 const integers = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Integer()]));
 const rows = (properties: TProperties) => List(Type.Object(properties));
 
-const STARTS = Type.Record(Text(), Integer(), { description: 'The first offset by partition.' });
-const STATUS = {
-  partitions: rows(integers('partition', 'logEnd', 'committedEnd', 'applied', 'published', 'lag')),
-  boards: rows({
-    ...{ board: Text(), clock: TIME },
-    ...integers('expired', 'duplicates', 'views', 'maxViews'),
-  }),
-  generations: rows({
-    ...{ board: Text(), generation: Text(), role: Text() },
-    ...{ since: TIME, keptUntil: TIME, asOf: TIME, startsAt: Type.Union([STARTS, Type.Null()]) },
-  }),
-  recovering: rows(integers('shard', 'partition', 'target', 'applied')),
-  building: List(Text()),
-  partialHistory: rows({ board: Text(), generation: Text(), startsAt: STARTS }),
-  reconciliations: List(Type.Object({}, open('As in `/reconciliations`.'))),
-  deadLetters: Type.Object({
-    ...{ ...integers('atMost', 'counted'), since: TIME },
-    reasons: rows({
-      ...{ code: Text(), board: Type.Union([Text(), Type.Null()]), count: Integer(), lastAt: TIME },
-    }),
-  }),
-};
-
 const HEAD = {
   board: Text(),
   view: Text(),
@@ -128,7 +105,11 @@ export const ANSWERS = [
     heldSince: TIME,
     changes: List(Type.Object({}, open('A rank change as in Kafka.'))),
   }),
-  named('Status', STATUS),
+  named(
+    'Status',
+    { stale: Optional(STALE), age: AGE },
+    open('The fields of `ranklog status --json`.'),
+  ),
   named('Accepted', {
     events: rows({ topic: Text(), ...integers('partition', 'offset') }),
     deduplicated: Flag({ description: 'Whether the board counts an `eventId` once.' }),

@@ -4,7 +4,7 @@ import { BoardReader, KeySpace } from '#board-store';
 import { LiveController } from '../live/live.controller.js';
 import { LiveStreams } from '../live/live-streams.js';
 import { RegistryModule } from '../registry/registry.module.js';
-import { StatusController, StatusReader } from '../status/status.controller.js';
+import { StatusController } from '../status/status.controller.js';
 import { BoardsController } from './boards.controller.js';
 import { ExportController } from './export.controller.js';
 import { PageController } from './page.controller.js';
@@ -31,7 +31,6 @@ export const READ_CONTROLLERS = [
       useFactory: (redis: Redis, { prefix }: KeySpace) => new BoardReader({ redis, prefix }),
     },
     LiveStreams,
-    StatusReader,
   ],
   exports: [BoardReader],
 })

@@ -10,30 +10,26 @@ import { formatTime } from '#contracts';
 import type { Settings } from '../config/settings.js';
 import { reconciliationJson } from '../generations/reconciliation-json.js';
 import type { KafkaConnection } from '../infra/kafka.js';
-import { requireTopics } from '../infra/topics.js';
-import type { RecentDeadLetters } from './dead-letters.js';
+import { countDeadLetters } from './dead-letters.js';
 import { readPositions } from './positions.js';
 
 /** The state of a ranklog for those who operate it, as `ranklog status --json` prints it. Times are RFC 3339. */
-export type Status = ReturnType<typeof statusOf>;
+export type Status = Awaited<ReturnType<typeof readStatus>>;
 
-/** The part that Kafka knows. @throws TopicsMissingError, errors of Kafka */
+/** The part that Kafka knows. @throws errors of Kafka */
 export async function readLog(
   clients: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
   { group }: Pick<Settings, 'group'>,
-  letters: RecentDeadLetters,
 ) {
-  const { admin, topics } = clients;
-  await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
-  const [positions, deadLetters] = await Promise.all([
-    readPositions(clients, { topic: topics.scoreEvents, group }),
-    letters.counts(),
+  const { scoreEvents, deadLetters } = clients.topics;
+  const [positions, letters] = await Promise.all([
+    readPositions(clients, { topic: scoreEvents, group }),
+    countDeadLetters(clients, deadLetters),
   ]);
-  return { positions, deadLetters };
+  return { positions, letters };
 }
 
-/** The part that Redis knows. Cost: up to twenty requests per shard, three per board, and one per running reconciliation. */
-export async function readStore(redis: Redis, keys: KeySpace) {
+async function readStore(redis: Redis, keys: KeySpace) {
   const status = new StoreStatus(redis, keys);
   const shards = await status.shards();
   const [appliedOffsets, boards, generations, recovering, { building }, reconciliations] =
@@ -48,11 +44,15 @@ export async function readStore(redis: Redis, keys: KeySpace) {
   return { appliedOffsets, boards, generations, recovering, building, reconciliations };
 }
 
-/** Joins both parts. */
-export function statusOf(
-  { positions, deadLetters }: Awaited<ReturnType<typeof readLog>>,
-  { appliedOffsets, recovering, ...store }: Awaited<ReturnType<typeof readStore>>,
-) {
+/**
+ * Joins what Redis knows with `log`. Cost: up to twenty requests to each shard, three for each board, and one for each running
+ * reconciliation. @throws errors of Redis, and what `log` rejects with
+ */
+export async function readStatus(redis: Redis, keys: KeySpace, log: ReturnType<typeof readLog>) {
+  const [{ positions, letters }, { appliedOffsets, recovering, ...store }] = await Promise.all([
+    log,
+    readStore(redis, keys),
+  ]);
   const generations = store.generations.map(generationJson);
   return {
     partitions: positions.map((position) => {
@@ -66,7 +66,7 @@ export function statusOf(
       role === 'live' && startsAt !== null ? [{ board, generation, startsAt }] : [],
     ),
     reconciliations: store.reconciliations.map(reconciliationJson),
-    deadLetters,
+    deadLetters: letters,
   };
 }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   committedOffsets,
   lastCommittedRecord,
+  lastRecords,
   logRanges,
   lookAt,
   offsetsAtTime,
@@ -68,6 +69,21 @@ describe('look-ups of positions', () => {
       headers: { ce_id: Buffer.from('x') },
     });
     expect([await last(1), await last(7)]).toEqual([undefined, undefined]);
+  });
+
+  it('return the last records of a partition, as many as a fetch of 1 MiB has', async () => {
+    const values = async (offsets: number) => {
+      const records = await lastRecords(topic.kafka, topic.name, 0, offsets);
+      return records.map(({ value }) => String(value).slice(0, 2));
+    };
+    expect(await values(10)).toEqual([]);
+    await topic.send(0, numbers(0, 10));
+    const publisher = await topic.publisher();
+    await publisher.publish(topic.publication(['a', 'b'], 1)); // and a marker, as in the topic of dead letters
+    expect(await values(20)).toEqual([...numbers(0, 10), 'a', 'b']);
+    expect(await values(4)).toEqual(['9', 'a', 'b']);
+    for (let id = 0; id < 8; id++) await topic.send(0, [`${id}:`.padEnd(300_000)]);
+    expect(await values(20)).toEqual(['6:', '7:']);
   });
 
   it('see a transaction only once it is committed', async () => {

@@ -176,7 +176,8 @@ describe('a running process', () => {
     const list = await fetch(`${urlOf(service)}/reconciliations`);
     expect(list.status).toBe(503);
     expect(await list.json()).toMatchObject({ code: 'STORE_UNAVAILABLE' });
-    expect(await statusOf(service)).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    // As all reads, the status is the last one for a minute.
+    expect(await statusOf(service)).toMatchObject({ stale: true, boards: [{ board: 'arena' }] });
     proxy.thaw();
     proxy.restore();
     await until(

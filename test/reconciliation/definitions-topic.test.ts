@@ -161,9 +161,7 @@ describe('the definitions topic', () => {
     const record = current('arena', 7);
     await definitions.write([record]);
     expect(await readThrough({ delayMs: 3_000 }, { times: 1 })).toEqual(byBoard(record));
-    await expect(readThrough('hangBefore', { times: Infinity })).rejects.toThrow(
-      /took more than 10 s/,
-    );
+    await expect(readThrough('hangBefore', { times: Infinity })).rejects.toThrow(/timeout/);
   });
 
   it('throws if it does not exist', async () => {

@@ -1,15 +1,16 @@
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { Redis } from 'ioredis';
-import { BoardReader } from '#board-store';
+import { Redis } from 'ioredis';
+import { BoardReader, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
+import { topicNames } from '#contracts';
 import { SETTINGS } from '../../src/infra/config.module.js';
 import { createHttpApplication } from '../../src/infra/http-server.js';
 import { Logger } from '../../src/infra/logger.js';
+import { KafkaConnection } from '../../src/infra/kafka.js';
 import { LiveStreams } from '../../src/live/live-streams.js';
 import { describeRoutes } from '../../src/standings/openapi.js';
 import { READ_CONTROLLERS } from '../../src/standings/standings.module.js';
-import { StatusReader } from '../../src/status/status.controller.js';
 import { WritesController } from '../../src/writes/writes.controller.js';
 import { loggerTo } from '../support/loggers.js';
 
@@ -23,8 +24,12 @@ const STREAMS: Pick<LiveStreams, 'standings' | 'rankChanges' | 'heldChanges'> = 
   heldChanges: () => Promise.resolve({ heldSince: null, changes: [] }),
 };
 
-/** Of no partition and no board: see test/cli. */
-const STATUS = { read: () => Promise.resolve({}) };
+/** Topics without partitions, for the status: see test/cli. */
+const nothing = () => Promise.resolve([]);
+const KAFKA = {
+  topics: topicNames('none'),
+  admin: { fetchTopicOffsets: nothing, fetchOffsets: nothing },
+};
 
 /** Sends nothing: see test/writes. */
 const PRODUCER: Pick<ScoreProducer, 'send'> = { send: () => Promise.resolve([]) };
@@ -53,7 +58,9 @@ export async function openApp(
       { provide: BoardReader, useValue: reader },
       { provide: ScoreProducer, useValue: PRODUCER },
       { provide: LiveStreams, useValue: STREAMS },
-      { provide: StatusReader, useValue: STATUS },
+      { provide: Redis, useValue: redis },
+      { provide: KeySpace, useValue: new KeySpace(prefix) },
+      { provide: KafkaConnection, useValue: KAFKA },
       { provide: SETTINGS, useValue: { queryCache } },
       { provide: Logger, useValue: logger },
     ],

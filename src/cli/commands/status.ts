@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { committedOffsets } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
-import { RecentDeadLetters } from '../../status/dead-letters.js';
 import { readPositions, type PartitionPosition } from '../../status/positions.js';
-import { readLog, readStore, statusOf, type Status } from '../../status/status.js';
+import { readLog, readStatus, type Status } from '../../status/status.js';
 import { EXIT } from '../exit-codes.js';
 import { countText, durationText, startsText } from '../value-text.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
@@ -25,10 +24,10 @@ async function showStatus(
   redis: RedisSession,
   { wait, json }: StatusOptions,
 ): Promise<number> {
+  const { admin, topics, settings } = kafka;
+  await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
   const isDone = wait === undefined || (await waitFor(kafka, redis, wait));
-  const letters = new RecentDeadLetters(kafka, kafka.topics.deadLetters);
-  const log = readLog(kafka, kafka.settings, letters);
-  const found = statusOf(...(await Promise.all([log, readStore(redis.redis, redis.keys)])));
+  const found = await readStatus(redis.redis, redis.keys, readLog(kafka, settings));
   print(found, { json }, toText);
   if (isDone) return EXIT.ok;
   process.stderr.write(`ranklog: not everything is published after ${wait} s\n`);
@@ -61,10 +60,7 @@ function toText(found: Status): string {
 
 const POLL_MS = 200;
 
-/**
- * Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up.
- * @throws TopicsMissingError
- */
+/** Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up. */
 async function waitFor(
   kafka: KafkaSession,
   { status }: RedisSession,
@@ -72,7 +68,6 @@ async function waitFor(
 ): Promise<boolean> {
   const { admin, topics, settings } = kafka;
   const names = { topic: topics.scoreEvents, group: settings.group };
-  await requireTopics(admin, [names.topic]);
   const positions = await readPositions(kafka, names);
   const goal = sum(positions.map(({ committedEnd }) => committedEnd));
   const deadline = performance.now() + seconds * 1_000;
@@ -147,9 +142,13 @@ function reconciliationsTable(reconciliations: Status['reconciliations']): strin
   return table(['board', 'reconciliation', 'progress', 'by', ''], rows);
 }
 
-function deadLettersText({ atMost, counted, since, reasons }: Status['deadLetters']): string {
-  if (since === null) return '';
-  const rows = reasons.map(({ code, board, count, lastAt }) => [code, board ?? '-', count, lastAt]);
-  const before = atMost > counted ? ` (at most ${countText(atMost)} in all)` : '';
-  return `${countText(counted)} dead letters since ${since}${before}:\n\n${table(['code', 'board', 'number', 'last'], rows)}`;
+function deadLettersText(deadLetters: Status['deadLetters']): string {
+  if (deadLetters.length === 0) return '';
+  const rows = deadLetters.map(({ code, count, firstAt, lastAt }) => [
+    code,
+    count,
+    firstAt,
+    lastAt,
+  ]);
+  return `The last dead letters:\n\n${table(['code', 'number', 'first', 'last'], rows)}`;
 }
