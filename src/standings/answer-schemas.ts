@@ -19,7 +19,6 @@ const AGE = Optional(
 const STALE = Flag({ description: 'Whether ranks may be wrong: Redis lost events, or is away.' });
 
 const TIME = Type.Unsafe({ type: ['string', 'null'], format: 'date-time' });
-const integers = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Integer()]));
 const rows = (properties: TProperties) => List(Type.Object(properties));
 
 const HEAD = {
@@ -69,7 +68,7 @@ export const ANSWERS = [
     board: Text(),
     stale: STALE,
     age: AGE,
-    views: rows({ view: Text(), ...integers('size', 'version'), expiresAt: TIME }),
+    views: rows({ view: Text(), size: Integer(), version: Integer(), expiresAt: TIME }),
     ...NEXT,
   }),
   named('Standing', STANDING),
@@ -111,7 +110,7 @@ export const ANSWERS = [
     open('The fields of `ranklog status --json`.'),
   ),
   named('Accepted', {
-    events: rows({ topic: Text(), ...integers('partition', 'offset') }),
+    events: rows({ topic: Text(), partition: Integer(), offset: Integer() }),
     deduplicated: Flag({ description: 'Whether the board counts an `eventId` once.' }),
     status: Optional(Text({ description: '`unknown`: no result within `timeout`.' })),
   }),
