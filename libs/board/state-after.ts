@@ -4,22 +4,25 @@ import type { ColumnState, PlayerState } from './state.js';
 
 /**
  * The state of a player after an event, as lua/includes/merge.lua of libs/board-store computes it; undefined if a sum leaves
- * +-(2^53-1). `before` is undefined for a player who was not in the view.
+ * +-(2^53-1). `before` is empty for a player who was not in the view.
  */
 export function stateAfter(
   { columns }: BoardDefinition,
-  before: PlayerState | undefined,
-  event: ResolvedEvent,
+  before: PlayerState,
+  { values, occurredAt: time }: ResolvedEvent,
 ): PlayerState | undefined {
-  const isTaken = (update: Update) => {
-    const places = [...columns.keys()].filter((index) => columns[index]?.update === update);
-    return takes(update, places, before, event);
+  /** The difference between event and state in the columns of an update, which change together; below 0: the event is better. */
+  const difference = (kind: Update) => {
+    const differences = columns.map(({ update }, index) => {
+      return update === kind ? Number(values[index]) - Number(before[index]?.value) : 0;
+    });
+    return differences.find((number) => number !== 0) ?? 0;
   };
-  const taken = { best: isTaken('best'), latest: isTaken('latest') };
-  const after = columns.map(({ update }, index) => {
-    const [old, value, time] = [before?.[index], event.values[index] ?? 0, event.occurredAt];
+  const after = columns.map(({ update }, index): ColumnState => {
+    const [old, value] = [before[index], values[index] ?? 0];
     if (update === 'sum') return sumAfter(old, value, time);
-    return old === undefined || taken[update] ? { value, time, settled: true } : old;
+    const isKept = old && !replaces(update, difference(update), time - old.time);
+    return isKept ? old : { value, time, settled: true };
   });
   return after.every(({ value }) => Number.isSafeInteger(value)) ? after : undefined;
 }
@@ -31,17 +34,8 @@ function sumAfter(old: ColumnState | undefined, delta: number, time: number): Co
   return { value: value + delta, time: settled ? Math.max(known.time, time) : time, settled: true };
 }
 
-/** Whether an event replaces the columns at these places, which have the update `best` or `latest`: all or none. */
-function takes(
-  update: Update,
-  places: readonly number[],
-  before: PlayerState | undefined,
-  { values, occurredAt }: ResolvedEvent,
-): boolean {
-  const differences = places.map((at) => Number(values[at]) - Number(before?.[at]?.value));
-  const order = differences.find((difference) => difference !== 0) ?? 0; // below 0: the event is better
-  const time = before?.[places[0] ?? 0]?.time ?? occurredAt;
+function replaces(update: 'best' | 'latest', difference: number, later: number): boolean {
   return update === 'best'
-    ? order < 0 || (order === 0 && occurredAt < time)
-    : occurredAt > time || (occurredAt === time && order < 0);
+    ? difference < 0 || (difference === 0 && later < 0)
+    : later > 0 || (later === 0 && difference < 0);
 }

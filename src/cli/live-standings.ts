@@ -1,27 +1,31 @@
+import { filter, from, fromEvent, merge, mergeMap, takeUntil, throwError } from 'rxjs';
+import { formatTime } from '#board';
 import type { Standings } from '#board-store';
 import { requireTopics } from '../infra/topics.js';
 import { ChangeFeed } from '../live/change-feed.js';
 import { readings } from '../live/view-feed.js';
 import { EXIT } from './exit-codes.js';
 import { withKafka } from './kafka-session.js';
-import { LiveScreen } from './live-screen.js';
 import { withRedis } from './session.js';
-import { standingsJson } from './standings-text.js';
+import { standingsText } from './standings-text.js';
 import type { ReadOptions } from './usage/options.js';
 
 type LiveOptions = ReadOptions & { readonly top: number };
 
-/** Shows the top of a view, and again after each committed change, until Ctrl-C. */
+/** The lines of a terminal that are not players: name, empty line, head, time, cursor. */
+const OTHER_LINES = 5;
+const CLEAR = '\u001b[H\u001b[J';
+
+/** Shows the top of a view, and again after each committed change, until Ctrl-C or SIGTERM. */
 export function liveStandings(board: string, options: LiveOptions): Promise<number> {
-  return withKafka(({ kafka, admin, topics }) =>
+  return withKafka(({ kafka, admin, topics: { rankChanges: topic } }) =>
     withRedis(async ({ reader, logger }) => {
-      const topic = topics.rankChanges;
       await requireTopics(admin, [topic]);
       const closed = new AbortController();
       const { signal } = closed;
       const changes = await ChangeFeed.open({ kafka, topic, signal, logger });
       try {
-        await showAll({ reader, changes }, board, options);
+        await showAll(readings(requestOf(board, options), { reader, changes }), changes.ended);
         return EXIT.ok;
       } finally {
         closed.abort(new Error('the command ends'));
@@ -30,29 +34,29 @@ export function liveStandings(board: string, options: LiveOptions): Promise<numb
   );
 }
 
-/** Resolves at Ctrl-C or SIGTERM. @throws what ends the reading */
-async function showAll(
-  sources: Parameters<typeof readings>[1] & { readonly changes: ChangeFeed },
-  board: string,
-  { top, view, window, where, at, json = false }: LiveOptions,
-): Promise<void> {
-  const tops = readings({ board, limit: top, view, window, where, at }, sources);
-  let screen: LiveScreen | undefined;
-  let stop = () => {};
-  try {
-    await new Promise<unknown>((resolve, reject) => {
-      process.once('SIGINT', resolve).once('SIGTERM', resolve);
-      void sources.changes.ended.then(reject);
-      const next = ({ data, isChanged }: { data: string; isChanged: boolean }) => {
-        const standings = JSON.parse(data) as Standings;
-        if (!json) (screen ??= new LiveScreen()).show(standings, isChanged, Date.now());
-        else if (isChanged) process.stdout.write(`${JSON.stringify(standingsJson(standings))}\n`);
-      };
-      const shown = tops.subscribe({ next, error: reject });
-      stop = () => shown.unsubscribe();
-    });
-  } finally {
-    stop();
-    screen?.close();
-  }
+/** As many players as are asked for, and as fit on the terminal. */
+function requestOf(board: string, { top, view, window, where, at }: LiveOptions) {
+  const { isTTY, rows } = process.stdout;
+  const limit = isTTY ? Math.min(top, Math.max(1, rows - OTHER_LINES)) : top;
+  return { board, limit, view, window, where, at };
+}
+
+/** @throws the error that ends the readings or the feed of changes */
+function showAll(tops: ReturnType<typeof readings>, feedEnded: Promise<Error>): Promise<void> {
+  const failed = from(feedEnded).pipe(mergeMap((error) => throwError(() => error)));
+  const stop = merge(fromEvent(process, 'SIGINT'), fromEvent(process, 'SIGTERM'));
+  return merge(tops, failed)
+    .pipe(
+      filter(({ isChanged }) => isChanged),
+      takeUntil(stop),
+    )
+    .forEach(({ data }) => show(JSON.parse(data) as Standings));
+}
+
+/** Replaces the table on a terminal; elsewhere, one table follows the other. */
+function show(standings: Standings): void {
+  const warning = standings.stale ? '; stale: Redis may lack events, ranks may be wrong' : '';
+  const foot = `${standings.size} players at ${formatTime(Date.now())}${warning}`;
+  const text = `${standingsText(standings)}\n${foot}\n`;
+  process.stdout.write(process.stdout.isTTY ? CLEAR + text : `${text}\n`);
 }

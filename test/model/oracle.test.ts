@@ -60,7 +60,7 @@ describe('stateAfter', () => {
         let [expected, found]: (PlayerState | undefined)[] = [];
         for (const event of events) {
           const after = updatedState(definition, expected, event);
-          const state = stateAfter(definition, found, event);
+          const state = stateAfter(definition, found ?? [], event);
           expect(state ?? 'outOfRange').toEqual(after);
           if (after !== 'outOfRange') [expected, found] = [after, state];
         }

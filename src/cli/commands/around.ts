@@ -14,12 +14,12 @@ export function around(board: string, player: string, options: AroundOptions): P
   return withRedis(async ({ reader }) => {
     const found = await reader.around(board, player, options);
     const { view, size, stale, entries } = found;
-    const answer = { playerId: player, ...standingsJson(found), next: undefined };
-    print(answer, options, () =>
-      entries.length === 0
-        ? `${player} is not ranked on ${board} in "${view}" (${size} players)`
-        : standingsText(found, ({ playerId }) => (playerId === player ? '>' : '')),
+    const isRanked = entries.length > 0;
+    print({ playerId: player, ...standingsJson(found) }, options, () =>
+      isRanked
+        ? standingsText(found, player)
+        : `${player} is not ranked on ${board} in "${view}" (${size} players)`,
     );
-    return readCode(stale, entries.length > 0 ? EXIT.ok : EXIT.no);
+    return readCode(stale, isRanked ? EXIT.ok : EXIT.no);
   }, options.generation);
 }

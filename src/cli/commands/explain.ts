@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Partitioners } from 'kafkajs';
-import { shardOf, type LiveBoard, type PlayerStanding } from '#board-store';
-import { LogReader, logRanges } from '#kafka-batch';
+import type { BoardDefinition } from '#board';
+import { shardOf, type PlayerStanding, type Standing } from '#board-store';
+import { logRanges } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
 import { EXIT, readCode } from '../exit-codes.js';
-import { explanationText, neighboursOf, type Explanation } from '../explanation-text.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
-import { print } from '../output.js';
-import { PlayerHistory } from '../player-history.js';
-import { ProgressBar } from '../progress.js';
+import { readLog } from '../log-records.js';
+import { print, table } from '../output.js';
+import { columnsText, PlayerHistory, type HistoryEntry } from '../player-history.js';
 import { withRedis, type RedisSession } from '../session.js';
 import type { ReadOptions } from '../usage/options.js';
 
@@ -21,43 +21,59 @@ export function explain(board: string, player: string, options: ExplainOptions):
   return withKafka((kafka) =>
     withRedis(async (redis) => {
       const answer = await explained(kafka, redis, { ...options, board, player });
-      print(answer, options, explanationText);
-      const isRanked = answer.standing !== null && answer.matches;
-      return readCode(answer.stale, isRanked ? EXIT.ok : EXIT.no);
+      print(answer, options, toText);
+      const isExplained = answer.standing !== null && answer.matches;
+      return readCode(answer.stale, isExplained ? EXIT.ok : EXIT.no);
     }),
   );
 }
 
 type Asked = ExplainOptions & { readonly board: string; readonly player: string };
 
-async function explained(
-  kafka: KafkaSession,
-  redis: RedisSession,
-  asked: Asked,
-): Promise<Explanation> {
-  const topic = kafka.topics.scoreEvents;
-  await requireTopics(kafka.admin, [topic]);
-  const ranges = await logRanges(kafka.admin, topic);
+/** The place of a player, and the events of the log that make it. */
+async function explained({ topics, ...kafka }: KafkaSession, redis: RedisSession, asked: Asked) {
+  await requireTopics(kafka.admin, [topics.scoreEvents]);
+  const { live, applied, place } = await readPlace(redis, asked);
+  const ranges = await logRanges(kafka.admin, topics.scoreEvents);
   const partition = partitionOf(asked.player, ranges.size);
-  const { live, applied, place } = await readPlace(redis, asked, partition);
-  const { view, stale, size, standing } = place;
-  const begin = live.starts?.get(partition) ?? 0;
-  const { start = 0, end = 0 } = ranges.get(partition) ?? {};
-  const range = { partition, from: Math.max(begin, start), through: Math.min(applied, end - 1) };
-  const history = new PlayerHistory({ live, playerId: asked.player, view, partition }, asked.limit);
-  await readLog(kafka, range, history);
-  const { counts, last, made = null } = history;
-  const { columns, reachedAt } = standing ?? {};
-  const matches = isDeepStrictEqual(made, standing && { columns, reachedAt });
+  const held = ranges.get(partition) ?? { start: 0, end: 0 };
+  const start = Math.max(live.starts?.get(partition) ?? 0, held.start);
+  const end = Math.min(Number(applied[partition] ?? -1) + 1, held.end);
+  const history = new PlayerHistory(live.definition, place, asked.limit);
+  for await (const record of readLog({ topics, ...kafka }, new Map([[partition, { start, end }]])))
+    if (record.offset < end) history.take(record);
+  const { board, playerId, view, stale, size, standing } = place;
+  const { count, last: events, made } = history;
   return {
-    ...{ board: asked.board, playerId: asked.player, view, stale, size, standing },
+    ...{ board, playerId, view, stale, size, standing },
     ...neighboursOf(live.definition, place),
-    log: { ...range, cutFrom: start > begin ? begin : null },
-    ...{ counts, events: last, made, matches },
+    ...{ partition, offsets: { start, end }, count, events, made },
+    matches: isDeepStrictEqual(made, stateOf(standing)),
   };
 }
 
-/** The partition that the producers of ranklog and of Java choose for a key. */
+/** Reads a place, and the offsets whose effects it has, by partition; again if the player moves meanwhile. */
+async function readPlace(
+  { reader, redis, keys, status }: RedisSession,
+  { board, player, view, window, where, at }: Asked,
+) {
+  const offsets = keys.appliedOffsets(shardOf(board, await status.shards()));
+  const read = () => reader.player(board, player, { view, window, where, at, gaps: true });
+  for (let before = await read(); ;) {
+    const live = await reader.board(board);
+    const applied = await redis.hgetall(offsets);
+    const place = await read();
+    if (isDeepStrictEqual(stateOf(before.standing), stateOf(place.standing)))
+      return { live, applied, place };
+    before = place;
+  }
+}
+
+function stateOf(standing: Standing | null) {
+  return standing && { columns: standing.columns, reachedAt: standing.reachedAt };
+}
+
+/** The partition that the producers of ranklog, of kafkajs and of Java choose for a key. */
 function partitionOf(key: string, partitions: number): number {
   const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => {
     return { partitionId, leader: 0, isr: [], replicas: [], partitionErrorCode: 0 };
@@ -66,51 +82,58 @@ function partitionOf(key: string, partitions: number): number {
   return Partitioners.DefaultPartitioner()({ topic: '', partitionMetadata, message });
 }
 
-interface AppliedPlace {
-  readonly live: LiveBoard;
-  /** The last offset of the partition whose effect is in the place; -1 for none. */
-  readonly applied: number;
-  readonly place: PlayerStanding;
-}
-
-/** Reads a place again while events are applied meanwhile: an apply call takes longer than the reads. */
-async function readPlace(
-  { reader, redis, keys, status }: RedisSession,
-  { board, player, view, window, where, at }: Asked,
-  partition: number,
-): Promise<AppliedPlace> {
-  const offsets = keys.appliedOffsets(shardOf(board, await status.shards()));
-  const look = async () => {
-    const live = await reader.board(board);
-    return { live, applied: Number((await redis.hget(offsets, String(partition))) ?? -1) };
+/** The neighbours of a player, each with what decides between the two. */
+function neighboursOf(definition: BoardDefinition, { standing, above, below }: PlayerStanding) {
+  const decided = (better: Standing, worse: Standing) => decisionText(definition, better, worse);
+  return {
+    above: standing && above ? { ...above, decidedBy: decided(above, standing) } : null,
+    below: standing && below ? { ...below, decidedBy: decided(standing, below) } : null,
   };
-  for (let before = await look(); ;) {
-    const place = await reader.player(board, player, { view, window, where, at, gaps: true });
-    const after = await look();
-    const isSame = after.live.generation === before.live.generation;
-    if (isSame && after.applied === before.applied) return { ...after, place };
-    before = after;
-  }
 }
 
-/** Passes the records of a range to a history, with progress on standard error. */
-async function readLog(
-  { kafka, logger, topics }: KafkaSession,
-  { partition, from, through }: { partition: number; from: number; through: number },
-  history: PlayerHistory,
-): Promise<void> {
-  const bar = new ProgressBar('records read', Math.max(0, through + 1 - from));
-  const start = new Map([[partition, from]]);
-  const reader = await LogReader.open({ kafka, topic: topics.scoreEvents, from: start, logger });
-  try {
-    for (let next = from; next <= through;)
-      for (const { records, nextOffset } of await reader.fetch()) {
-        for (const record of records) if (record.offset <= through) history.take(record);
-        next = nextOffset;
-        bar.update(Math.min(next, through + 1) - from);
-      }
-  } finally {
-    bar.stop();
-    await reader.close();
+/** `points 12 > 10`, or the reach times or ids of players with equal columns, the better one first. */
+function decisionText({ columns, ties }: BoardDefinition, better: Standing, worse: Standing) {
+  const column = columns.find(({ name }) => better.columns[name] !== worse.columns[name]);
+  if (column !== undefined) {
+    const sign = column.order === 'desc' ? '>' : '<';
+    return `${column.name} ${better.columns[column.name]} ${sign} ${worse.columns[column.name]}`;
   }
+  if (ties === 'none' || better.reachedAt === worse.reachedAt)
+    return `equal in all; the id ${better.playerId} comes before ${worse.playerId}`;
+  const order = ties === 'earliest' ? 'before' : 'after';
+  return `equal columns; reached ${better.reachedAt} ${order} ${worse.reachedAt}`;
+}
+
+type Explanation = Awaited<ReturnType<typeof explained>>;
+
+function toText(found: Explanation): string {
+  const { board, playerId, view, size, standing, above, below, events } = found;
+  const rank = standing === null ? 'not ranked' : `rank ${standing.rank} of ${size}`;
+  const lines = [`${playerId} on ${board}, ${view}: ${rank}`];
+  if (above) lines.push(`${above.playerId} is in front: ${above.decidedBy}`);
+  if (below) lines.push(`${below.playerId} is behind: ${below.decidedBy}`);
+  if (events.length > 0) lines.push('', eventsTable(events));
+  return [...lines, '', countLine(found), madeLine(found)].join('\n');
+}
+
+function eventsTable(events: readonly HistoryEntry[]): string {
+  const names = [...new Set(events.flatMap(({ values }) => Object.keys(values)))];
+  const rows = events.map(({ offset, occurredAt, values, effect }) => {
+    return [offset, occurredAt ?? '-', ...names.map((name) => values[name] ?? '-'), effect];
+  });
+  return table(['offset', 'occurred', ...names, 'effect'], rows);
+}
+
+function countLine({ count, events, partition, offsets: { start, end } }: Explanation): string {
+  const shown = events.length < count ? `; the last ${events.length} are shown` : '';
+  return `${count} events in partition ${partition}, from offset ${start} to before ${end}${shown}. Events under other keys are left out.`;
+}
+
+function madeLine({ made, matches, standing }: Explanation): string {
+  const text = (state: Explanation['made']) =>
+    state === null ? 'no place' : `${columnsText(state.columns)}, reached ${state.reachedAt}`;
+  if (matches) return `They make ${text(made)}, as the board shows.`;
+  const reason =
+    'events under other keys count, too, or some were refused for maxViews or a sum in another view, or the log lacks its beginning; "ranklog boards verify" compares the board with the whole log';
+  return `They make ${text(made)}, but the board shows ${text(standing)}: ${reason}.`;
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { UnknownBoardError, type StoreStatus } from '#board-store';
 import {
   LeaderChangeSubscriber,
   RankChangeSubscriber,
@@ -11,8 +10,8 @@ import {
 import { requireTopics } from '../../infra/topics.js';
 import { EXIT } from '../exit-codes.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
-import { withRedis } from '../session.js';
 import { leaderChangeLine, rankChangeLines } from '../result-lines.js';
+import { withRedis } from '../session.js';
 
 export interface WatchOptions {
   readonly leaders?: boolean;
@@ -23,19 +22,12 @@ export interface WatchOptions {
 }
 
 export async function watch(board: string | undefined, options: WatchOptions): Promise<number> {
-  if (board !== undefined) await withRedis(({ status }) => checkBoard(status, board));
+  if (board !== undefined) await withRedis(({ reader }) => reader.board(board)); // it must exist
   return withKafka((session) =>
     options.leaders === true
       ? watchKind(session, LEADER_CHANGES, { ...options, board })
       : watchKind(session, RANK_CHANGES, { ...options, board }),
   );
-}
-
-/** A removed board may have published results, and one that is being built will. @throws UnknownBoardError */
-async function checkBoard(status: StoreStatus, board: string): Promise<void> {
-  const { live, building, removed } = await status.boards();
-  if (live.has(board) || building.has(board) || removed.has(board)) return;
-  throw new UnknownBoardError(board, [...live.keys()].sort());
 }
 
 interface Kind<T> {

@@ -52,18 +52,9 @@ export const ALLOW_PARTIAL_HISTORY = new Option(
 
 /** A whole number of at least 1. */
 export function wholeNumber(text: string): number {
-  return wholeFrom(1, text);
-}
-
-/** A whole number of at least 0. */
-export function countFrom0(text: string): number {
-  return wholeFrom(0, text);
-}
-
-function wholeFrom(least: number, text: string): number {
   const value = Number(text);
-  if (!/^\d{1,15}$/.test(text) || value < least)
-    throw new InvalidArgumentError(`use a whole number from ${least}`);
+  if (!/^\d{1,15}$/.test(text) || value < 1)
+    throw new InvalidArgumentError('use a whole number from 1');
   return value;
 }
 

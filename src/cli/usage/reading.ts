@@ -4,13 +4,21 @@ import {
   AT,
   collect,
   collectNamed,
-  countFrom0,
   GENERATION,
   VIEW,
   WHERE,
   WINDOW,
   wholeNumber,
 } from './options.js';
+
+/** A command that reads a view of a board. */
+function viewCommand(name: string): Command {
+  const command = new Command(name).argument('<board>');
+  return [VIEW, WINDOW, WHERE, AT].reduce(
+    (withSome, option) => withSome.addOption(option),
+    command,
+  );
+}
 
 export const status = new Command('status')
   .description('show the progress of ingest by partition, counters by board, and reconciliations')
@@ -30,29 +38,22 @@ export const views = new Command('views')
   .addHelpText('after', '\nExample:\n  ranklog views football')
   .action(lazy(async () => (await import('../commands/views.js')).views));
 
-export const standings = new Command('standings')
+export const standings = viewCommand('standings')
   .alias('top')
   .description('show a view of a board from the top, or from a rank')
-  .argument('<board>')
-  .addOption(VIEW)
-  .addOption(WINDOW)
-  .addOption(WHERE)
-  .addOption(AT)
   .addOption(GENERATION)
   .option('--top <n>', 'how many players to show', wholeNumber, 20)
   .option('--all', 'show all players')
-  .addOption(
-    new Option('--from <rank>', 'begin with this rank').argParser(wholeNumber).conflicts('after'),
-  )
+  .option('--from <rank>', 'begin with this rank', wholeNumber)
   .addOption(
     new Option(
       '--after <cursor>',
       'go on after another page of the same view, by "next" of its JSON; exact while ranks change',
-    ).conflicts(['view', 'window', 'where', 'at']),
+    ).conflicts(['from', 'view', 'window', 'where', 'at']),
   )
   .addOption(
     new Option('--live', 'show the view again after each change, until Ctrl-C').conflicts([
-      ...['all', 'from', 'after', 'generation'],
+      ...['all', 'from', 'after', 'generation', 'json'],
     ]),
   )
   .option('--json', 'print JSON')
@@ -62,14 +63,9 @@ export const standings = new Command('standings')
   )
   .action(lazy(async () => (await import('../commands/standings.js')).standings));
 
-export const rank = new Command('rank')
+export const rank = viewCommand('rank')
   .description('show the rank of a player in every view, or in one; exit code 1: not ranked')
-  .argument('<board>')
   .argument('<player>')
-  .addOption(VIEW)
-  .addOption(WINDOW)
-  .addOption(WHERE)
-  .addOption(AT)
   .addOption(GENERATION)
   .option('--dense', 'add the dense rank: Redis looks at up to 10,000 players in front')
   .option('--json', 'print JSON')
@@ -79,31 +75,21 @@ export const rank = new Command('rank')
   )
   .action(lazy(async () => (await import('../commands/rank.js')).rank));
 
-export const around = new Command('around')
+export const around = viewCommand('around')
   .description('show the players around a player; exit code 1: not ranked')
-  .argument('<board>')
   .argument('<player>')
-  .addOption(VIEW)
-  .addOption(WINDOW)
-  .addOption(WHERE)
-  .addOption(AT)
   .addOption(GENERATION)
-  .option('--above <n>', 'how many players in front', countFrom0, 5)
-  .option('--below <n>', 'how many players behind', countFrom0, 5)
+  .option('--above <n>', 'how many players in front', Number, 5)
+  .option('--below <n>', 'how many players behind', Number, 5)
   .option('--json', 'print JSON')
   .addHelpText('after', '\nExample:\n  ranklog around arena p-17 --window week --above 2 --below 2')
   .action(lazy(async () => (await import('../commands/around.js')).around));
 
-export const explain = new Command('explain')
+export const explain = viewCommand('explain')
   .description(
     'show the events that made the place of a player, and what decides against neighbours',
   )
-  .argument('<board>')
   .argument('<player>')
-  .addOption(VIEW)
-  .addOption(WINDOW)
-  .addOption(WHERE)
-  .addOption(AT)
   .option('--limit <n>', 'show the last n events; all are counted', wholeNumber, 20)
   .option('--json', 'print JSON')
   .addHelpText(
