@@ -22,11 +22,14 @@ export function decodeScoreEvent({ value, headers }: RawRecord): ScoreEventDecod
   if (value === null || value.length === 0)
     return reject('EMPTY_VALUE', value === null ? 'the value is null' : 'the value is empty');
   if (!isUtf8(value)) return reject('NOT_UTF8', 'the value is not valid UTF-8');
-  return decodeText(value.toString('utf8'), cloudEventId(headers));
+  return decodeText(value.toString('utf8'), { eventId: cloudEventId(headers) });
 }
 
+/** Fields for an event that lacks them. */
+type Defaults = { readonly [F in keyof ScoreEvent]?: ScoreEvent[F] | undefined };
+
 /** Reads the JSON text of a score event: the value of a record, or a line of a file. */
-export function decodeText(text: string, cloudEventId?: string): ScoreEventDecoding {
+export function decodeText(text: string, defaults: Defaults = {}): ScoreEventDecoding {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -38,7 +41,7 @@ export function decodeText(text: string, cloudEventId?: string): ScoreEventDecod
   if (nestsTooDeeply(value, MAX_LEVELS))
     return reject('NESTED_TOO_DEEPLY', `the value has more than ${MAX_LEVELS} levels of nesting`);
   dropNulls(value);
-  if (value['eventId'] === undefined && cloudEventId !== undefined) value['eventId'] = cloudEventId;
+  for (const name in defaults) value[name] ??= defaults[name as keyof ScoreEvent];
   const problem = scoreEventProblem(value);
   if (problem !== undefined) return { ok: false, ...problem };
   return decodeFields(value as unknown as ScoreEvent, text);

@@ -25,13 +25,16 @@ export function openSession(): Session {
 
 /**
  * Runs `use` with a connection to Redis, then closes it. `generation`: the snapshot that `reader` reads; default: live generations.
+ * `redisUrl`: another Redis than that of the settings.
  * @throws ServiceUnreachableError
  */
 export async function withRedis<T>(
   use: (session: RedisSession) => Promise<T>,
   generation?: string,
+  redisUrl?: string,
 ): Promise<T> {
-  const { settings, logger } = openSession();
+  const { settings: own, logger } = openSession();
+  const settings = { ...own, redisUrl: redisUrl ?? own.redisUrl };
   const redis = createRedis(settings, logger);
   const keys = new KeySpace(settings.redisPrefix);
   try {

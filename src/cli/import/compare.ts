@@ -1,58 +1,44 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decimalColumns, type BoardDefinition } from '#board';
-import type { BoardReader } from '#board-store';
-import { ProgressBar } from '../progress.js';
+import { decimalColumns } from '#board';
+import { EXIT, readCode } from '../exit-codes.js';
+import type { RedisSession } from '../session.js';
 import type { OpeningEvents } from './opening-events.js';
+import type { Row } from './rows.js';
 
-type Columns = Readonly<Record<string, string>>;
-
-/** A player of the source whose columns on the board differ; null: not ranked. */
-export interface Difference {
-  readonly playerId: string;
-  readonly source: Columns;
-  readonly board: Columns | null;
-}
-
-export interface Comparison {
-  readonly view: string;
-  /** Redis may lack events. */
-  readonly stale: boolean;
-  readonly compared: number;
-  /** Players of the view whom the source lacks. */
-  readonly extra: number;
-  readonly differences: readonly Difference[];
-}
-
-const BATCH = 1_000;
-
-/** Compares columns, not times, with a view, by default the overall ranking. Cost: O(log N) a player, 1,000 players a trip. */
+/**
+ * Compares columns, not times, with a view, by default the overall ranking; writes each difference to standard error. `extra`
+ * counts players of the view whom the source lacks. Cost: O(log N) a player.
+ */
 export async function compareWithBoard(
-  reader: BoardReader,
-  { byPlayer }: OpeningEvents,
-  { definition, view: asked }: { definition: BoardDefinition; view?: string },
-): Promise<Comparison> {
+  { reader }: RedisSession,
+  opening: OpeningEvents,
+  rows: AsyncIterable<Row>,
+  options: { readonly view?: string },
+) {
+  const { definition } = opening;
   const { board } = definition;
-  const { view, size, stale } = await reader.standings(board, { view: asked, limit: 0 });
-  const events = [...byPlayer.values()].filter(({ resolved }) =>
-    resolved.views.some((moved) => moved.view === view),
-  );
-  const bar = new ProgressBar('players compared', events.length);
-  const differences: Difference[] = [];
-  let extra = size;
-  for (let from = 0; from < events.length; from += BATCH) {
-    const players = events.slice(from, from + BATCH).map(({ resolved }) => resolved);
-    const ids = players.map(({ playerId }) => playerId);
+  const { view, size, stale } = await reader.standings(board, { view: options.view, limit: 0 });
+  let [compared, different, extra] = [0, 0, size];
+  for await (const group of opening.of(rows)) {
+    const events = group.filter(({ resolved }) => resolved.views.some((it) => it.view === view));
+    if (events.length === 0) continue;
+    const ids = events.map(({ resolved }) => resolved.playerId);
     const { entries } = await reader.players(board, ids, { view });
-    const found = new Map(entries.map(({ playerId, columns }) => [playerId, columns]));
-    extra -= entries.length;
-    for (const { playerId, values } of players) {
-      const source = decimalColumns(definition, values.map(Number)); // a sum without a value is 0
-      const columns = found.get(playerId) ?? null;
-      if (!isDeepStrictEqual({ ...source }, columns && { ...columns }))
-        differences.push({ playerId, source, board: columns });
+    const ranked = new Map(entries.map(({ playerId, columns }) => [playerId, { ...columns }]));
+    for (const { playerId, values } of events.map(({ resolved }) => resolved)) {
+      const source = { ...decimalColumns(definition, values.map(Number)) }; // a sum without a value is 0
+      const found = ranked.get(playerId);
+      if (isDeepStrictEqual(source, found)) continue;
+      different += 1;
+      process.stderr.write(`${playerId}: source ${textOf(source)}, board ${textOf(found)}\n`);
     }
-    bar.update(from + players.length);
+    compared += events.length;
+    extra -= entries.length;
   }
-  bar.stop();
-  return { view, stale, compared: events.length, extra, differences };
+  const code = readCode(stale, different + extra === 0 ? EXIT.ok : EXIT.no);
+  return { code, facts: { view, stale, compared, different, extra } };
+}
+
+function textOf(columns: Readonly<Record<string, string>> | undefined): string {
+  return columns === undefined ? 'not ranked' : Object.values(columns).join(' ');
 }

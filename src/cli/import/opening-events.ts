@@ -1,121 +1,132 @@
 import { createHash } from 'node:crypto';
 import { resolveEvent, type BoardDefinition, type ResolvedEvent } from '#board';
-import { decodeText, formatTime, type DecodedScoreEvent } from '#contracts';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { decodeText, formatTime, headerText, type DecodedScoreEvent } from '#contracts';
+import type { KafkaRecord } from '#kafka-batch';
+import { ProgressBar } from '../progress.js';
 import type { Row } from './rows.js';
 
 export interface OpeningOptions {
-  /** The name of the import, a part of the event ids. */
+  /** The name of the import: players have one opening event of each. */
   readonly id: string;
-  /** The time of rows that have none, in ms. */
+  /** The time of rows without `occurredAt`, in ms. */
   readonly at?: number | undefined;
-  /** Attributes of rows that have none of that name. */
-  readonly attribute?: Readonly<Record<string, string>> | undefined;
+  /** The attributes of rows without `attributes`. */
+  readonly attribute?: Readonly<Record<string, string>>;
 }
 
+/** A score event as it is sent, the same whenever an import is repeated, and in the terms of the board. */
 export interface OpeningEvent {
-  /** The score event, the same for each run of an import. */
   readonly text: string;
-  /** The event in the terms of the board. */
   readonly resolved: ResolvedEvent;
 }
 
-/** A live board. `clock` is its event clock in ms. */
-interface LiveBoard {
-  readonly definition: BoardDefinition;
-  readonly clock: number;
-}
-
-const EXAMPLES = 3;
-
-/** Rows that can't be imported, of one kind. */
-export interface Problem {
-  rows: number;
-  /** The first ones, each with its place and what is wrong. */
-  readonly examples: string[];
-}
-
-/** Makes an opening event of each row that ingest would accept, and collects the other rows. Keeps all events in memory. */
+/** Makes an opening event of each row that ingest would accept. Keeps about 200 bytes of each event in memory. */
 export class OpeningEvents {
-  readonly byPlayer = new Map<string, OpeningEvent>();
-  /** By code: that of a dead letter, or UNREADABLE, OTHER_BOARD, REPEATED_PLAYER. */
-  readonly problems: Record<string, Problem> = {};
   rows = 0;
+  /** Rows that ingest would not accept, or without effect. Each is written to standard error. */
   refused = 0;
+  /** Rows whose event the log or an earlier row has. */
+  repeated = 0;
+  /** Rows whose event is new. */
+  made = 0;
+  /** New events with the columns and the time of another one: only the player id orders their players. */
+  tied = 0;
+  readonly #idPrefix: string;
+  /** Digests of the events, by event id. */
+  readonly #known = new Map<string, number>();
+  /** How many events have the same columns and time. */
+  readonly #ties = new Map<string, number>();
 
+  /** `clock`: the event clock of the board, in ms */
   constructor(
-    private readonly live: LiveBoard,
+    readonly definition: BoardDefinition,
+    private readonly clock: number,
     private readonly options: OpeningOptions,
-  ) {}
-
-  /** The decimals that all columns have. */
-  get decimals(): number {
-    return Math.min(...this.live.definition.columns.map(({ decimals }) => decimals));
+  ) {
+    this.#idPrefix = `import/${shortHash(JSON.stringify([definition.board, options.id]))}/`;
   }
 
-  /** The number of players with the columns and the time of another one: only the player id orders them. */
-  get tied(): number {
-    const counts = new Map<string, number>();
-    for (const { resolved } of this.byPlayer.values()) {
-      const place = `${resolved.values.join()} ${resolved.occurredAt}`;
-      counts.set(place, (counts.get(place) ?? 0) + 1);
+  /** Takes a record of the log: an event of this import is not made again. */
+  addSent({ headers, value }: KafkaRecord): void {
+    const id = headerText(headers, 'ce_id');
+    if (id?.startsWith(this.#idPrefix) === true) this.#known.set(id, digest(String(value)));
+  }
+
+  /** The new events of rows, in groups of at most 1,000. */
+  async *of(rows: AsyncIterable<Row>): AsyncGenerator<OpeningEvent[]> {
+    const bar = new ProgressBar('rows read', 0);
+    let group: OpeningEvent[] = [];
+    try {
+      for await (const row of rows) {
+        group.push(...this.#add(row));
+        if (this.rows % 1_000 !== 0) continue;
+        yield group;
+        group = [];
+        bar.update(this.rows);
+      }
+      yield group;
+    } finally {
+      bar.stop();
     }
-    return [...counts.values()].reduce((sum, count) => sum + (count > 1 ? count : 0), 0);
   }
 
-  /** @throws CommandError for a row without a time, unless there is `at` */
-  add({ place, text, problem = '' }: Row): void {
+  #add({ place, text }: Row): OpeningEvent[] {
     this.rows += 1;
-    const [code, detail] = text === undefined ? ['UNREADABLE', problem] : this.#add(place, text);
-    if (detail === undefined) return;
-    this.refused += 1;
-    const { examples } = (this.problems[code] ??= { rows: 0, examples: [] });
-    this.problems[code].rows += 1;
-    if (examples.length < EXAMPLES) examples.push(`${place}: ${detail}`);
+    const opening = text === undefined ? 'it is not UTF-8, or not CSV' : this.#read(text);
+    if (opening === undefined) this.repeated += 1;
+    else if (typeof opening === 'string') {
+      this.refused += 1;
+      process.stderr.write(`${place}: ${opening}\n`);
+    } else {
+      this.made += 1;
+      this.#countTies(opening.resolved);
+      return [opening];
+    }
+    return [];
   }
 
-  /** Returns the code and the detail of a refusal. */
-  #add(place: string, text: string): readonly [code: string, detail?: string] {
-    const { definition, clock } = this.live;
-    const { board } = definition;
-    const decoded = decodeText(text.replace('{', `{"board":"${board}",`)); // of repeated names, the last one counts
-    if (!decoded.ok) return [decoded.code, decoded.detail];
-    if (decoded.event.board !== board) return ['OTHER_BOARD', `it is of "${decoded.event.board}"`];
-    const event = this.#opening(place, decoded.event);
-    const resolution = resolveEvent(definition, event, Date.now());
-    if (!resolution.ok) return [resolution.rejection.code, resolution.rejection.detail];
-    const { views } = resolution.event;
-    if (
-      views.length > 0 &&
-      views.every(({ expiresAt }) => expiresAt !== null && expiresAt <= clock)
-    )
-      return ['WINDOW_EXPIRED', 'all views that its time belongs to have expired'];
-    const opening = { text: textOf(event), resolved: resolution.event };
-    const { text: known = opening.text } = this.byPlayer.get(event.playerId) ?? {};
-    if (known !== opening.text) return ['REPEATED_PLAYER', 'an earlier row of the player differs'];
-    this.byPlayer.set(event.playerId, opening); // ZSCAN may return a member twice
-    return [''];
+  /** Returns why a row is refused, or undefined for a known event. */
+  #read(text: string): OpeningEvent | string | undefined {
+    const { board } = this.definition;
+    const { at, attribute: attributes } = this.options;
+    const occurredAt = at === undefined ? undefined : formatTime(at);
+    const decoded = decodeText(text, { board, attributes, occurredAt });
+    if (!decoded.ok) return `${decoded.code}: ${decoded.detail}`;
+    const { event } = decoded;
+    if (event.board !== board) return `it is of board "${event.board}"`;
+    if (event.occurredAt !== undefined) return this.#openingOf(event, formatTime(event.occurredAt));
+    return 'it has no time; use --at, such as --at 2026-11-20T09:00:00Z';
   }
 
-  #opening(place: string, event: DecodedScoreEvent) {
-    const { at, id, attribute } = this.options;
-    const { board, playerId, occurredAt = at } = event;
-    if (occurredAt === undefined)
-      throw new CommandError(
-        `${place} has no time; give the time that counts for windows and ties, such as --at 2026-11-20T09:00:00Z`,
-        EXIT.usage,
-      );
-    const hash = createHash('sha256').update(`${board}\n${playerId}`).digest('base64url');
-    const eventId = `${idPrefix(id)}${hash.slice(0, 22)}`;
-    return { ...event, occurredAt, eventId, attributes: { ...attribute, ...event.attributes } };
+  #openingOf(event: DecodedScoreEvent, occurredAt: string): OpeningEvent | string | undefined {
+    const eventId = this.#idPrefix + shortHash(event.playerId);
+    const text = JSON.stringify({ ...event, occurredAt, eventId });
+    const known = this.#known.get(eventId);
+    if (known === digest(text)) return undefined; // also of ZSCAN, which may return a member twice
+    if (known !== undefined) return 'the opening event in the log, or of an earlier row, differs';
+    const resolution = resolveEvent(this.definition, event, Date.now());
+    if (!resolution.ok) return `${resolution.rejection.code}: ${resolution.rejection.detail}`;
+    const { event: resolved } = resolution;
+    if (resolved.views.every(({ expiresAt }) => (expiresAt ?? Infinity) <= this.clock))
+      return 'no view contains it, or only views that have expired';
+    this.#known.set(eventId, digest(text));
+    return { text, resolved };
+  }
+
+  #countTies({ values, occurredAt }: ResolvedEvent): void {
+    const place = `${values.join()} ${occurredAt}`;
+    const others = this.#ties.get(place) ?? 0;
+    this.#ties.set(place, others + 1);
+    if (others > 0) this.tied += others === 1 ? 2 : 1;
   }
 }
 
-/** How the event ids of an import begin. */
-export function idPrefix(id: string): string {
-  return `import/${id}/`;
+/** 132 bits. */
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
-function textOf(event: DecodedScoreEvent & { readonly occurredAt: number }): string {
-  return JSON.stringify({ ...event, occurredAt: formatTime(event.occurredAt) });
+/** 48 bits. */
+function digest(text: string): number {
+  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }
