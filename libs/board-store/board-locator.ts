@@ -4,6 +4,7 @@ import { BUILDING, liveBoardOf, readBoards } from './boards.js';
 import {
   BoardBuildingError,
   InvalidReadError,
+  ListingInterruptedError,
   UnknownBoardError,
   UnknownGenerationError,
 } from './errors.js';
@@ -30,6 +31,7 @@ type Position = Pick<Located, 'board' | 'shard' | 'generation' | 'readKeys'>;
 export class BoardLocator {
   readonly #found = new Map<string, Located>();
   #boards: Boards | undefined;
+  #isPinned = false;
 
   /** `generation` is a snapshot to read instead of live generations. */
   constructor(
@@ -37,6 +39,13 @@ export class BoardLocator {
     protected readonly keys: KeySpace,
     private readonly generation?: string,
   ) {}
+
+  /** A locator that stays with the generation of a board that it finds first: see `read`. */
+  pinned(): BoardLocator {
+    const pinned = new BoardLocator(this.redis, this.keys, this.generation);
+    pinned.#isPinned = true;
+    return pinned;
+  }
 
   /** The boards of all shards. Cost: one request, and five per shard; one per shard if none has changed since the last call. */
   async boards(): Promise<Boards> {
@@ -52,7 +61,7 @@ export class BoardLocator {
 
   /**
    * Calls a script with the board's generation; calls it again while the script names another generation to read. `call` returns
-   * the reply and what it asked for.
+   * the reply and what it asked for. @throws ListingInterruptedError if a pinned locator would have to follow a live generation
    */
   async read<Reply extends string[] | string, Asked>(
     board: string,
@@ -64,6 +73,8 @@ export class BoardLocator {
       try {
         const [reply, asked] = await call(located);
         if (reply[0] !== MOVED) return [reply, located, asked];
+        if (this.#isPinned && this.generation === undefined)
+          throw new ListingInterruptedError(board);
         if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
         this.#follow(board, located.shard, reply);
       } catch (error) {

@@ -11,7 +11,7 @@ import {
   type ViewsStep,
   type ViewSummary,
 } from './existing-views.js';
-import { exportPages, type ExportPage, type ExportRequest } from './export.js';
+import { exportPages } from './export.js';
 import { KeySpace } from './keys.js';
 import {
   anchorAt,
@@ -23,7 +23,6 @@ import {
   valuesOf,
   whole,
   type DenseOption,
-  type PageRequest,
 } from './read-requests.js';
 import { TIE_SIGNS } from './run-arguments.js';
 import { defineScripts, READ_SCRIPTS } from './scripts.js';
@@ -78,7 +77,7 @@ type PlaceArguments = readonly [number, ...(string | number)[]];
 export class BoardReader implements ViewReads {
   readonly #redis: Redis;
   readonly #keys: KeySpace;
-  readonly #boards: BoardLocator;
+  #boards: BoardLocator;
 
   constructor({ redis, prefix = 'ranklog', generation }: ReaderOptions) {
     this.#redis = redis;
@@ -115,17 +114,16 @@ export class BoardReader implements ViewReads {
   }
 
   /**
-   * All players of all views, or of some: the pages of each view from the top, one view after the other. Each page is read by its
-   * cursor while scores move, as `standings` does. Holds the names of up to 10,000 views and about 10 pages; goes on reading only
-   * when the caller asks for more. Rejects with ListingInterruptedError if another generation goes live meanwhile, and with
-   * ExpiredViewError if a view expires between two of its pages; begin again then.
-   * Cost: the listing of the views, and a request of O(log N + 1,000) per 1,000 players of a view; at most 9 wait at once.
+   * All players of all views, or of the views with these names: each view from the top in pages of 1,000 players, read by cursor as
+   * `standings` reads them, while scores move. Reads a page when the caller asks for it; holds the names of up to 10,000 views.
+   * Rejects with ListingInterruptedError if another generation goes live meanwhile, and with ExpiredViewError if a view expires
+   * before its last page is read; begin again then.
+   * Cost: the listing of the views, and a request of O(log N + 1,000) per page.
    */
-  async *export(board: string, request: ExportRequest = {}): AsyncGenerator<ExportPage> {
-    const { definition, generation } = await this.board(board);
-    const list = () => pagesOf(board, (cursor) => this.#viewsFrom(board, cursor, generation));
-    const read = (page: PageRequest) => this.#standings(board, page, generation);
-    yield* exportPages({ definition, list, read }, request);
+  export(board: string, views?: readonly string[]): AsyncGenerator<Standings> {
+    const reader = new BoardReader({ redis: this.#redis, prefix: this.#keys.prefix });
+    reader.#boards = this.#boards.pinned();
+    return exportPages(reader, board, views);
   }
 
   /**
@@ -133,18 +131,13 @@ export class BoardReader implements ViewReads {
    * on the same side of each page's last player while the pages are read. Another one may appear twice, or not at all.
    * Cost: O(log N + limit).
    */
-  standings: ViewReads['standings'] = async (board, request = {}) =>
-    this.#standings(board, request);
-
-  /** As `standings`. With `only`: of this generation. @throws ListingInterruptedError */
-  async #standings(board: string, request: PageRequest, only?: string): Promise<Standings> {
+  standings: ViewReads['standings'] = async (board, request = {}) => {
     const { from, after, scores, dense } = request;
     const limit = whole('limit', request.limit ?? 100, 0, MOST_PLAYERS);
     const position = whole('from', from ?? 1, 1, Number.MAX_SAFE_INTEGER) - 1;
     if (after !== undefined && from !== undefined)
       throw new InvalidReadError('after', 'excludes from; leave out one of them');
-    const page = await this.#page(board, (live, generation) => {
-      requireSame(board, generation, only);
+    const page = await this.#page(board, (live) => {
       const bounds = boundsOf(live, scores);
       if (after === undefined) {
         const readable = selectedView(live, request);
@@ -160,7 +153,7 @@ export class BoardReader implements ViewReads {
       return { ...readable, anchor, limit, bounds: end.bounds, dense };
     });
     return standingsOf(page);
-  }
+  };
 
   /** The number of players in a view, or of those with such scores. Cost: O(log N). */
   count: ViewReads['count'] = async (board, { scores, ...selection } = {}) => {
@@ -290,14 +283,11 @@ export class BoardReader implements ViewReads {
     return playersOf(definition, view, reply);
   }
 
-  async #page(
-    board: string,
-    pageOf: (definition: BoardDefinition, generation: string) => Page,
-  ): Promise<Places> {
+  async #page(board: string, pageOf: (definition: BoardDefinition) => Page): Promise<Places> {
     const [reply, definition, { view, bounds }] = await this.#read(
       board,
-      (live, generation) => {
-        const page = pageOf(live, generation);
+      (live) => {
+        const page = pageOf(live);
         const { anchor, bounds: [best] = [''] } = page;
         const isTop = anchor[0] === 'position' && anchor[1] === 0 && best === '';
         return { ...page, dense: page.dense === true || isTop };
@@ -311,11 +301,11 @@ export class BoardReader implements ViewReads {
   /** Calls a script for one view. Returns the lines of its reply, with the definition and the view that were read. */
   async #read<Asked extends ReadableView & DenseOption>(
     board: string,
-    viewOf: (definition: BoardDefinition, generation: string) => Asked,
+    viewOf: (definition: BoardDefinition) => Asked,
     call: (args: PlaceArguments, live: BoardDefinition, asked: Asked) => Promise<string[] | string>,
   ): Promise<[words: string[], BoardDefinition, Asked]> {
     const [reply, { definition }, asked] = await this.#boards.read(board, async (located) => {
-      const view = viewOf(located.definition, located.generation);
+      const view = viewOf(located.definition);
       return [await call(this.#placeArguments(located, view), located.definition, view), view];
     });
     const [lines = ''] = reply;
@@ -324,12 +314,11 @@ export class BoardReader implements ViewReads {
   }
 
   /** Reads one step of a listing, then the sizes of its views. A view that is swept in between has size 0 and is left out. */
-  async #viewsFrom(board: string, cursor: string, only?: string): Promise<ViewsStep> {
+  async #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
     const [reply, { shard, generation }] = await this.#boards.read(board, async (located) => [
       await this.#redis.ranklogViews(...this.#boards.viewsArguments(located), cursor),
       undefined,
     ]);
-    requireSame(board, generation, only);
     const step = viewsStepOf(reply, generation);
     const sizes = await Promise.all(
       step.views.map(({ view }) => this.#redis.zcard(this.#keys.ranking(shard, generation, view))),
@@ -352,9 +341,4 @@ export class BoardReader implements ViewReads {
       dense === true ? 1 : 0,
     ] as const;
   }
-}
-
-/** @throws ListingInterruptedError if only one generation may be read, and another one is live */
-function requireSame(board: string, generation: string, only: string | undefined): void {
-  if (only !== undefined && generation !== only) throw new ListingInterruptedError(board);
 }

@@ -11,7 +11,6 @@ export {
   UnknownBoardError,
   UnknownGenerationError,
 } from './errors.js';
-export type { ExportPage, ExportRequest } from './export.js';
 export type { ViewsPage, ViewSummary } from './existing-views.js';
 export type {
   AroundRequest,

@@ -35,18 +35,14 @@ export function selectedView(
       'view',
       'excludes window and where; leave out the one or the others',
     );
+  const time = Number(at);
+  if (!Number.isInteger(time) || time < EARLIEST_TIME || time > LATEST_TIME)
+    throw new InvalidReadError('at', `${String(at)} is not a time in the years 0001 to 9999`);
   const selection =
     view === undefined
       ? { window: window ?? defaultWindow(definition), where: Object.entries(where) }
       : parseView(view);
-  return viewToRead(definition, selection, timeOf(at));
-}
-
-/** In ms. @throws InvalidReadError */
-export function timeOf(at: Date | number): number {
-  const time = Number(at);
-  if (Number.isInteger(time) && time >= EARLIEST_TIME && time <= LATEST_TIME) return time;
-  throw new InvalidReadError('at', `${String(at)} is not a time in the years 0001 to 9999`);
+  return viewToRead(definition, selection, time);
 }
 
 function defaultWindow({ windows }: BoardDefinition): string {

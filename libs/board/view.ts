@@ -111,7 +111,7 @@ export function publishesView(definition: BoardDefinition, view: string): boolea
 }
 
 /** Whether a text names an instance of a window: `season:x`, `week:2026-W47` or `interval:x@2026-11-20T00:00:00Z`. */
-export function isInstance(text: string, window: Window): boolean {
+function isInstance(text: string, window: Window): boolean {
   const name = windowName(window);
   return text === name || text.startsWith(name + (window.kind === 'interval' ? '@' : ':'));
 }

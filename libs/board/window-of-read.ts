@@ -1,7 +1,7 @@
 import { windowName, type BoardDefinition, type Window } from './definition.js';
 import { NoInstanceError, NoSuchViewError } from './errors.js';
 import { EARLIEST_TIME } from './time.js';
-import { formatView, isInstance, parseView, type ResolvedView, type View } from './view.js';
+import { formatView, parseView, type ResolvedView, type View } from './view.js';
 import { parseWindow, windowsAt, type WindowInstance } from './windows.js';
 
 /** A view that a board can have. */
@@ -19,39 +19,6 @@ export function viewToRead(
 ): ReadableView {
   const instance = parseWindow(definition, window) ?? relativeInstance(definition, window, at);
   return readable(definition, { window, where }, instance);
-}
-
-/** Views of a window, with values of some dimensions. */
-export interface ViewFilter {
-  /** `week` for all weeks; `week:previous`, `week:2026-W47` for one. */
-  readonly window?: string | undefined;
-  /** Names and values that a view has, maybe among others. */
-  readonly where: View['where'];
-}
-
-/** A test of existing views; `at` (ms) is for relative windows. @throws NoSuchViewError, NoInstanceError */
-export function viewFilter(
-  definition: BoardDefinition,
-  { window, where }: ViewFilter,
-  at: number,
-): (view: string) => boolean {
-  const names = where.map(([name]) => name);
-  if (!definition.dimensions.some((known) => names.every((name) => known.includes(name))))
-    throw noSuchDimensions(definition, names);
-  const isWanted = window === undefined ? () => true : windowFilter(definition, window, at);
-  return (text) => {
-    const view = parseView(text);
-    const values = new Map(view.where);
-    return isWanted(view.window) && where.every(([name, value]) => values.get(name) === value);
-  };
-}
-
-function windowFilter(definition: BoardDefinition, text: string, at: number) {
-  const window = definition.windows.find((known) => windowName(known) === text);
-  if (window !== undefined) return (instance: string) => isInstance(instance, window);
-  const found = parseWindow(definition, text) ?? relativeInstance(definition, text, at);
-  if (found === undefined) throw noSuchWindow(definition, text);
-  return (instance: string) => instance === found.text;
 }
 
 /** The view that a text names; its window must be absolute. @throws MalformedViewError, NoSuchViewError */
@@ -120,24 +87,17 @@ function noSuchWindow({ board, windows }: BoardDefinition, asked: string): NoSuc
 }
 
 /** Names and values in the definition's order. */
-function inOrder(definition: BoardDefinition, where: View['where']): View['where'] {
+function inOrder({ board, dimensions }: BoardDefinition, where: View['where']): View['where'] {
   const given = new Map(where);
-  const names = definition.dimensions.find(
+  const names = dimensions.find(
     (dimension) => dimension.length === where.length && dimension.every((name) => given.has(name)),
   );
   if (names !== undefined) return names.map((name) => [name, given.get(name) ?? ''] as const);
-  throw noSuchDimensions(
-    definition,
-    where.map(([name]) => name),
-  );
-}
-
-function noSuchDimensions({ board, dimensions }: BoardDefinition, names: readonly string[]) {
-  const asked = names.join(' and ');
+  const asked = where.map(([name]) => name).join(' and ');
   const known = dimensions.map((dimension) => dimension.join(' and '));
   const ranked = known.map((text) => (text === '' ? 'overall (no dimensions)' : text));
   const problem = asked === '' ? 'has no overall ranking' : `is not ranked by ${asked}`;
-  return new NoSuchViewError(
+  throw new NoSuchViewError(
     board,
     `${problem}; it is ranked: ${ranked.join('; ')}`,
     asked,

@@ -55,13 +55,11 @@ export const QUERIES = {
       format: Optional(Type.Enum(['ndjson', 'csv'], { description: 'Default: `ndjson`.' })),
       view: Optional(
         Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: MOST })], {
-          description: 'Only this view by its name, or these. It excludes the other filters.',
+          description: 'Only this view by its name, or these.',
         }),
       ),
-      window: text('Only this window: `week` for all weeks, `week:previous` for one.'),
-      at: SELECTION.at,
     },
-    { additionalProperties: Type.String(), description: 'of views' },
+    closed,
   ),
   write: Type.Object(
     {

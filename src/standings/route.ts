@@ -26,14 +26,10 @@ export function ReadByPost(path: string, answer: string, summary: string, body: 
 
 /** A stream of lines: objects of the schema `row`, or CSV. */
 export function Download(path: string, row: string, summary: string, querystring: Querystring) {
-  const content = {
-    'text/csv': { schema: { type: 'string' } },
-    ...json(row, 'application/x-ndjson').content,
-  };
-  const disposition = { type: 'string', description: 'A name for the file.' };
-  const headers = { ...HEADERS, 'content-disposition': disposition };
+  const csv = { 'text/csv': { schema: { type: 'string' } } };
+  const content = { ...csv, ...json(row, 'application/x-ndjson').content };
   const description = 'Lines. A connection that is cut says that lines are missing.';
-  const response = { 200: { description, headers, content }, default: PROBLEM };
+  const response = { 200: answered(description, { content }), default: PROBLEM };
   const schema = { summary, querystring, tags: ['standings'], response };
   return applyDecorators(Get(path), RouteSchema(schema));
 }

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import type { BoardDefinition } from '#board';
-import type { ExportRequest } from '#board-store';
 import { arena, lasting, scored } from '../board-store/fixture.js';
 import { GenerationFixture } from '../board-store/generation-fixture.js';
 import { interceptedClient, openTestRedis } from '../board-store/test-redis.js';
@@ -35,8 +34,8 @@ const IDS = [
   '\\n',
 ];
 const PLAYERS = 3_000;
-/** The pages that are read before the first part is sent: the first one of each view. */
-const FIRST_READS = 3;
+/** The pages that are read before the answer begins. */
+const FIRST_READS = 1;
 const MANY = Array.from({ length: PLAYERS }, (_, n) => scored(`player-${n}`, [n % 100, n]));
 /** Views of the players IDS; the board has MANY in the view `all`. */
 const SMALL = ['all region=a%2Cb%22', 'all region=%3D1'];
@@ -72,38 +71,30 @@ const answerTo = async (query: string, headers = {}) => {
 };
 
 /** The rows of an export, from the reader. */
-async function rowsOf(request?: ExportRequest) {
+async function rowsOf(views?: readonly string[]) {
   const rows = [];
-  for await (const { view, entries } of fixture.reader().export('arena', request))
+  for await (const { view, entries } of fixture.reader().export('arena', views))
     for (const { rank, competitionRank, playerId, columns, reachedAt } of entries)
       rows.push({ view, rank, competitionRank, playerId, columns, reachedAt });
   return rows;
 }
 
 describe('an export over HTTP', () => {
-  it.each<[string, ExportRequest]>([
-    ['', {}],
-    ['region==1', { where: { region: '=1' } }],
-    ['window=all', { window: 'all' }],
-    [`view=all&view=${encodeURIComponent(SMALL[0]!)}`, { views: ['all', SMALL[0]!] }],
-    ['view=all%20region%3Dnone', { views: ['all region=none'] }],
-  ])('of "%s" has the rows of the reader, as NDJSON and as CSV', async (query, request) => {
-    const expected = await rowsOf(request);
+  it.each<[string, string[] | undefined]>([
+    ['', undefined],
+    [`view=all&view=${encodeURIComponent(SMALL[0]!)}`, ['all', SMALL[0]!]],
+    [`view=all%20region%3Dnone&view=${encodeURIComponent(SMALL[1]!)}`, [SMALL[1]!]],
+  ])('of "%s" has the rows of the reader, as NDJSON and as CSV', async (query, views) => {
+    const expected = await rowsOf(views);
     const ndjson = await answerTo(`?${query}`);
-    expect(ndjson.headers).toMatchObject({
-      'content-type': 'application/x-ndjson; charset=utf-8',
-      'content-disposition': 'attachment; filename="arena.ndjson"',
-    });
+    expect(ndjson.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
     const lines = (await text(ndjson)).split('\n').slice(0, -1);
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(expected);
     const csv = await answerTo(`?format=csv&${query}`);
-    expect(csv.headers).toMatchObject({
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': 'attachment; filename="arena.csv"',
-    });
+    expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
     const [head, ...rows] = parse(await text(csv), { record_delimiter: '\r\n' });
     const places = ['view', 'rank', 'competitionRank', 'playerId'];
-    expect(head).toEqual([...places, 'points', 'score.rank', 'reachedAt']);
+    expect(head).toEqual([...places, 'columns.points', 'columns.rank', 'reachedAt']);
     expect(rows).toEqual(
       expected.map(({ columns, reachedAt, ...place }) => [
         ...Object.values(place).map(String),
@@ -122,12 +113,11 @@ describe('an export over HTTP', () => {
       200,
       'application/x-ndjson; charset=utf-8',
     ]);
-    expect(reads - before).toBeLessThan(6);
+    await rowsOf(); // takes longer than the other reads would
+    expect(reads - before).toBeLessThan(3);
   });
 
   it.each([
-    ['?view=all&window=all', 400, 'INVALID_READ'],
-    ['?window=week', 404, 'NO_SUCH_VIEW'],
     ['?view=all&view=week', 404, 'NO_SUCH_VIEW'],
     ['?format=xml', 400, 'INVALID_REQUEST'],
     ['?regoin=eu', 400, 'UNKNOWN_PARAMETER'],
@@ -154,11 +144,14 @@ describe('an export over HTTP', () => {
       beforePage = () => (++own > FIRST_READS ? waits : undefined);
       leaving.push(await answerTo(''));
     }
+    beforePage = () => undefined;
     const refused = await opened.app.inject('/v1/boards/arena/export');
-    expect(refused.json()).toMatchObject({ status: 503, code: 'OVERLOADED' });
     for (const response of leaving) response.destroy();
     goOn();
-    beforePage = () => undefined;
+    expect([refused.statusCode, refused.body]).toEqual([
+      503,
+      expect.stringContaining('OVERLOADED'),
+    ]);
     const answers = async () => (await opened.app.inject('/v1/boards/arena/export')).statusCode;
     await eventually(async () => (await answers()) === 200, 'there is room again');
     expect(opened.logged).toEqual([]);

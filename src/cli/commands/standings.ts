@@ -43,7 +43,7 @@ export async function readTop(
   board: string,
   request: Omit<PageRequest, 'limit'> & { readonly most: number },
 ): Promise<Standings & { readonly isSame: boolean }> {
-  const pages = walkView((page) => reader.standings(board, page), request);
+  const pages = walkView(reader, board, request);
   const first = (await pages.next()).value as Standings; // a walk has a page
   const entries = [...first.entries];
   let last = first;

@@ -1,15 +1,6 @@
 import { Command, Option } from 'commander';
 import { lazy } from '../run-command.js';
-import {
-  AT,
-  collect,
-  collectNamed,
-  GENERATION,
-  VIEW,
-  WHERE,
-  WINDOW,
-  wholeNumber,
-} from './options.js';
+import { AT, collect, GENERATION, VIEW, WHERE, WINDOW, wholeNumber } from './options.js';
 
 /** A command that reads a view of a board. */
 function viewCommand(name: string): Command {
@@ -106,22 +97,9 @@ export const exportBoard = new Command('export')
       .choices(['ndjson', 'csv'])
       .default('ndjson'),
   )
-  .addOption(
-    new Option('--view <view>', 'only this view, as "ranklog views" prints it; repeatable')
-      .argParser(collect)
-      .conflicts(['window', 'where']),
-  )
-  .option('--window <window>', 'only this window: "week" for all weeks, "week:current" for one')
-  .addOption(
-    new Option(WHERE.flags, 'only views with this value; repeatable').argParser(collectNamed),
-  )
-  .addOption(AT)
+  .option('--view <view>', 'only this view, as "ranklog views" prints it; repeatable', collect)
   .addOption(GENERATION)
-  .option('--output <file>', 'write a file, which appears when it is complete')
-  .addHelpText(
-    'after',
-    '\nExamples:\n  ranklog export arena --output arena.ndjson\n  ranklog export football --format csv --where season=2019-20 | gzip > 2019-20.csv.gz',
-  )
+  .addHelpText('after', '\nExample:\n  ranklog export arena --format csv --view all > arena.csv')
   .action(lazy(async () => (await import('../commands/export.js')).exportBoard));
 
 export const watch = new Command('watch')
