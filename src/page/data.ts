@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { HttpBoardReader, HttpReadError, type Standings } from '#http';
-import type { Route } from './route.js';
 
 /** The folder of the page without its last slash: a proxy may serve ranklog below a path. */
 const BASE = new URL('.', location.href).pathname.replace(/\/$/, '');
+const POLL_MS = 1_000;
+/** A browser connects again by itself, except after an answer that is an error. */
+const REOPEN_MS = 15_000;
 
 export const reader = new HttpBoardReader({ url: BASE });
 
@@ -15,141 +17,66 @@ export async function getJson<T extends object>(path: string): Promise<T> {
   return body;
 }
 
-export interface Answer<T> {
-  readonly value?: T;
-  /** Why the last read failed; then `value` is older. */
-  readonly problem?: HttpReadError | undefined;
-}
-
-interface Reading<T> {
-  readonly read: () => Promise<T>;
-  /** undefined: not at all */
-  readonly everyMs: number | undefined;
-  /** Reads at once when it changes. */
-  readonly trigger?: unknown;
-}
-
-/** Reads now, and `everyMs` after each answer. Forgets the answer when `key` changes. */
-export function usePolled<T>(key: string, { read, everyMs, trigger }: Reading<T>): Answer<T> {
-  const [answer, setAnswer] = useState<Answer<T> & { key: string }>({ key });
-  useEffect(() => {
-    if (everyMs === undefined) return undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isEnded = false;
-    const step = async () => {
-      const next = await read().then((value) => ({ value, problem: undefined }), problemIn);
-      if (isEnded) return;
-      setAnswer((before) => ({ ...(before.key === key && before), ...next, key }));
-      timer = setTimeout(() => void step(), everyMs);
-    };
-    void step();
-    return () => {
-      isEnded = true;
-      clearTimeout(timer);
-    };
-  }, [key, everyMs, trigger]);
-  return answer.key === key ? answer : {};
-}
-
 export function problemIn(error: unknown): { problem: HttpReadError } {
   if (error instanceof HttpReadError) return { problem: error };
   return { problem: new HttpReadError('UNREACHABLE', String(error), 0) };
 }
 
-/** A browser connects again by itself, except after an answer that is an error. */
-const REOPEN_MS = 15_000;
-export const POLL_MS = 2_000;
-export const PAGE_SIZE = 100;
+export interface Answer<T> {
+  readonly value?: T;
+  /** Why the last read failed; then `value` is older. */
+  readonly problem?: HttpReadError | undefined;
+  /** Whether an open stream sends each new value. */
+  readonly isLive?: boolean;
+}
 
-/** Listens to a stream while there is a path. Returns whether it is open. */
-export function useEvents(
-  path: string | undefined,
-  names: readonly string[],
-  onEvent: (data: string) => void,
-): boolean {
-  const [openPath, setOpenPath] = useState<string>();
+interface Source<T> {
+  readonly read: () => Promise<T>;
+  readonly everyMs?: number;
+  /** The path of a stream of standings. */
+  readonly stream?: string | undefined;
+}
+
+/** Reads now, and `everyMs` after each answer, unless the stream sends values that are not stale. Forgets them when `key` changes. */
+export function useAnswer<T extends object>(key: string, source: Source<T>): Answer<T> {
+  const { read, everyMs = POLL_MS, stream } = source;
+  const [answer, setAnswer] = useState<Answer<T> & { key: string }>({ key });
   useEffect(() => {
-    if (path === undefined) return undefined;
-    let source: EventSource;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const connect = () => {
-      source = new EventSource(BASE + path);
-      for (const name of names) source.addEventListener(name, ({ data }) => onEvent(String(data)));
-      source.addEventListener('open', () => setOpenPath(path));
-      source.addEventListener('error', () => {
-        setOpenPath(undefined);
-        if (source.readyState === EventSource.CLOSED) timer = setTimeout(connect, REOPEN_MS);
+    let isLive = false;
+    const ended = new AbortController();
+    const show = (next: Answer<T>) => {
+      if (ended.signal.aborted) return;
+      setAnswer((before) => ({ ...(before.key === key && before), ...next, key }));
+    };
+    const poll = async () => {
+      if (ended.signal.aborted) return;
+      const next: Answer<T> = isLive ? {} : await read().then(answerOf, problemIn);
+      if (!isLive) show(next);
+      setTimeout(() => void poll(), next.problem ? POLL_MS : everyMs);
+    };
+    void poll();
+    if (stream !== undefined)
+      follow(stream, ended.signal, (value) => {
+        isLive = value?.stale === false;
+        show({ ...(value && answerOf(value as unknown as T)), isLive });
       });
-    };
-    connect();
-    return () => {
-      source.close();
-      clearTimeout(timer);
-    };
-  }, [path]);
-  return path !== undefined && openPath === path;
+    return () => ended.abort();
+  }, [key]);
+  return answer.key === key ? answer : {};
 }
 
-export const boardPath = (board: string) => `/v1/boards/${encodeURIComponent(board)}`;
+const answerOf = <T>(value: T) => ({ value, problem: undefined });
 
-export type Connection = 'connecting' | 'live' | 'polled' | 'stale' | 'disconnected';
-
-interface Shown {
-  readonly key: string;
-  readonly value?: Standings;
-  readonly moves: ReadonlyMap<string, number>;
-}
-
-/** A page of a view as it changes: the first one from a stream if the board has streams, any other by polling. */
-export function useStandings(board: string, { window, where, from }: Route & { window: string }) {
-  const path = streamOf(board, { window, where });
-  const key = `${path} ${from}`;
-  const [kept, setKept] = useState<Shown>({ key, moves: new Map() });
-  const shown = kept.key === key ? kept : { key, moves: new Map<string, number>() };
-  const show = (value: Standings) => setKept((before) => withMoves(before, key, value));
-  const isOpen = useEvents(
-    from === 1 ? path : undefined,
-    ['snapshot', 'standings', 'reset'],
-    (data) => show(JSON.parse(data) as Standings),
-  );
-  const isLive = isOpen && shown.value?.stale === false;
-  const polled = usePolled(key, {
-    read: () => reader.standings(board, { window, where, from, limit: PAGE_SIZE }),
-    everyMs: isLive ? undefined : POLL_MS,
+/** Passes on the standings of a stream, and undefined when it breaks. */
+function follow(path: string, signal: AbortSignal, onValue: (value?: Standings) => void): void {
+  if (signal.aborted) return;
+  const source = new EventSource(BASE + path);
+  signal.addEventListener('abort', () => source.close());
+  for (const name of ['snapshot', 'standings', 'reset'])
+    source.addEventListener(name, ({ data }) => onValue(JSON.parse(String(data)) as Standings));
+  source.addEventListener('error', () => {
+    onValue();
+    if (source.readyState === EventSource.CLOSED)
+      setTimeout(() => follow(path, signal, onValue), REOPEN_MS);
   });
-  useEffect(() => {
-    if (polled.value) show(polled.value);
-  }, [polled.value]);
-  const problem = isLive ? undefined : polled.problem;
-  return { ...shown, problem, connection: connectionOf({ ...shown, problem }, isLive) };
-}
-
-function connectionOf({ value, problem }: Answer<Standings>, isLive: boolean): Connection {
-  if (problem?.retriable === true) return 'disconnected';
-  if (value === undefined) return 'connecting';
-  if (value.stale) return 'stale';
-  return isLive ? 'live' : 'polled';
-}
-
-function streamOf(
-  board: string,
-  { window, where }: Pick<Route, 'where'> & { window: string },
-): string {
-  const fields = Object.entries(where).map(([name, value]) => [`where.${name}`, value]);
-  const query = new URLSearchParams([['window', window], ['limit', String(PAGE_SIZE)], ...fields]);
-  return `${boardPath(board)}/standings/events?${query.toString()}`;
-}
-
-/** Adds by how many ranks players have risen since the last answer, if that was of the same page. */
-function withMoves(
-  { key: known, value: before, moves }: Shown,
-  key: string,
-  value: Standings,
-): Shown {
-  if (known !== key || before === undefined) return { key, value, moves: new Map() };
-  const ranks = new Map(before.entries.map(({ playerId, rank }) => [playerId, rank]));
-  const rises = value.entries.map(
-    ({ playerId, rank }) => [playerId, (ranks.get(playerId) ?? rank) - rank] as const,
-  );
-  return { key, value, moves: new Map([...moves, ...rises.filter(([, by]) => by !== 0)]) };
 }

@@ -1,86 +1,54 @@
 import type { ComponentChildren } from 'preact';
-import { getJson, POLL_MS, usePolled } from './data.js';
-import { countText, labelOf, ProblemNotice, timeText } from './parts.js';
-
-/** The answer of `GET /health`. */
-export interface Health {
-  readonly status: string;
-  readonly problems: readonly string[];
-}
+import { getJson, useAnswer } from './data.js';
+import { countText, Head, ProblemNotice, timeText } from './parts.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** The parts of `GET /v1/status` that the page shows. */
 interface Status {
   readonly partitions: readonly (Row & { readonly lag: number })[];
-  readonly boards: readonly Row[];
   readonly generations: readonly Row[];
-  readonly recovering: readonly Row[];
   readonly reconciliations: readonly (Row & ProgressProps)[];
   readonly deadLetters: readonly Row[];
 }
 
-/** How ingest, the boards and their builds are. */
-export function Operations({ health }: { health: Health | undefined }) {
+/** How ingest and builds are, and what was not applied. */
+export function Operations() {
   const read = () => getJson<Status>('/v1/status');
-  const { value: status, problem } = usePolled('status', { read, everyMs: POLL_MS });
-  return (
-    <>
-      <h1>Operations</h1>
-      <p>
-        Health of this process: <strong>{health?.status ?? 'unknown'}</strong>
-      </p>
-      {(!status || problem) && <ProblemNotice problem={problem} />}
-      {status && <Tables {...status} />}
-    </>
-  );
-}
-
-function Tables({ partitions, boards, generations, recovering, ...rest }: Status) {
+  const { value, problem } = useAnswer('status', { read });
+  if (value === undefined) return <ProblemNotice problem={problem} />;
+  const { partitions, generations, reconciliations, deadLetters } = value;
   const lag = partitions.reduce((sum, partition) => sum + partition.lag, 0);
-  const builds = rest.reconciliations.map((row) => ({ ...row, progress: <Progress {...row} /> }));
+  const builds = reconciliations.map((row) => ({ ...row, progress: <Progress {...row} /> }));
   return (
     <div class="grid">
+      {problem && <ProblemNotice problem={problem} />}
       <Facts
         title={`Lag: ${countText(lag)} events`}
-        fields="partition committedEnd applied published lag"
+        fields="partition lag applied published"
         rows={partitions}
       />
-      {recovering.length > 0 && (
-        <Facts
-          title="Redis lost events, which are applied again"
-          fields="shard partition applied target"
-          rows={recovering}
-        />
-      )}
       <Facts title="Builds and verifies" fields="board kind progress outcome" rows={builds} />
-      <Facts
-        title="The last dead letters"
-        fields="code count lastAt detail"
-        rows={rest.deadLetters}
-      />
+      <Facts title="The last dead letters" fields="code count lastAt detail" rows={deadLetters} />
       <Facts title="Generations" fields="board role since generation" rows={generations} />
-      <Facts title="Boards" fields="board views maxViews expired duplicates" rows={boards} />
     </div>
   );
 }
 
 type ProgressProps = Readonly<Record<'done' | 'total' | 'rate', number>> & {
-  readonly board: string;
   readonly state: string;
   readonly secondsLeft: number | null;
 };
 
 /** The state of a reconciliation; while it runs, its progress. */
-function Progress({ board, state, done, total, rate, secondsLeft }: ProgressProps) {
+function Progress({ state, done, total, rate, secondsLeft }: ProgressProps) {
   if (state !== 'running') return state;
   const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
   return (
-    <>
-      <progress value={done} max={total || 1} aria-label={`Progress of ${board}`} />
-      <br />
+    <label>
       {`${countText(done)} of ${countText(total)}, ${countText(rate)}/s${left}`}
-    </>
+      <progress value={done} max={total || 1} />
+    </label>
   );
 }
 
@@ -91,15 +59,7 @@ function Facts({ title, fields, rows }: { title: string; fields: string; rows: r
     <section class="card" tabIndex={0} aria-label={title}>
       <table>
         <caption>{title}</caption>
-        <thead>
-          <tr>
-            {names.map((name) => (
-              <th key={name} scope="col">
-                {labelOf(name)}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Head names={names} />
         <tbody>
           {rows.map((row, index) => (
             <tr key={index}>

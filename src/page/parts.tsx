@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { HttpReadError, Standing } from '#http';
 import { hashOf, type Route } from './route.js';
 
@@ -7,7 +7,7 @@ export function ProblemNotice({ problem }: { problem: HttpReadError | undefined 
   const isAway = problem?.code === 'UNREACHABLE';
   const text = problem?.message.slice(problem.code.length + 2) ?? 'Loading…';
   return (
-    <p class="notice" role="status" data-problem={problem?.code}>
+    <p class="notice" role="status">
       {isAway ? 'The service does not answer; this page tries again.' : text}
     </p>
   );
@@ -19,101 +19,87 @@ export const countText = (count: number) => count.toLocaleString('en');
 
 /** The name of a field as a label: `goalDifference` is Goal difference. */
 export function labelOf(name: string): string {
-  const words = name.replaceAll(
-    /[a-z][A-Z]/g,
-    ([end, begin = '']: string) => `${end} ${begin.toLowerCase()}`,
-  );
+  const words = name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-interface TableProps {
-  readonly route: Route;
-  readonly view: string;
-  readonly entries: readonly Standing[];
-  /** By player: how many ranks he rose with his last move. */
-  readonly moves?: ReadonlyMap<string, number>;
+/** The labels of the columns of a table. */
+export function Head({ names }: { names: readonly string[] }) {
+  return (
+    <thead>
+      <tr>
+        {names.map((name) => (
+          <th key={name} scope="col">
+            {labelOf(name)}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
 }
 
 /** Standings whose rows move to their new ranks. */
-export function Table({ route, view, entries, moves }: TableProps) {
-  const body = useMovingRows(view);
+export function Table({ route, entries }: { route: Route; entries: readonly Standing[] }) {
+  const columns = Object.keys(entries[0]?.columns ?? {});
   return (
     <table data-table="standings">
-      <thead>
-        <tr>
-          <th scope="col">Rank</th>
-          <th scope="col">Player</th>
-          {Object.keys(entries[0]?.columns ?? {}).map((name) => (
-            <th key={name} scope="col" class="number">
-              {labelOf(name)}
-            </th>
-          ))}
-          <th scope="col" class="number time">
-            Reached
-          </th>
-        </tr>
-      </thead>
-      <tbody ref={body}>
+      <Head names={['rank', 'player', ...columns, 'reached']} />
+      <tbody>
         {entries.map((entry) => (
-          <Row key={entry.playerId} {...{ route, entry, by: moves?.get(entry.playerId) }} />
+          <Row key={entry.playerId} {...{ route, entry }} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Row({ route, entry, by }: { route: Route; entry: Standing; by: number | undefined }) {
+function Row({ route, entry }: { route: Route; entry: Standing }) {
   const { rank, competitionRank, playerId, columns, reachedAt } = entry;
+  const { row, rise } = useMoves(rank);
   return (
-    <tr data-player={playerId} data-chosen={route.player === playerId ? '' : undefined}>
+    <tr ref={row} data-player={playerId} data-chosen={route.player === playerId ? '' : undefined}>
       <td data-rank={rank}>
         <span class="rank">{rank}</span>
         {competitionRank < rank && <small>tied {competitionRank}</small>}
-        {by !== undefined && (
-          <small
-            class={by > 0 ? 'up' : 'down'}
-            aria-label={`${by > 0 ? 'up' : 'down'} ${Math.abs(by)}`}
-            role="img"
-          >
-            {Math.abs(by)}
-          </small>
-        )}
+        {rise !== 0 && <Rise by={rise} />}
       </td>
       <th scope="row">
         <a href={hashOf({ ...route, player: playerId })}>{playerId}</a>
       </th>
-      {Object.entries(columns).map(([name, value]) => (
-        <td key={name} class="number">
-          {value}
-        </td>
+      {[...Object.values(columns), timeText(reachedAt)].map((value, index) => (
+        <td key={index}>{value}</td>
       ))}
-      <td class="number time">{timeText(reachedAt)}</td>
     </tr>
+  );
+}
+
+function Rise({ by }: { by: number }) {
+  const [name, sign] = by > 0 ? ['up', '▲'] : ['down', '▼'];
+  return (
+    <small class={name} role="img" aria-label={`${name} ${Math.abs(by)}`}>
+      {sign} {Math.abs(by)}
+    </small>
   );
 }
 
 const MOVE_MS = 450;
 
-/** Lets each row glide to its new place, unless the user wants less motion. Starts anew with each `view`. */
-function useMovingRows(view: string) {
-  const body = useRef<HTMLTableSectionElement>(null);
-  const before = useRef({ view, tops: new Map<string, number>() });
+/** Lets a row glide to its new place, unless the user wants less motion. `rise`: by how many ranks it rose with its last move. */
+function useMoves(rank: number) {
+  const row = useRef<HTMLTableRowElement>(null);
+  const before = useRef<{ rank: number; top: number }>(undefined);
+  const [rise, setRise] = useState(0);
   useLayoutEffect(() => {
-    const tops = new Map<string, number>();
-    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    for (const row of body.current?.rows ?? []) {
-      const { player = '' } = row.dataset;
-      tops.set(player, row.offsetTop);
-      const from = before.current.view === view ? before.current.tops.get(player) : undefined;
-      const by = (from ?? row.offsetTop) - row.offsetTop;
-      if (by === 0 || isCalm) continue;
-      const glide = { transform: [`translateY(${by}px)`, 'none'] };
-      // added to a glide that still runs, so that the row does not jump
-      row.animate(glide, { duration: MOVE_MS, easing: 'ease-in-out', composite: 'add' });
-      const tint = by > 0 ? 'var(--up-tint)' : 'var(--down-tint)';
-      row.animate({ backgroundColor: [tint, 'transparent'] }, 3 * MOVE_MS);
-    }
-    before.current = { view, tops };
+    const top = row.current?.offsetTop ?? 0;
+    const last = before.current ?? { rank, top };
+    before.current = { rank, top };
+    if (last.rank !== rank) setRise(last.rank - rank);
+    if (last.top === top || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    const glide = { transform: [`translateY(${last.top - top}px)`, 'none'] };
+    // added to a glide that still runs, so that the row does not jump
+    row.current?.animate(glide, { duration: MOVE_MS, easing: 'ease-in-out', composite: 'add' });
+    const tint = `color-mix(in srgb, var(${last.top > top ? '--up' : '--down'}) 25%, transparent)`;
+    row.current?.animate({ backgroundColor: [tint, 'transparent'] }, 3 * MOVE_MS);
   });
-  return body;
+  return { row, rise };
 }

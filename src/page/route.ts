@@ -2,9 +2,8 @@ import type { HttpView } from '#http';
 
 type Where = Readonly<Record<string, string>>;
 
-/** What the page shows. It is the hash of the URL, so that a link shows the same again. */
+/** What the page shows of a board. It is the hash of the URL, so that a link shows the same again. */
 export interface Route {
-  readonly page: 'boards' | 'board' | 'operations';
   readonly board: string;
   /** The name of a window, also a relative one; undefined: the page chooses a view. */
   readonly window?: string | undefined;
@@ -18,12 +17,9 @@ export interface Route {
 /** Reads a hash; what it lacks has its default. */
 export function routeOf(hash: string): Route {
   const fields = new URLSearchParams(hash.slice(1));
-  const board = fields.get('board') ?? '';
-  const otherPage = fields.has('operations') ? 'operations' : 'boards';
   const where = [...fields].filter(([name]) => name.startsWith('where.'));
   return {
-    page: board === '' ? otherPage : 'board',
-    board,
+    board: fields.get('board') ?? '',
     window: fields.get('window') ?? undefined,
     where: Object.fromEntries(where.map(([name, value]) => [name.slice(6), value])),
     player: fields.get('player') ?? undefined,
@@ -32,11 +28,15 @@ export function routeOf(hash: string): Route {
 }
 
 /** The hash of a board, without defaults. */
-export function hashOf({ board, window, where = {}, player, from = 1 }: Partial<Route>): string {
-  const fields = { board, window, player, from: from > 1 ? String(from) : undefined };
+export function hashOf({ where = {}, from = 1, ...route }: Partial<Route>): string {
+  return `#${queryOf({ ...route, from: from > 1 ? from : undefined }, where)}`;
+}
+
+/** Parameters of a URL, with a dimension as `where.NAME`. */
+export function queryOf(fields: object, where: Where): string {
   const dimensions = Object.entries(where).map(([name, value]) => [`where.${name}`, value]);
-  const all = [...Object.entries(fields).filter(([, value]) => value !== undefined), ...dimensions];
-  return `#${new URLSearchParams(all as string[][]).toString()}`;
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return new URLSearchParams([...given, ...dimensions] as string[][]).toString();
 }
 
 /** The fields of a definition that the page shows, as in a boards file. */
@@ -47,74 +47,37 @@ export interface Board {
   readonly dimensions: readonly (readonly string[])[];
 }
 
-/** Names of windows with their labels: the current and the previous instance of each, then those of views, the latest first. */
-export function windowChoices(board: Board, views: readonly HttpView[]): [string, string?][] {
-  const relative = board.windows.flatMap((window): [string, string][] => {
-    const {
-      window: kind = '',
-      season,
-      interval,
-    } = typeof window === 'string' ? { window } : window;
-    if (kind === 'all') return [['all', 'All time']];
-    if (season !== undefined) return [[`season:${season}`, `Season ${season}`]];
-    const [name, mark] = interval === undefined ? [kind, ':'] : [`interval:${interval}`, '@'];
-    const label = interval ?? kind;
-    return [
-      [name, `Current ${label}`],
-      [`${name}${mark}previous`, `Previous ${label}`],
-    ];
+/** Names of windows: the current instance of each, then those of views, the latest first. */
+export function windowsOf(board: Board, views: readonly HttpView[]): string[] {
+  const current = board.windows.map((one) => {
+    if (typeof one === 'string') return one;
+    return one.window ?? (one.season ? `season:${one.season}` : `interval:${one.interval}`);
   });
-  const known = new Set(relative.map(([name]) => name));
-  const named = new Set(views.map(({ view }) => view.split(' ')[0] ?? ''));
-  return [
-    ...relative,
-    ...[...named]
-      .filter((name) => !known.has(name))
-      .sort()
-      .reverse()
-      .map((name): [string] => [name]),
-  ];
+  const instances = views.map(({ view }) => view.split(' ')[0] ?? '').sort();
+  return [...new Set([...current, ...instances.reverse()])];
 }
 
-/** The values of a dimension in views with the dimensions of `where`, and with the same values before this one. */
-export function valuesOf(views: readonly HttpView[], where: Where, dimension: string): string[] {
-  const names = Object.keys(where);
-  const before = names.slice(0, names.indexOf(dimension));
-  const found = rankedBy(views, names).filter((one) =>
-    before.every((name) => one[name] === where[name]),
-  );
-  return [...new Set(found.map((one) => one[dimension] ?? ''))].sort();
+/** The values of a dimension in views with the values of `where` for the dimensions before it; '' if one of them lacks it. */
+export function valuesOf(views: readonly HttpView[], where: Where, name: string): string[] {
+  const before = Object.entries(where).slice(0, Math.max(0, Object.keys(where).indexOf(name)));
+  const found = placesOf(views).filter((one) => before.every(([key, own]) => one[key] === own));
+  return [...new Set(found.map((one) => one[name] ?? ''))].sort();
 }
 
-/** Values for these dimensions: those of `where` as far as a view has them, the others from the view that changed last. */
-export function completed(
-  views: readonly HttpView[],
-  names: readonly string[],
-  where: Where,
-): Where {
-  let found = rankedBy(views, names);
-  for (const name of names) {
-    const kept = found.filter((one) => one[name] === where[name]);
-    if (kept.length > 0) found = kept;
-  }
-  return found[0] ?? {};
+/** The dimensions of the view that differs least from `where` but has these values ('': none); of several, of the last changed. */
+export function nearest(views: readonly HttpView[], where: Where, values: Where = {}): Where {
+  const differing = (one: Where) =>
+    Object.keys({ ...one, ...where }).filter((name) => one[name] !== where[name]).length;
+  const [found = where] = placesOf(views)
+    .filter((one) => Object.entries(values).every(([name, value]) => (one[name] ?? '') === value))
+    .sort((one, other) => differing(one) - differing(other));
+  return found;
 }
 
-/** The dimensions of the views that have exactly these, the view that changed last first. */
-function rankedBy(views: readonly HttpView[], names: readonly string[]): Where[] {
-  return [...views]
-    .sort((a, b) => b.version - a.version)
-    .map(({ view }) =>
-      view
-        .split(' ')
-        .slice(1)
-        .map((pair) => pair.split('=')),
-    )
-    .filter((pairs) => pairs.map(([name]) => name).join(' ') === names.join(' '))
-    .map(
-      (pairs) =>
-        Object.fromEntries(
-          pairs.map(([name, value = '']) => [name, decodeURIComponent(value)]),
-        ) as Where,
-    );
+/** The dimensions of each view, the view that changed last first. */
+function placesOf(views: readonly HttpView[]): Where[] {
+  return views
+    .toSorted((a, b) => b.version - a.version)
+    .map(({ view }) => new URLSearchParams(view.split(' ').slice(1).join('&')))
+    .map((pairs) => Object.fromEntries(pairs));
 }

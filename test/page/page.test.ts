@@ -107,7 +107,7 @@ describe('the page', () => {
     }
     process.stdout.write(`rows moved after ${times.map(Math.round).join(', ')} ms\n`);
     expect(Math.min(...times)).toBeLessThan(1_000);
-    expect(await page.textContent('tr[data-player=p-80] .up')).toMatch(/^\d+$/);
+    expect(await page.textContent('tr[data-player=p-80] .up')).toMatch(/^▲ \d+$/);
     await page.close();
   });
 
@@ -150,13 +150,13 @@ describe('the page', () => {
     for (let tabs = 0; tabs < 20 && !(await isFocused('[type=search]')); tabs++)
       await page.keyboard.press('Tab');
     await page.keyboard.type('P-77');
-    await page.waitForSelector('.found a');
+    await holds(page, `document.querySelectorAll('tbody tr').length === 1`);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     const panel = page.getByRole('region', { name: 'Player p-77' });
     await panel.getByText('of 130').waitFor();
     expect(await isFocused('[data-panel=player] h2')).toBe(true);
-    const plots = await panel.getByRole('img', { name: /All players by points|Rank over/ }).count();
+    const plots = await panel.getByRole('img', { name: /Players by points|Rank over/ }).count();
     expect(plots).toBe(2);
     await page.close();
   });
@@ -174,7 +174,8 @@ describe('the page', () => {
     const page = await open('#board=arena');
     await page.waitForSelector('[data-table]');
     await page.getByLabel('Window').selectOption('week');
-    await page.getByLabel('Ranked by').selectOption('region league');
+    await page.getByLabel('Region').selectOption('eu/west & more');
+    await page.getByLabel('League').selectOption('one');
     await holds(page, `document.querySelector('code').innerText.includes('league=one')`);
     await page.click('tr[data-player=p-12] a');
     await page.waitForSelector('[data-place]');
