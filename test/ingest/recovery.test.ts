@@ -99,7 +99,7 @@ describe('when Redis', () => {
     const top = () => reader.standings('arena', { view: 'all', limit: 1 });
     expect(await top()).toMatchObject({ stale: true, entries: [{ columns: { points: '10' } }] });
     const standings = instance.spawn('standings', 'arena', '--json');
-    expect(await standings.ended).toBe(0);
+    expect(await standings.ended).toBe(5);
     expect(standings.errors).toContain('stale: Redis was restarted or replaced');
     expect(JSON.parse(standings.output)).toMatchObject({ stale: true });
 
