@@ -1,4 +1,4 @@
-import type { Kafka, Producer, ProducerConfig } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import { patchKafkajs } from './kafkajs-patches.js';
 
@@ -14,15 +14,6 @@ export function createCluster(kafka: Kafka): Cluster {
     metadataMaxAge: 300_000,
     allowAutoTopicCreation: false,
   });
-}
-
-/**
- * A producer that uses the connections of a cluster. Never disconnect the producer: that would disconnect the cluster. Sharing is
- * safe, because kafkajs keeps the state of a transaction (producer id, producer epoch, sequences, locks) per producer.
- */
-export function producerOn(kafka: Kafka, cluster: Cluster, config: ProducerConfig): Producer {
-  const sharing = { [createClusterSymbol(kafka)]: { value: () => cluster } };
-  return (Object.create(kafka, sharing) as Kafka).producer(config);
 }
 
 function createClusterSymbol(kafka: Kafka): symbol {

@@ -96,8 +96,9 @@ const FENCED = new Set([
   'INVALID_TXN_STATE',
 ]);
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
+const CONCURRENT = new Set(['CONCURRENT_TRANSACTIONS']);
 const BUSY = new Set([
-  'CONCURRENT_TRANSACTIONS',
+  ...CONCURRENT,
   'GROUP_LOAD_IN_PROGRESS',
   'GROUP_COORDINATOR_NOT_AVAILABLE',
   'NOT_COORDINATOR_FOR_GROUP',
@@ -116,6 +117,9 @@ export const isTooLarge = (error: unknown): boolean => hasType(error, TOO_LARGE)
 
 /** Whether a coordinator has not executed the request and expects it again. */
 export const isBusy = (error: unknown): boolean => hasType(error, BUSY);
+
+/** Whether the coordinator still completes the transaction before. */
+export const isConcurrent = (error: unknown): boolean => hasType(error, CONCURRENT);
 
 /** Whether a retry of the request would fail again, as for a missing right, a missing codec, or a bug. */
 export function isPermanent(error: unknown): boolean {

@@ -24,7 +24,21 @@ declare module 'kafkajs/src/broker/index.js' {
   export interface FetchResponse {
     readonly responses: { readonly topicName: string; readonly partitions: FetchedPartition[] }[];
   }
+  /** A request and how to read its answer. */
+  interface ProtocolRequest {
+    readonly request: object;
+    readonly response: object;
+  }
   export default class Broker {
+    readonly connectionPool: { send(request: ProtocolRequest): Promise<unknown> };
+    lookupRequest(apiKey: number, definitions: object): (options: object) => ProtocolRequest;
+    initProducerId(
+      request: object,
+    ): Promise<{ readonly producerId: string; readonly producerEpoch: number }>;
+    addPartitionsToTxn(request: object): Promise<unknown>;
+    addOffsetsToTxn(request: object): Promise<unknown>;
+    txnOffsetCommit(request: object): Promise<unknown>;
+    endTxn(request: object): Promise<unknown>;
     fetch(request: object): Promise<FetchResponse>;
     listOffsets(request: object): Promise<{
       responses: { topic: string; partitions: { partition: number; offset: string }[] }[];
@@ -33,10 +47,9 @@ declare module 'kafkajs/src/broker/index.js' {
 }
 
 declare module 'kafkajs/src/cluster/index.js' {
-  import type { RetryOptions } from 'kafkajs';
   import type Broker from 'kafkajs/src/broker/index.js';
   export default class Cluster {
-    retry?: RetryOptions;
+    isConnected(): boolean;
     connect(): Promise<void>;
     disconnect(): Promise<void>;
     addTargetTopic(topic: string): Promise<void>;
@@ -44,6 +57,8 @@ declare module 'kafkajs/src/cluster/index.js' {
     refreshMetadata(): Promise<void>;
     findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
     findBroker(node: { nodeId: number }): Promise<Broker>;
+    removeBroker(address: { readonly host: string; readonly port: number }): void;
+    findGroupCoordinator(of: { groupId: string; coordinatorType: number }): Promise<Broker>;
     findGroupCoordinatorMetadata(group: object): Promise<unknown>;
     fetchTopicsOffset(topics: readonly { topic: string }[]): Promise<{ topic: string }[]>;
   }
@@ -132,5 +147,48 @@ declare module 'kafkajs/src/consumer/offsetManager/index.js' {
 declare module 'kafkajs/src/protocol/error.js' {
   import type { KafkaJSProtocolError } from 'kafkajs';
   const errors: { createErrorFromCode(code: number): KafkaJSProtocolError };
+  export default errors;
+}
+
+declare module 'kafkajs/src/protocol/decoder.js' {
+  export default class Decoder {
+    constructor(bytes: Buffer);
+  }
+}
+
+declare module 'kafkajs/src/protocol/recordBatch/v0/decoder.js' {
+  import type Decoder from 'kafkajs/src/protocol/decoder.js';
+  import type { RawMessage } from 'kafkajs/src/broker/index.js';
+  const decode: (decoder: Decoder) => Promise<{ records: RawMessage[] }>;
+  export default decode;
+}
+
+declare module 'kafkajs/src/protocol/recordBatch/crc32C/index.js' {
+  const crc32C: (bytes: Buffer) => number;
+  export default crc32C;
+}
+
+declare module 'kafkajs/src/protocol/encoder.js' {
+  export default class Encoder {
+    constructor(bytes: number);
+    writeInt16(value: number): this;
+    writeInt32(value: number): this;
+    writeString(value: string): this;
+    writeBytes(value: Buffer): this;
+  }
+}
+
+declare module 'kafkajs/src/protocol/requests/produce/index.js' {
+  const versions: object;
+  export default versions;
+}
+
+declare module 'kafkajs/src/errors.js' {
+  import type { KafkaJSConnectionError } from 'kafkajs';
+  class KafkaJSConnectionClosedError extends KafkaJSConnectionError {
+    readonly host: string;
+    readonly port: number;
+  }
+  const errors: { KafkaJSConnectionClosedError: typeof KafkaJSConnectionClosedError };
   export default errors;
 }

@@ -1,4 +1,4 @@
-import kafkajs, { type Batch, type EachBatchHandler, type RetryOptions } from 'kafkajs';
+import kafkajs, { type Batch, type EachBatchHandler } from 'kafkajs';
 import Broker from 'kafkajs/src/broker/index.js';
 import Cluster from 'kafkajs/src/cluster/index.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
@@ -16,18 +16,6 @@ const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestT
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
 const UNKNOWN_MEMBER_ID = 25;
 
-/** A short pause before a retry, because the coordinator is still completing the previous transaction. */
-export const BUSY_WAIT_MS = 20;
-
-/** Retries for about 15 s, the timeout of a transaction. Sets all options: defaults of kafkajs differ under NODE_ENV=test. */
-export const BUSY_RETRY: RetryOptions = {
-  initialRetryTime: BUSY_WAIT_MS,
-  maxRetryTime: 1_000,
-  factor: 0.2,
-  multiplier: 2,
-  retries: 20,
-};
-
 let patched = false;
 
 /**
@@ -41,7 +29,6 @@ export function patchKafkajs(): void {
   checkQueuesOnlyWithRequests();
   discardPartialResponses();
   closeSilentConnections();
-  retryBusyCoordinators();
   retryLostCoordinatorLookups();
   rejectMissingOffsets();
   hideAbortedRecords();
@@ -120,11 +107,6 @@ async function closeConnection(connection: Connection): Promise<void> {
   connection.socket?.destroy();
   connection.rejectRequests(new KafkaJSConnectionError('No answer from the broker', { broker }));
   await connection.disconnect();
-}
-
-/** Transactions read their retry settings from the cluster, where kafkajs never stores them. */
-function retryBusyCoordinators(): void {
-  Cluster.prototype.retry = BUSY_RETRY;
 }
 
 /**

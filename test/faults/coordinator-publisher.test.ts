@@ -95,8 +95,6 @@ describe('a publisher, when', () => {
     executed('addOffsetsToTxn', 'coordinatorNotAvailable'),
     refused('txnOffsetCommit', 'notCoordinator'),
     refused('txnOffsetCommit', 'coordinatorLoadInProgress'),
-    refused('findCoordinator', 'notCoordinator'),
-    refused('findCoordinator', 'coordinatorNotAvailable'),
     refused('produce', 'requestTimedOut'),
     executed('produce', 'requestTimedOut'),
     executed('produce', 'notEnoughReplicas'),
@@ -105,6 +103,18 @@ describe('a publisher, when', () => {
   ])('%s, retries', async (_name, apiKey, action) => {
     const fault = fixture.proxy.onRequest(apiKey, action);
     await fixture.publish();
+    expect(fault.hits).toBe(1);
+    await fixture.publish();
+    await fixture.expectExactlyOnce();
+  });
+
+  it.each([
+    refused('findCoordinator', 'notCoordinator'),
+    refused('findCoordinator', 'coordinatorNotAvailable'),
+    refused('initProducerId', 'coordinatorLoadInProgress'),
+  ])('%s while it opens, retries', async (_name, api, action) => {
+    const fault = fixture.proxy.onRequest(api, action);
+    await fixture.open();
     expect(fault.hits).toBe(1);
     await fixture.publish();
     await fixture.expectExactlyOnce();

@@ -24,7 +24,6 @@ const RUNNING = [
   refused('endTxn', 'notCoordinator'),
   refused('addOffsetsToTxn', 'notCoordinator'),
   refused('txnOffsetCommit', 'notCoordinator'),
-  refused('findCoordinator', 'notCoordinator'),
   lost('endTxn', 'swallowReply'),
   lost('endTxn', 'tearReply'),
   executed('endTxn', 'notCoordinator'),
@@ -70,6 +69,7 @@ const REOPENING = [
   refused('initProducerId', 'concurrentTransactions'),
   lost('initProducerId', 'swallowReply'),
   refused('initProducerId', 'notCoordinator'),
+  refused('findCoordinator', 'notCoordinator'),
 ];
 
 describe('a service under load goes on, when', () => {
