@@ -151,15 +151,13 @@ declare module 'kafkajs/src/protocol/error.js' {
 }
 
 declare module 'kafkajs/src/protocol/decoder.js' {
-  export default class Decoder {
-    constructor(bytes: Buffer);
-  }
+  const Decoder: new (bytes: Buffer) => object;
+  export default Decoder;
 }
 
 declare module 'kafkajs/src/protocol/recordBatch/v0/decoder.js' {
-  import type Decoder from 'kafkajs/src/protocol/decoder.js';
   import type { RawMessage } from 'kafkajs/src/broker/index.js';
-  const decode: (decoder: Decoder) => Promise<{ records: RawMessage[] }>;
+  const decode: (decoder: object) => Promise<{ records: RawMessage[] }>;
   export default decode;
 }
 
@@ -185,10 +183,7 @@ declare module 'kafkajs/src/protocol/requests/produce/index.js' {
 
 declare module 'kafkajs/src/errors.js' {
   import type { KafkaJSConnectionError } from 'kafkajs';
-  class KafkaJSConnectionClosedError extends KafkaJSConnectionError {
-    readonly host: string;
-    readonly port: number;
-  }
-  const errors: { KafkaJSConnectionClosedError: typeof KafkaJSConnectionClosedError };
+  type ClosedError = KafkaJSConnectionError & { readonly host: string; readonly port: number };
+  const errors: { KafkaJSConnectionClosedError: new (message: string) => ClosedError };
   export default errors;
 }

@@ -29,8 +29,6 @@ import type { ReadRecord } from './read-record.js';
 
 /** Keeps requests below 100 MiB, which a broker accepts by default (socket.request.max.bytes), whatever the topic allows. */
 const MAX_REQUEST_BYTES = 64 * 1_024 * 1_024;
-/** Bytes that Kafka adds to the records of a batch. They count, because max.message.bytes limits the whole batch. */
-const BATCH_OVERHEAD = 100;
 const MAX_CONCURRENT_FENCINGS = 8;
 
 /** max.message.bytes by topic. */
@@ -163,7 +161,7 @@ export class ResultLog {
         topic,
         partition,
         messages: results.filter((result) => result.topic === topic).map(({ message }) => message),
-        maxBytes: this.#limit(partition, topic) - BATCH_OVERHEAD,
+        maxBytes: this.#limit(partition, topic),
       }))
       .filter(({ messages }) => messages.length > 0);
     const { scoreEvents } = this.#topics;
