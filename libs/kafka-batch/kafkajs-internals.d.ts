@@ -187,3 +187,9 @@ declare module 'kafkajs/src/errors.js' {
   const errors: { KafkaJSConnectionClosedError: new (message: string) => ClosedError };
   export default errors;
 }
+
+/** Has no types of its own. */
+declare module 'crc-32/crc32c.js' {
+  const crc32c: { buf(bytes: Uint8Array): number };
+  export default crc32c;
+}

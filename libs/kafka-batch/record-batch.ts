@@ -1,9 +1,5 @@
-import { createRequire } from 'node:module';
+import crc32c from 'crc-32/crc32c.js';
 import type { Message } from 'kafkajs';
-
-const crc32c = createRequire(import.meta.url)('crc-32/crc32c.js') as {
-  buf(bytes: Uint8Array): number;
-};
 
 /** A record to publish. Its time is that of its batch. */
 export type OutgoingRecord = Pick<Message, 'key' | 'value' | 'headers'>;
