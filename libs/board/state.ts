@@ -43,9 +43,10 @@ export function decimalText(column: Pick<Column, 'order' | 'decimals'>, value: n
   return formatDecimal(sortDirection(column, value), column.decimals);
 }
 
+/** Values in sort direction as the decimals of the columns; a missing sum is 0. */
 export function decimalColumns(
   { columns }: Pick<BoardDefinition, 'columns'>,
-  values: readonly number[],
+  values: readonly (number | null)[],
 ): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [index, column] of columns.entries())

@@ -9,7 +9,7 @@ import {
   type ScoreEvent,
   type Source,
 } from '#contracts';
-import { patchKafkajs, sendChunks } from '#kafka-batch';
+import { allDone, patchKafkajs, sendChunks } from '#kafka-batch';
 import { InvalidScoreEventError, SendError, type EventPosition } from './errors.js';
 import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
 import { ResultWait, type SendOutcome } from './result-wait.js';
@@ -152,12 +152,11 @@ export class ScoreProducer {
       byPartition.set(partition, placed);
       placed.push(message);
     }
-    const sends = [...byPartition].map(([partition, placed]) =>
-      this.#send(placed, acknowledged, { partition }),
+    await allDone(
+      [...byPartition].map(([partition, placed]) =>
+        this.#send(placed, acknowledged, { partition }),
+      ),
     );
-    // waits for all sends, so that none is pending when this throws
-    for (const sent of await Promise.allSettled(sends))
-      if (sent.status === 'rejected') throw sent.reason;
   }
 
   async #send(

@@ -55,3 +55,9 @@ export function perClient<Client extends object, Value>(
     return value;
   };
 }
+
+/** Waits for all of them, so that none is under way when this throws the first error. */
+export async function allDone(requests: readonly Promise<void>[]): Promise<void> {
+  for (const request of await Promise.allSettled(requests))
+    if (request.status === 'rejected') throw request.reason;
+}

@@ -1,6 +1,6 @@
 export { Backoff } from './backoff.js';
 export { BatchConsumer, type BatchConsumerOptions, type ConsumerHealth } from './batch-consumer.js';
-export { Batched } from './batched.js';
+export { allDone, Batched } from './batched.js';
 export type { LogBatch } from './committed-messages.js';
 export * from './errors.js';
 export { kafkaLogCreator } from './kafka-logger.js';

@@ -6,7 +6,7 @@ import {
   PublishOutcomeUnknownError,
   RecordTooLargeError,
 } from './errors.js';
-import { perClient } from './batched.js';
+import { allDone, perClient } from './batched.js';
 import { createCluster, SharedClusters, type ClusterLease } from './cluster.js';
 import { ProducerSession, type GroupOffset } from './producer-session.js';
 import { encodeBatches, type OutgoingRecord } from './record-batch.js';
@@ -86,8 +86,8 @@ export class TransactionalPublisher {
     });
     session.begin();
     try {
-      await all([session.addPartitions(parts), session.addGroup(offset.groupId)]);
-      await all([...parts.map((part) => session.produce(part)), session.commitOffset(offset)]);
+      await allDone([session.addPartitions(parts), session.addGroup(offset.groupId)]);
+      await allDone([...parts.map((part) => session.produce(part)), session.commitOffset(offset)]);
     } catch (error) {
       await session.end('abort').catch(() => undefined); // the next publisher completes the transaction
       throw error;
@@ -105,10 +105,4 @@ export class TransactionalPublisher {
     if (isTooLarge(error)) return new RecordTooLargeError(error);
     return new PublishOutcomeUnknownError(this.transactionalId, error);
   }
-}
-
-/** Waits for all steps, so that none is under way when this throws the first error. */
-async function all(steps: readonly Promise<void>[]): Promise<void> {
-  for (const step of await Promise.allSettled(steps))
-    if (step.status === 'rejected') throw step.reason;
 }

@@ -40,7 +40,10 @@ export class PlayerHistory {
   /** Columns and reach time that the events make; null without an event that counts. */
   get made() {
     if (this.#state.length === 0) return null;
-    const columns = this.#columns(this.#state.map(({ value }) => value));
+    const columns = decimalColumns(
+      this.definition,
+      this.#state.map(({ value }) => value),
+    );
     return { columns, reachedAt: formatTime(reachTime(this.#state)) };
   }
 
@@ -55,17 +58,12 @@ export class PlayerHistory {
     this.last.push({
       offset: record.offset,
       occurredAt: occurredAt === undefined ? null : formatTime(occurredAt),
-      values: resolved.ok ? this.#columns(resolved.event.values) : {},
+      values: resolved.ok ? decimalColumns(this.definition, resolved.event.values) : {},
       effect: resolved.ok
         ? this.#apply(resolved.event)
         : `dead letter: ${resolved.rejection.code}: ${resolved.rejection.detail}`,
     });
     if (this.last.length > this.limit) this.last.shift();
-  }
-
-  #columns(values: ResolvedEvent['values']) {
-    const numbers = values.map((value) => value ?? 0);
-    return decimalColumns(this.definition, numbers);
   }
 
   #apply(event: ResolvedEvent): string {

@@ -26,7 +26,7 @@ export async function compareWithBoard(
     const { entries } = await reader.players(board, ids, { view });
     const ranked = new Map(entries.map(({ playerId, columns }) => [playerId, { ...columns }]));
     for (const { playerId, values } of events.map(({ resolved }) => resolved)) {
-      const source = { ...decimalColumns(definition, values.map(Number)) }; // a sum without a value is 0
+      const source = { ...decimalColumns(definition, values) };
       const found = ranked.get(playerId);
       if (isDeepStrictEqual(source, found)) continue;
       different += 1;

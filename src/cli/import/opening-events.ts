@@ -101,15 +101,15 @@ export class OpeningEvents {
   #openingOf(event: DecodedScoreEvent, occurredAt: string): OpeningEvent | string | undefined {
     const eventId = this.#idPrefix + shortHash(event.playerId);
     const text = JSON.stringify({ ...event, occurredAt, eventId });
-    const known = this.#known.get(eventId);
-    if (known === digest(text)) return undefined; // also of ZSCAN, which may return a member twice
+    const [known, own] = [this.#known.get(eventId), digest(text)];
+    if (known === own) return undefined; // also of ZSCAN, which may return a member twice
     if (known !== undefined) return 'the opening event in the log, or of an earlier row, differs';
     const resolution = resolveEvent(this.definition, event, Date.now());
     if (!resolution.ok) return `${resolution.rejection.code}: ${resolution.rejection.detail}`;
     const { event: resolved } = resolution;
     if (resolved.views.every(({ expiresAt }) => (expiresAt ?? Infinity) <= this.clock))
       return 'no view contains it, or only views that have expired';
-    this.#known.set(eventId, digest(text));
+    this.#known.set(eventId, own);
     return { text, resolved };
   }
 
