@@ -79,6 +79,6 @@ function toEntry(definition, { player, delta, time }, offset) {
   const attributes = Object.fromEntries(definition.dimensions.flat().map((name) => [name, 'x']));
   const input = { playerId: player, deltas, occurredAt: time, attributes };
   const resolved = resolveEvent(definition, input, time);
-  if (!resolved.ok) throw new Error(resolved.rejection.detail);
+  if (!resolved.ok) throw new Error(resolved.detail);
   return { kind: 'event', offset, board: definition.board, event: resolved.event };
 }

@@ -122,7 +122,7 @@ function toEntry(boards, offset, player, points) {
   const attributes = { x: `v${offset}` };
   const input = { playerId: `player-${player}`, deltas, occurredAt: T0 + offset, attributes };
   const resolved = resolveEvent(definition, input, T0 + offset);
-  if (!resolved.ok) throw new Error(resolved.rejection.detail);
+  if (!resolved.ok) throw new Error(resolved.detail);
   return { kind: 'event', offset, board: 'bench', event: resolved.event };
 }
 

@@ -32,7 +32,7 @@ const input = (fields: Partial<ScoreInput>): ScoreInput => ({
 
 function resolved(definition: BoardDefinition, fields: Partial<ScoreInput>) {
   const resolution = resolveEvent(definition, input(fields), NOW);
-  if (!resolution.ok) throw new Error(resolution.rejection.detail);
+  if (!resolution.ok) throw new Error(resolution.detail);
   return resolution.event;
 }
 
@@ -133,19 +133,20 @@ describe('an event that a board rejects', () => {
   ])('gets the code %s', (code, definition, fields, detail) => {
     expect(resolveEvent(definition, input(fields), NOW)).toEqual({
       ok: false,
-      rejection: { code, detail },
+      code,
+      detail,
     });
   });
 
   it('has a short detail for a long value', () => {
     const resolution = resolveEvent(single, input({ delta: 'x'.repeat(100_000) }), NOW);
-    expect(resolution.ok ? '' : resolution.rejection.detail.length).toBeLessThan(200);
+    expect(resolution.ok ? '' : resolution.detail.length).toBeLessThan(200);
   });
 });
 
 describe('an event without a time', () => {
   it.each([1e15, -1e15])('is rejected if its record has the timestamp %p', (timestamp) => {
     const resolution = resolveEvent(single, input({ delta: '1' }), timestamp);
-    expect(resolution).toMatchObject({ ok: false, rejection: { code: 'INVALID_TIME' } });
+    expect(resolution).toMatchObject({ ok: false, code: 'INVALID_TIME' });
   });
 });

@@ -22,14 +22,9 @@ export interface ResolvedEvent {
   readonly eventId?: string;
 }
 
-export interface EventRejection {
-  readonly code: EventRejectionCode;
-  readonly detail: string;
-}
-
 export type EventResolution =
   | { readonly ok: true; readonly event: ResolvedEvent }
-  | { readonly ok: false; readonly rejection: EventRejection };
+  | { readonly ok: false; readonly code: EventRejectionCode; readonly detail: string };
 
 /**
  * Translates an event into the terms of a board, or says why it can never be applied. Pure: the result depends on the
@@ -53,7 +48,7 @@ export function resolveEvent(
     return { ok: true, event: deduplicated ? { ...event, eventId } : event };
   } catch (error) {
     if (!(error instanceof RejectedEventError)) throw error;
-    return { ok: false, rejection: { code: error.code, detail: error.message } };
+    return { ok: false, code: error.code, detail: error.message };
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type ResolvedEvent,
 } from '#board';
 import { KeySpace, shardOf } from '#board-store';
-import { DEAD_LETTER_CODES, decodeScoreEvent, formatTime, type DeadLetterCode } from '#contracts';
+import { DEAD_LETTER_CODES, decodeScoreEvent, formatTime, type Rejection } from '#contracts';
 import type { Settings } from '../config/settings.js';
 import { expiryText } from '../standings/view-json.js';
 
@@ -24,21 +24,19 @@ export interface PreviewContext extends Pick<Settings, 'redisPrefix' | 'shards'>
 /** Resolves a score event as ingest does, without the state of a board. */
 export function previewEvent(value: Buffer, context: PreviewContext) {
   const decoded = decodeScoreEvent({ key: null, value, headers: {} });
-  if (!decoded.ok) return deadEvent(decoded.code, decoded.detail);
+  if (!decoded.ok) return deadEvent(decoded);
   const { definitions, board = decoded.event.board, timestamp } = context;
   const definition = definitions.find((known) => known.board === board);
   if (definition === undefined) {
     const known = definitions.map(({ board }) => board);
     const detail = `there is no board ${JSON.stringify(board)}; boards of the file: ${known.join(', ')}${suggestion(board, known)}`;
-    return deadEvent('UNKNOWN_BOARD', detail);
+    return deadEvent({ code: 'UNKNOWN_BOARD', detail });
   }
   const resolved = resolveEvent(definition, decoded.event, timestamp);
-  return resolved.ok
-    ? movingEvent(definition, resolved.event, context)
-    : deadEvent(resolved.rejection.code, resolved.rejection.detail);
+  return resolved.ok ? movingEvent(definition, resolved.event, context) : deadEvent(resolved);
 }
 
-function deadEvent(code: DeadLetterCode, detail: string) {
+function deadEvent({ code, detail }: Rejection) {
   return { deadLetter: { code, detail, wayOut: DEAD_LETTER_CODES[code] } };
 }
 

@@ -61,7 +61,7 @@ export class PlayerHistory {
       values: resolved.ok ? decimalColumns(this.definition, resolved.event.values) : {},
       effect: resolved.ok
         ? this.#apply(resolved.event)
-        : `dead letter: ${resolved.rejection.code}: ${resolved.rejection.detail}`,
+        : `dead letter: ${resolved.code}: ${resolved.detail}`,
     });
     if (this.last.length > this.limit) this.last.shift();
   }

@@ -36,7 +36,7 @@ export function readRecord(record: KafkaRecord, partition: number, boards: Board
   const resolved = resolveEvent(live.definition, event, timestamp);
   const entry: ApplyEntry = resolved.ok
     ? { kind: 'event', offset, board, event: resolved.event }
-    : deadLetter(offset, resolved.rejection);
+    : deadLetter(offset, resolved);
   return { record, event, entry };
 }
 

@@ -110,7 +110,7 @@ function checked(definition: BoardDefinition, body: object, index: number): Scor
   const decoded = decodeText(JSON.stringify(event));
   if (!decoded.ok) throw refused(index, decoded.code, decoded.detail);
   const resolved = resolveEvent(definition, decoded.event, Date.now());
-  if (!resolved.ok) throw refused(index, resolved.rejection.code, resolved.rejection.detail);
+  if (!resolved.ok) throw refused(index, resolved.code, resolved.detail);
   return event;
 }
 

@@ -36,7 +36,7 @@ class ScoredBoard {
   async score(playerId: string, occurredAt: number) {
     const input = { playerId, delta: '1', occurredAt, attributes: {} };
     const resolved = resolveEvent(this.definition, input, occurredAt);
-    if (!resolved.ok) throw new Error(resolved.rejection.detail);
+    if (!resolved.ok) throw new Error(resolved.detail);
     await this.fixture.apply([resolved.event], { from: this.#offset++ });
   }
 

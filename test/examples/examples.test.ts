@@ -30,7 +30,7 @@ function toEntry(line: string, offset: number, definition: BoardDefinition): App
   const resolved = resolveEvent(definition, decoded.event, occurredAt);
   return resolved.ok
     ? { kind: 'event', offset, board, event: resolved.event }
-    : { kind: 'deadLetter', offset, ...resolved.rejection };
+    : { kind: 'deadLetter', offset, code: resolved.code, detail: resolved.detail };
 }
 
 /** Applies events in calls of `some` events each, and returns the outcome in the format of standings.txt. */

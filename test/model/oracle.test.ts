@@ -91,7 +91,7 @@ describe('an event in the terms of its board', () => {
               taken++;
               expect([...plain.reasons]).toEqual([]);
               expect(found.event).toEqual(plain.event);
-            } else expect([...plain.reasons]).toContain(found.rejection.code);
+            } else expect([...plain.reasons]).toContain(found.code);
           }
         }),
         parameters,

@@ -15,7 +15,7 @@ export async function rankedByRanklog(
   const fixture = await new StoreFixture(redis, keys).register(definition);
   const events = inputs.map((input) => {
     const resolution = resolveEvent(definition, input, input.occurredAt);
-    if (!resolution.ok) throw new Error(resolution.rejection.detail);
+    if (!resolution.ok) throw new Error(resolution.detail);
     return resolution.event;
   });
   let from = 0;

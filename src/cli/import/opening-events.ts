@@ -105,7 +105,7 @@ export class OpeningEvents {
     if (known === own) return undefined; // also of ZSCAN, which may return a member twice
     if (known !== undefined) return 'the opening event in the log, or of an earlier row, differs';
     const resolution = resolveEvent(this.definition, event, Date.now());
-    if (!resolution.ok) return `${resolution.rejection.code}: ${resolution.rejection.detail}`;
+    if (!resolution.ok) return `${resolution.code}: ${resolution.detail}`;
     const { event: resolved } = resolution;
     if (resolved.views.every(({ expiresAt }) => (expiresAt ?? Infinity) <= this.clock))
       return 'no view contains it, or only views that have expired';
