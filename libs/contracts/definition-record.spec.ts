@@ -5,7 +5,7 @@ import {
   encodeDefinitionRecord,
   type DefinitionRecord,
 } from './definition-record.js';
-import { MalformedRecordError } from './errors.js';
+import { MalformedRecordError } from './result-contract.js';
 
 const FILE = `
 boards:

@@ -6,7 +6,7 @@ import {
   leaderMovements,
   type LeaderChange,
 } from './leader-change.js';
-import { MalformedRecordError } from './errors.js';
+import { MalformedRecordError } from './result-contract.js';
 
 const CHANGE = {
   board: 'arena',

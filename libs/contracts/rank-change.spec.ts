@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { decodeRankChange, encodeRankChange, type RankChange } from './rank-change.js';
-import { MalformedRecordError } from './errors.js';
+import { MalformedRecordError } from './result-contract.js';
 
 const CHANGE = {
   board: 'arena',

@@ -1,7 +1,21 @@
 import type { Check } from './checks.js';
 import { cloudEventHeaders } from './cloud-events.js';
-import { MalformedRecordError } from './errors.js';
 import { headerText, type RawRecord, type Source } from './record.js';
+
+/** A record that breaks the contract of its topic. A retry never helps. */
+export class MalformedRecordError extends Error {
+  override readonly name = 'MalformedRecordError';
+  readonly code = 'MALFORMED_RECORD';
+  readonly retriable = false;
+
+  /** `expected` is a CloudEvents type, such as `ranklog.rank-changed.v1`. */
+  constructor(
+    readonly expected: string,
+    readonly problems: string,
+  ) {
+    super(`not a ${expected}: ${problems}`);
+  }
+}
 
 /** The contract of a topic: the CloudEvents type and the fields of its records. */
 export class ResultContract<T extends object> {

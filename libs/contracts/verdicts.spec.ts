@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import Type, { type TProperties } from 'typebox';
 import Value from 'typebox/value';
 import { isEventTime } from '#board';
-import { MalformedRecordError } from './errors.js';
+import { MalformedRecordError } from './result-contract.js';
 import { decodeLeaderChange } from './leader-change.js';
 import { decodeRankChange } from './rank-change.js';
 import type { RawRecord } from './record.js';
