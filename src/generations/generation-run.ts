@@ -10,7 +10,7 @@ import {
 import { Backoff, LogGapError, LogReader, logRanges, toError } from '#kafka-batch';
 import type { KafkaConnection } from '../infra/kafka.js';
 import type { Logger } from '../infra/logger.js';
-import type { Stores } from '../infra/redis.js';
+import type { Stores } from '../infra/connections.module.js';
 import { Throttle } from '../infra/throttle.js';
 import type { DefinitionsTopic } from '../registry/definitions-topic.js';
 import { CatchUp, type CatchUpParts } from './catch-up.js';

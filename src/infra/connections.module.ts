@@ -13,7 +13,7 @@ import type { Settings } from '../config/settings.js';
 import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
 import { KafkaConnection } from './kafka.js';
 import { Logger } from './logger.js';
-import { createRedis, createStores, type Stores } from './redis.js';
+import { createRedis } from './redis.js';
 import { waitForServices } from './services.js';
 import { requireTopics } from './topics.js';
 
@@ -40,6 +40,20 @@ const PROVIDERS = [
   oneOf(GenerationStore, 'generations'),
   oneOf(GenerationCatalog, 'catalog'),
 ];
+
+export type Stores = ReturnType<typeof createStores>;
+
+function createStores(redis: Redis, { redisPrefix, shards }: Settings, identity: IdentityCheck) {
+  const keys = new KeySpace(redisPrefix);
+  return {
+    keys,
+    store: new BoardStore(redis, keys, { shards, identity }),
+    continuity: new ContinuityStore(redis, keys, { shards }),
+    leases: new LeaseStore(redis, keys, { shards }),
+    generations: new GenerationStore(redis, keys, { shards }),
+    catalog: new GenerationCatalog(redis, keys, { shards }),
+  };
+}
 
 /** Provides one of the stores by its class. */
 function oneOf<Name extends keyof Stores>(provide: Type<Stores[Name]>, name: Name) {

@@ -1,13 +1,4 @@
 import { Redis } from 'ioredis';
-import {
-  BoardStore,
-  ContinuityStore,
-  GenerationCatalog,
-  GenerationStore,
-  KeySpace,
-  LeaseStore,
-  type IdentityCheck,
-} from '#board-store';
 import type { Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 
@@ -39,26 +30,6 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
     state = 'ready';
   });
   return redis;
-}
-
-export type Stores = ReturnType<typeof createStores>;
-
-/** The stores of one ranklog. With an identity, the board store refuses a Redis that belongs to another ranklog. */
-export function createStores(
-  redis: Redis,
-  settings: Pick<Settings, 'redisPrefix' | 'shards'>,
-  identity?: IdentityCheck,
-) {
-  const { redisPrefix, shards } = settings;
-  const keys = new KeySpace(redisPrefix);
-  return {
-    keys,
-    store: new BoardStore(redis, keys, { shards, ...(identity && { identity }) }),
-    continuity: new ContinuityStore(redis, keys, { shards }),
-    leases: new LeaseStore(redis, keys, { shards }),
-    generations: new GenerationStore(redis, keys, { shards }),
-    catalog: new GenerationCatalog(redis, keys, { shards }),
-  };
 }
 
 /** ioredis exports no classes for these errors; only their texts identify them. */

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
-import { STORES } from '../infra/connections.module.js';
+import { STORES, type Stores } from '../infra/connections.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
-import type { Stores } from '../infra/redis.js';
 import { DefinitionsTopic } from '../registry/definitions-topic.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { Reconciler } from './reconciler.js';

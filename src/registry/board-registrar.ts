@@ -5,9 +5,8 @@ import type { Boards, LiveBoard } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { startsOfUnreadLog } from '../generations/log-history.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
-import { STORES } from '../infra/connections.module.js';
+import { STORES, type Stores } from '../infra/connections.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
-import type { Stores } from '../infra/redis.js';
 import { DefinitionsTopic } from './definitions-topic.js';
 
 /** Definition records by board. */

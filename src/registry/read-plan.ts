@@ -5,7 +5,7 @@ import type { BoardReader, ViewSummary } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
 import { cutPartitions } from '../generations/log-history.js';
 import type { From } from '../generations/shadow-plan.js';
-import type { Stores } from '../infra/redis.js';
+import type { Stores } from '../infra/connections.module.js';
 import { backfillOf, boardChanges, needsBuild, type BoardChange, type Plan } from './plan.js';
 
 /** What a plan reads from; it writes nothing. */

@@ -10,7 +10,7 @@ import { loggerTo } from '../../test/support/loggers.js';
 import { CancelledError, HistoryCutError } from '../generations/errors.js';
 import type { BuildReport } from '../generations/build.js';
 import { loadSettings } from '../config/settings.js';
-import type { Stores } from '../infra/redis.js';
+import type { Stores } from '../infra/connections.module.js';
 import type { Reconciler } from '../maintenance/reconciler.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { VerifyReport } from './verify.js';

@@ -7,8 +7,7 @@ import {
   type LiveBoard,
 } from '#board-store';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
-import { STORES } from '../infra/connections.module.js';
-import type { Stores } from '../infra/redis.js';
+import { STORES, type Stores } from '../infra/connections.module.js';
 import { CancelledError, HistoryCutError } from '../generations/errors.js';
 import { Reconciler } from '../maintenance/reconciler.js';
 import { Metrics } from '../metrics/metrics.js';
