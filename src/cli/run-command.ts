@@ -1,13 +1,27 @@
+import { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
 
 /** Time for a command to clean up after the reader of its output is gone. */
 const PIPE_GRACE_MS = 2_000;
 
-/** The action of a command. It loads the code of the command, runs it, and sets the exit code that the code returns. */
-export function lazy<Arguments extends unknown[]>(
-  load: () => Promise<(...args: Arguments) => Promise<number>>,
-): (...args: Arguments) => Promise<void> {
-  return (...args) => run(async () => (await load())(...args));
+/** Loads the code of a command, which returns the exit code. */
+type Load<Arguments extends unknown[]> = () => Promise<(...args: Arguments) => Promise<number>>;
+
+/** A command whose code is loaded when it runs. */
+export class LazyCommand extends Command {
+  /** Adds notes and examples below the options in the help. */
+  notes(text: string): this {
+    return this.addHelpText('after', text);
+  }
+
+  runs<Arguments extends unknown[]>(load: Load<Arguments>): this {
+    return this.action((...args: Arguments) => run(async () => (await load())(...args)));
+  }
+
+  /** Runs code that prints its answer as JSON if the last option, --json, is given. */
+  answers<Arguments extends unknown[]>(load: Load<Arguments>): this {
+    return this.option('--json', 'print JSON').runs(load);
+  }
 }
 
 async function run(command: () => Promise<number>): Promise<void> {

@@ -1,120 +1,103 @@
 import { Command } from 'commander';
-import { lazy } from '../run-command.js';
+import { LazyCommand } from '../run-command.js';
 import { ALLOW_PARTIAL_HISTORY, collect, FROM, momentOf, pastMoment, THROTTLE } from './options.js';
 
-const check = new Command('check')
+const check = new LazyCommand('check')
   .description('report all problems of boards files; exit code 1: there are problems')
   .argument('[file...]', 'boards files (default: RANKLOG_BOARDS)')
-  .option('--json', 'print JSON')
-  .addHelpText('after', '\nExample:\n  ranklog boards check boards.yaml')
-  .action(lazy(async () => (await import('../commands/boards-check.js')).boardsCheck));
+  .notes('\nExample:\n  ranklog boards check boards.yaml')
+  .answers(async () => (await import('../commands/boards-check.js')).boardsCheck);
 
-const show = new Command('show')
+const show = new LazyCommand('show')
   .description('show the boards of a file with all defaults, or the effect of a score event')
   .argument('[file]', 'the boards file (default: RANKLOG_BOARDS)')
   .option('--board <name>', 'show this board only; treat the event as one of this board')
   .option('--event <json>', 'a score event; @FILE reads it from a file, - from standard input')
   .option('--at <time>', "the timestamp of the event's record (default: now)", momentOf)
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nExit code 1: the event would be a dead letter.\n\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
   )
-  .action(lazy(async () => (await import('../commands/boards-show.js')).boardsShow));
+  .answers(async () => (await import('../commands/boards-show.js')).boardsShow);
 
-const schema = new Command('schema')
+const schema = new LazyCommand('schema')
   .description('print the JSON Schema of boards files, for editors')
-  .addHelpText('after', '\nExample:\n  ranklog boards schema > boards.schema.json')
-  .action(lazy(async () => (await import('../commands/boards-check.js')).boardsSchema));
+  .notes('\nExample:\n  ranklog boards schema > boards.schema.json')
+  .runs(async () => (await import('../commands/boards-check.js')).boardsSchema);
 
-const plan = new Command('plan')
+const plan = new LazyCommand('plan')
   .description('show how the boards file differs from the live boards, and what apply would do')
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nOnly reads. Exit code 1: there are boards to build. A live board that is not in the file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
   )
-  .action(lazy(async () => (await import('../commands/boards-apply.js')).boardsPlan));
+  .answers(async () => (await import('../commands/boards-apply.js')).boardsPlan);
 
-const apply = new Command('apply')
+const apply = new LazyCommand('apply')
   .description('build the new and changed boards of the boards file, and promote them')
   .option('--yes', 'do not ask for confirmation')
   .option('--remove <board>', 'remove a live board that is not in the file; repeatable', collect)
   .addOption(THROTTLE)
   .addOption(FROM)
   .addOption(ALLOW_PARTIAL_HISTORY)
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nReaders see the old boards until the new ones are complete. Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).' +
       '\nAfter a crash, run the command again: it continues the build.' +
       '\n\nExamples:\n  ranklog boards apply\n  ranklog boards apply --yes --throttle 5000\n  ranklog boards apply --remove trials',
   )
-  .action(lazy(async () => (await import('../commands/boards-apply.js')).boardsApply));
+  .answers(async () => (await import('../commands/boards-apply.js')).boardsApply);
 
-const verify = new Command('verify')
+const verify = new LazyCommand('verify')
   .description('compare live boards with the log, player by player')
   .argument('[board...]', 'default: all live boards')
   .addOption(THROTTLE)
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nExit codes: 1 a board differs from the log, 2 a board cannot be compared, 3 a board is being built.' +
       '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so while it runs' +
       '\nthe boards take up to twice the memory in Redis.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
   )
-  .action(lazy(async () => (await import('../commands/boards-verify.js')).boardsVerify));
+  .answers(async () => (await import('../commands/boards-verify.js')).boardsVerify);
 
-const rebuild = new Command('rebuild')
+const rebuild = new LazyCommand('rebuild')
   .description('build live boards again from the log: repairs what "boards verify" finds')
   .argument('<board...>')
   .addOption(THROTTLE)
   .addOption(FROM)
   .addOption(ALLOW_PARTIAL_HISTORY)
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nCtrl-C leaves boards that are not promoted yet as they are (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
   )
-  .action(lazy(async () => (await import('../commands/boards-rebuild.js')).boardsRebuild));
+  .answers(async () => (await import('../commands/boards-rebuild.js')).boardsRebuild);
 
-const rollback = new Command('rollback')
+const rollback = new LazyCommand('rollback')
   .description('promote the previous generation of a board, with all later events')
   .argument('<board>')
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nA rollback is possible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when. Run the command again to roll forward.\n\nExample:\n  ranklog boards rollback arena',
   )
-  .action(lazy(async () => (await import('../commands/boards-rebuild.js')).boardsRollback));
+  .answers(async () => (await import('../commands/boards-rebuild.js')).boardsRollback);
 
-const snapshot = new Command('snapshot')
+const snapshot = new LazyCommand('snapshot')
   .description('build a board as it was at a time, to read beside the live board')
   .argument('<board>')
   .requiredOption('--until <time>', 'include records with a timestamp up to this time', pastMoment)
   .addOption(THROTTLE)
   .option('--allow-partial-history', 'build from the rest of a log whose beginning is gone')
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nA snapshot never changes. It stays until "boards discard".\n\nExample:\n  ranklog boards snapshot arena --until 2026-03-01T00:00:00+01:00',
   )
-  .action(lazy(async () => (await import('../commands/boards-snapshot.js')).boardsSnapshot));
+  .answers(async () => (await import('../commands/boards-snapshot.js')).boardsSnapshot);
 
-const discard = new Command('discard')
+const discard = new LazyCommand('discard')
   .description('discard a snapshot, or the shadow of a killed reconciliation, and free its memory')
   .argument('<generation>', 'its id, as "boards generations" prints it')
-  .addHelpText(
-    'after',
+  .notes(
     '\nLive and previous generations stay.\n\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f',
   )
-  .action(lazy(async () => (await import('../commands/boards-snapshot.js')).boardsDiscard));
+  .runs(async () => (await import('../commands/boards-snapshot.js')).boardsDiscard);
 
-const generations = new Command('generations')
+const generations = new LazyCommand('generations')
   .description('list the generations of all boards: live, previous, shadow, snapshot')
-  .option('--json', 'print JSON')
-  .addHelpText('after', '\nExample:\n  ranklog boards generations')
-  .action(lazy(async () => (await import('../commands/boards-generations.js')).boardsGenerations));
+  .notes('\nExample:\n  ranklog boards generations')
+  .answers(async () => (await import('../commands/boards-generations.js')).boardsGenerations);
 
 /** `check`, `show` and `schema` need neither Kafka nor Redis. */
 export const boards = new Command('boards').description(

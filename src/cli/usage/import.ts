@@ -1,8 +1,7 @@
-import { Command } from 'commander';
-import { lazy } from '../run-command.js';
+import { LazyCommand } from '../run-command.js';
 import { collectNamed, momentOf } from './options.js';
 
-export const importScores = new Command('import')
+export const importScores = new LazyCommand('import')
   .description('make opening events of players and scores from elsewhere; safe to repeat')
   .argument('<board>')
   .argument('<source>', 'a CSV or NDJSON file, - for standard input, or the URL of a Redis')
@@ -15,9 +14,7 @@ export const importScores = new Command('import')
   .option('--compare', 'send nothing; compare the source with the board, player by player')
   .option('--view <view>', 'the view to compare (default: the overall ranking)')
   .option('--allow-partial-history', 'import although the beginning of the log is gone')
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     `
 A row has playerId, delta or deltas (in CSV, a column for each input of the board), and maybe
 occurredAt and attributes (NDJSON). Repeating an import sends only what the log lacks, also after a crash.
@@ -28,4 +25,4 @@ Examples:
   ranklog import arena redis://localhost:6379 --key highscores --at 2026-11-20T00:00:00Z
   ranklog import arena redis://localhost:6379 --key highscores --compare`,
   )
-  .action(lazy(async () => (await import('../commands/import.js')).importScores));
+  .answers(async () => (await import('../commands/import.js')).importScores);

@@ -1,33 +1,27 @@
-import { Command, Option } from 'commander';
-import { lazy } from '../run-command.js';
+import { Option } from 'commander';
+import { LazyCommand } from '../run-command.js';
 import { AT, collect, GENERATION, VIEW, WHERE, WINDOW, wholeNumber } from './options.js';
 
 /** A command that reads a view of a board. */
-function viewCommand(name: string): Command {
-  const command = new Command(name).argument('<board>');
-  return [VIEW, WINDOW, WHERE, AT].reduce(
-    (withSome, option) => withSome.addOption(option),
-    command,
-  );
+function viewCommand(name: string): LazyCommand {
+  const command = new LazyCommand(name).argument('<board>');
+  return command.addOption(VIEW).addOption(WINDOW).addOption(WHERE).addOption(AT);
 }
 
-export const status = new Command('status')
+export const status = new LazyCommand('status')
   .description('show the progress of ingest by partition, counters by board, and reconciliations')
   .option('--wait <seconds>', 'wait until all records now in the log are published', wholeNumber)
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nExit code with --wait: 0 when all is published, 1 when the time is up.\n\nExample:\n  ranklog status --wait 60',
   )
-  .action(lazy(async () => (await import('../commands/status.js')).status));
+  .answers(async () => (await import('../commands/status.js')).status);
 
-export const views = new Command('views')
+export const views = new LazyCommand('views')
   .description('list the views of a board and when they expire')
   .argument('<board>')
   .addOption(GENERATION)
-  .option('--json', 'print JSON')
-  .addHelpText('after', '\nExample:\n  ranklog views football')
-  .action(lazy(async () => (await import('../commands/views.js')).views));
+  .notes('\nExample:\n  ranklog views football')
+  .answers(async () => (await import('../commands/views.js')).views);
 
 export const standings = viewCommand('standings')
   .alias('top')
@@ -47,24 +41,20 @@ export const standings = viewCommand('standings')
       ...['all', 'from', 'after', 'generation', 'json'],
     ]),
   )
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous\n  ranklog standings arena --from 101 --top 100\n  ranklog top arena --live',
   )
-  .action(lazy(async () => (await import('../commands/standings.js')).standings));
+  .answers(async () => (await import('../commands/standings.js')).standings);
 
 export const rank = viewCommand('rank')
   .description('show the rank of a player in every view, or in one; exit code 1: not ranked')
   .argument('<player>')
   .addOption(GENERATION)
   .option('--dense', 'add the dense rank: Redis looks at up to 10,000 players in front')
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nExamples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ranklog rank arena p-17 --window week',
   )
-  .action(lazy(async () => (await import('../commands/rank.js')).rank));
+  .answers(async () => (await import('../commands/rank.js')).rank);
 
 export const around = viewCommand('around')
   .description('show the players around a player; exit code 1: not ranked')
@@ -72,9 +62,8 @@ export const around = viewCommand('around')
   .addOption(GENERATION)
   .option('--above <n>', 'how many players in front', Number, 5)
   .option('--below <n>', 'how many players behind', Number, 5)
-  .option('--json', 'print JSON')
-  .addHelpText('after', '\nExample:\n  ranklog around arena p-17 --window week --above 2 --below 2')
-  .action(lazy(async () => (await import('../commands/around.js')).around));
+  .notes('\nExample:\n  ranklog around arena p-17 --window week --above 2 --below 2')
+  .answers(async () => (await import('../commands/around.js')).around);
 
 export const explain = viewCommand('explain')
   .description(
@@ -82,14 +71,12 @@ export const explain = viewCommand('explain')
   )
   .argument('<player>')
   .option('--limit <n>', 'show the last n events; all are counted', wholeNumber, 20)
-  .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
+  .notes(
     "\nReads the partition of the player's key. Exit code 1: not ranked, or these events do not make the place.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
   )
-  .action(lazy(async () => (await import('../commands/explain.js')).explain));
+  .answers(async () => (await import('../commands/explain.js')).explain);
 
-export const exportBoard = new Command('export')
+export const exportBoard = new LazyCommand('export')
   .description('write all players of all views of a board, or of some views')
   .argument('<board>')
   .addOption(
@@ -99,10 +86,10 @@ export const exportBoard = new Command('export')
   )
   .option('--view <view>', 'only this view, as "ranklog views" prints it; repeatable', collect)
   .addOption(GENERATION)
-  .addHelpText('after', '\nExample:\n  ranklog export arena --format csv --view all > arena.csv')
-  .action(lazy(async () => (await import('../commands/export.js')).exportBoard));
+  .notes('\nExample:\n  ranklog export arena --format csv --view all > arena.csv')
+  .runs(async () => (await import('../commands/export.js')).exportBoard);
 
-export const watch = new Command('watch')
+export const watch = new LazyCommand('watch')
   .description('print rank changes as they are published')
   .argument('[board]', 'only this board')
   .option('--leaders', 'print leader changes instead, of boards that publish them')
@@ -110,8 +97,7 @@ export const watch = new Command('watch')
   .option('--player <id>', 'only changes of this player')
   .option('--limit <n>', 'end after n changes', wholeNumber)
   .option('--json', 'print one JSON object a line')
-  .addHelpText(
-    'after',
+  .notes(
     '\nExamples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog watch arena --leaders',
   )
-  .action(lazy(async () => (await import('../commands/watch.js')).watch));
+  .runs(async () => (await import('../commands/watch.js')).watch);

@@ -1,40 +1,35 @@
-import { Command } from 'commander';
 import { ROLES } from '../../config/roles.js';
-import { lazy } from '../run-command.js';
+import { LazyCommand } from '../run-command.js';
 import { rolesOf, wholeNumber } from './options.js';
 
-export const start = new Command('start')
+export const start = new LazyCommand('start')
   .description('run ranklog until SIGTERM or SIGINT')
   .option('--roles <roles>', `roles of this process: ${ROLES.join(', ')}`, rolesOf, [...ROLES])
-  .addHelpText(
-    'after',
+  .notes(
     '\nThe role reconciliation builds the boards of the boards file (RANKLOG_BOARDS). The role ingest applies score events' +
       '\nand publishes the results: at most one process per partition of the score topic has work. The role query answers reads' +
       '\nof the boards over HTTP (RANKLOG_HTTP_PORT).\n\nExample:\n  ranklog topics && ranklog start',
   )
-  .action(lazy(async () => (await import('../commands/start.js')).start));
+  .runs(async () => (await import('../commands/start.js')).start);
 
-export const topics = new Command('topics')
+export const topics = new LazyCommand('topics')
   .description('create missing topics, add missing partitions, check the score topic')
   .option('--partitions <n>', 'partitions of a new score topic (RANKLOG_PARTITIONS)', wholeNumber)
   .option('--allow-short-history', 'accept a score topic that deletes old events')
   .option('--adopt', 'move Redis and the topics to these settings; processes with old ones stop')
-  .option('--json', 'print JSON')
-  .addHelpText('after', '\nSafe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
-  .action(lazy(async () => (await import('../commands/topics.js')).topics));
+  .notes('\nSafe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
+  .answers(async () => (await import('../commands/topics.js')).topics);
 
-export const produce = new Command('produce')
+export const produce = new LazyCommand('produce')
   .description('send score events from a file with one JSON object a line, plain or gzip')
   .argument('<file>', '- for standard input')
   .option('--rate <n>', 'send at most n events per second', wholeNumber)
   .option('--json', 'print the summary as JSON')
-  .addHelpText(
-    'after',
+  .notes(
     '\nBad lines are reported with their number and skipped; the exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
   )
-  .action(lazy(async () => (await import('../commands/produce.js')).produce));
+  .runs(async () => (await import('../commands/produce.js')).produce);
 
-export const config = new Command('config')
+export const config = new LazyCommand('config')
   .description('show all settings and their sources; passwords are hidden')
-  .option('--json', 'print JSON')
-  .action(lazy(async () => (await import('../commands/config.js')).config));
+  .answers(async () => (await import('../commands/config.js')).config);
