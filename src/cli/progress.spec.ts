@@ -1,15 +1,23 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { RunProgress } from '../generations/progress.js';
 import { ProgressBar, showProgress, type ProgressFacts } from './progress.js';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 /** A bar with a clock that `at` sets, in seconds. */
 function barOf({ total, isTTY = false }: { total: number; isTTY?: boolean }) {
   let seconds = 0;
   const stream = Object.assign(new PassThrough(), { isTTY });
-  const bar = new ProgressBar('records', total, { stream, now: () => seconds * 1_000 });
+  const bar = new ProgressBar('records', total, stream);
   return {
     at: (time: number, done: number, facts?: ProgressFacts) => {
+      jest.advanceTimersByTime(Math.round((time - seconds) * 1_000));
       seconds = time;
       bar.update(done, facts);
     },
@@ -56,12 +64,14 @@ describe('ProgressBar', () => {
 /** What showProgress writes for work that reports this progress every second. */
 async function written(progress: (second: number) => RunProgress, seconds: number, isTTY = false) {
   const stream = Object.assign(new PassThrough(), { isTTY });
-  let second = 0;
   const work = (onProgress: (progress: RunProgress) => void) => {
-    for (; second < seconds; second++) onProgress(progress(second));
+    for (let second = 0; second < seconds; second++) {
+      onProgress(progress(second));
+      jest.advanceTimersByTime(1_000);
+    }
     return Promise.resolve();
   };
-  await showProgress(work, { stream, now: () => second * 1_000 });
+  await showProgress(work, stream);
   return (stream.read() as Buffer | null)?.toString() ?? '';
 }
 

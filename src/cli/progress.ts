@@ -5,11 +5,7 @@ import { countText, durationText } from './value-text.js';
 /** Without `rate` and `secondsLeft`, these are averages since the start. `note` is shown at the end of the line. */
 export type ProgressFacts = Partial<Omit<Progress, 'done'>> & { readonly note?: string };
 
-export interface ProgressBarOptions {
-  readonly stream?: NodeJS.WritableStream & { readonly isTTY?: boolean };
-  /** A clock in ms. */
-  readonly now?: () => number;
-}
+type Output = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
 /** The time between lines where there is no terminal. */
 const LINE_EVERY_MS = 10_000;
@@ -20,20 +16,15 @@ const CLEAR_LINE = '\r\u001b[K';
 /** Progress on standard error: a bar on a terminal, elsewhere a line every ten seconds. */
 export class ProgressBar {
   readonly #bar: SingleBar | undefined;
-  readonly #stream: NodeJS.WritableStream;
-  readonly #now: () => number;
-  readonly #begin: number;
-  #lastLine: number;
+  readonly #begin = performance.now();
+  #lastLine = this.#begin;
 
   /** `what` says what is counted, such as "events sent"; `total` is the work to do, 0 if unknown. */
   constructor(
     private readonly what: string,
     private total: number,
-    { stream = process.stderr, now = () => performance.now() }: ProgressBarOptions = {},
+    private readonly stream: Output = process.stderr,
   ) {
-    this.#stream = stream;
-    this.#now = now;
-    this.#begin = this.#lastLine = now();
     if (stream.isTTY !== true) return;
     const format = total > 0 ? '{bar} {percentage} %  {text}' : '{text}';
     this.#bar = new SingleBar({ format, stream, clearOnComplete: true }, Presets.shades_classic);
@@ -47,16 +38,16 @@ export class ProgressBar {
     if (this.#bar !== undefined) {
       this.#bar.setTotal(total);
       this.#bar.update(done, { text });
-    } else if (this.#now() - this.#lastLine >= LINE_EVERY_MS) {
-      this.#lastLine = this.#now();
+    } else if (performance.now() - this.#lastLine >= LINE_EVERY_MS) {
+      this.#lastLine = performance.now();
       const percent = total > 0 ? `${Math.floor((100 * done) / total)} %  ` : '';
-      this.#stream.write(`${percent}${text}\n`);
+      this.stream.write(`${percent}${text}\n`);
     }
   }
 
   /** Writes a line above the bar. */
   writeLine(line: string): void {
-    this.#stream.write(`${this.#bar === undefined ? '' : CLEAR_LINE}${line}\n`);
+    this.stream.write(`${this.#bar === undefined ? '' : CLEAR_LINE}${line}\n`);
   }
 
   stop(): void {
@@ -64,7 +55,7 @@ export class ProgressBar {
   }
 
   #text(done: number, { rate, secondsLeft, note = '' }: ProgressFacts): string {
-    const seconds = Math.max((this.#now() - this.#begin) / 1_000, 0.001);
+    const seconds = Math.max((performance.now() - this.#begin) / 1_000, 0.001);
     const isMeasurable = done > 0 && this.total > 0;
     const average = isMeasurable ? ((this.total - done) * seconds) / done : 0;
     const left = secondsLeft === undefined ? average : (secondsLeft ?? 0);
@@ -77,21 +68,19 @@ export class ProgressBar {
 /** Shows the progress of a reconciliation. Warns once after 30 s in which the log grows at least as fast as it is read. */
 export async function showProgress<T>(
   run: (onProgress: (progress: RunProgress) => void) => Promise<T>,
-  options: ProgressBarOptions = {},
+  stream?: Output,
 ): Promise<T> {
   let bar: ProgressBar | undefined;
-  const { now = () => performance.now() } = options;
-  let behindSince: number | undefined;
-  let hasWarned = false;
+  let aheadAt = performance.now(); // Infinity once it has warned
   try {
     return await run((progress) => {
       const { done, total, rate, secondsLeft, compared } = progress;
-      bar ??= new ProgressBar('records', Math.max(1, total), options);
+      bar ??= new ProgressBar('records', Math.max(1, total), stream);
       const note = compared === undefined ? '' : `, ${countText(compared)} places compared`;
       bar.update(done, { total, rate, secondsLeft, note });
-      behindSince = isBehind(progress) ? (behindSince ?? now()) : undefined;
-      if (hasWarned || behindSince === undefined || now() - behindSince < STALL_AFTER_MS) return;
-      hasWarned = true;
+      if (!isBehind(progress)) aheadAt = Math.max(aheadAt, performance.now());
+      if (performance.now() - aheadAt < STALL_AFTER_MS) return;
+      aheadAt = Infinity;
       bar.writeLine(stallText(progress));
     });
   } finally {
