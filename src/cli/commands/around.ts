@@ -4,10 +4,7 @@ import { withRedis } from '../session.js';
 import { standingsJson, standingsText } from '../standings-text.js';
 import type { ReadOptions } from '../usage/options.js';
 
-export interface AroundOptions extends ReadOptions {
-  readonly above: number;
-  readonly below: number;
-}
+type AroundOptions = ReadOptions & { readonly above: number; readonly below: number };
 
 /** `ranklog around BOARD PLAYER` */
 export function around(board: string, player: string, options: AroundOptions): Promise<number> {

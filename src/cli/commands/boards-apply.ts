@@ -13,10 +13,7 @@ import { build, builtText, type BuiltBoard } from '../run-build.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
 import type { BuildOptions, JsonOption } from '../usage/options.js';
 
-export interface ApplyOptions extends BuildOptions {
-  readonly yes?: boolean;
-  readonly remove?: readonly string[];
-}
+type ApplyOptions = BuildOptions & { readonly yes?: boolean; readonly remove?: readonly string[] };
 
 export function boardsPlan(options: JsonOption): Promise<number> {
   return withReconciliation(async (session) => {

@@ -2,14 +2,11 @@ import { boardsFileSchema, BoardsFileError, problemText, type BoardsFileProblem 
 import { readBoardsFile } from '../../registry/board-registrar.js';
 import { EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
+import type { JsonOption } from '../usage/options.js';
 
-export async function boardsCheck(
-  files: readonly string[],
-  options: { json?: boolean },
-): Promise<number> {
-  const reports = await Promise.all(
-    (files.length === 0 ? [await defaultFile()] : files).map(checkFile),
-  );
+export async function boardsCheck(files: string[], options: JsonOption): Promise<number> {
+  if (files.length === 0) files.push(await defaultFile());
+  const reports = await Promise.all(files.map(checkFile));
   print(reports, options, () => reports.map(toText).join('\n'));
   return reports.every(({ problems }) => problems.length === 0) ? EXIT.ok : EXIT.no;
 }

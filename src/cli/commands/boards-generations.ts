@@ -4,8 +4,9 @@ import { EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
 import { startsText } from '../value-text.js';
 import { withReconciliation } from '../reconciliation-session.js';
+import type { JsonOption } from '../usage/options.js';
 
-export function boardsGenerations(options: { json?: boolean }): Promise<number> {
+export function boardsGenerations(options: JsonOption): Promise<number> {
   return withReconciliation(async ({ catalog }) => {
     const generations = await catalog.generations();
     print(generations.map(generationJson), options, () => toTable(generations));

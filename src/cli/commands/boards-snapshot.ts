@@ -6,9 +6,7 @@ import { withReconciliation, type ReconciliationSession } from '../reconciliatio
 import { runOnLog } from '../run-build.js';
 import type { BuildOptions, PastMoment } from '../usage/options.js';
 
-export interface SnapshotOptions extends Omit<BuildOptions, 'from'> {
-  readonly until: PastMoment;
-}
+type SnapshotOptions = Omit<BuildOptions, 'from'> & { readonly until: PastMoment };
 
 export function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
   return withReconciliation(async (session) => {

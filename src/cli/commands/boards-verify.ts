@@ -1,4 +1,4 @@
-import { BoardBuildingError, type BoardReader } from '#board-store';
+import { BoardBuildingError } from '#board-store';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
@@ -7,15 +7,14 @@ import { runOnLog } from '../run-build.js';
 import type { BuildOptions } from '../usage/options.js';
 import { reportJson, reportText } from '../verify-report.js';
 
-export type VerifyOptions = Pick<BuildOptions, 'throttle' | 'json'>;
-
-export function boardsVerify(boards: readonly string[], options: VerifyOptions): Promise<number> {
+export function boardsVerify(boards: readonly string[], options: BuildOptions): Promise<number> {
   return withReconciliation(async (session) => {
     const { reader, reconciler } = session;
     const live = (await reader.boards()).map(({ board }) => board);
     const names = boards.length === 0 ? live : [...new Set(boards)];
     if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
-    for (const board of names) if (!live.includes(board)) await refuse(reader, board);
+    for (const board of names)
+      if (!live.includes(board)) await reader.board(board).catch(throwRefusal);
     const reports = await interruptible((signal) =>
       runOnLog(signal, (run) =>
         reconciler.verify(names, { ...run, eventsPerSecond: options.throttle }),
@@ -27,13 +26,8 @@ export function boardsVerify(boards: readonly string[], options: VerifyOptions):
   });
 }
 
-/** @throws the error of reading the board; for a board that is being built, with exit code 3, as 1 would mean a difference */
-async function refuse(reader: BoardReader, board: string): Promise<void> {
-  try {
-    await reader.board(board);
-  } catch (error) {
-    throw error instanceof BoardBuildingError
-      ? new CommandError(error.message, EXIT.unreachable)
-      : error;
-  }
+/** A board that is being built has exit code 3, as 1 would mean a difference. */
+function throwRefusal(error: unknown): never {
+  if (!(error instanceof BoardBuildingError)) throw error;
+  throw new CommandError(error.message, EXIT.unreachable);
 }

@@ -8,11 +8,9 @@ import { print } from '../output.js';
 import { Throttle } from '../../infra/throttle.js';
 import { ProgressBar } from '../progress.js';
 import { withKafka } from '../kafka-session.js';
+import type { JsonOption } from '../usage/options.js';
 
-export interface ProduceOptions {
-  readonly rate?: number;
-  readonly json?: boolean;
-}
+type ProduceOptions = JsonOption & { readonly rate?: number };
 
 const MAX_LINES_PER_SEND = 1_000;
 const MAX_BYTES_PER_SEND = 512 * 1_024;
@@ -55,9 +53,15 @@ async function sendFile(
   let rejected = 0;
   try {
     for await (const batch of readLineBatches(source, { lines, bytes: MAX_BYTES_PER_SEND })) {
-      const messages = toMessages(producer, batch, largest, (line, reason) => {
-        rejected += 1;
-        process.stderr.write(`${file}:${line.number}: ${reason}\n`);
+      const messages = batch.flatMap((line) => {
+        try {
+          return toMessages(producer, line, largest);
+        } catch (error) {
+          if (!(error instanceof InvalidScoreEventError)) throw error;
+          rejected += 1;
+          process.stderr.write(`${file}:${line.number}: ${error.message}\n`);
+          return [];
+        }
       });
       await throttle.next(messages.length);
       await producer.sendMessages(messages);
@@ -70,27 +74,9 @@ async function sendFile(
   return { sent, rejected, seconds: Math.round(performance.now() - begin) / 1_000 };
 }
 
-/** The messages of the valid lines, in order; skips blank lines. */
-function toMessages(
-  producer: ScoreProducer,
-  lines: readonly Line[],
-  largest: number,
-  reject: (line: Line, reason: string) => void,
-): Message[] {
-  return lines.flatMap((line) => {
-    if (line.text?.trim() === '') return [];
-    try {
-      return [toMessage(producer, line, largest)];
-    } catch (error) {
-      if (!(error instanceof InvalidScoreEventError)) throw error;
-      reject(line, error.message);
-      return [];
-    }
-  });
-}
-
-/** @throws InvalidScoreEventError */
-function toMessage(producer: ScoreProducer, { text, bytes }: Line, largest: number): Message {
+/** The message of a line; none of a blank one. @throws InvalidScoreEventError */
+function toMessages(producer: ScoreProducer, { text, bytes }: Line, largest: number): Message[] {
+  if (text?.trim() === '') return [];
   if (text === undefined)
     throw new InvalidScoreEventError('NOT_UTF8', 'the line is not valid UTF-8');
   if (bytes > largest)
@@ -98,7 +84,7 @@ function toMessage(producer: ScoreProducer, { text, bytes }: Line, largest: numb
       'TOO_LARGE',
       `the line has ${bytes} bytes; the score topic accepts ${largest}`,
     );
-  return producer.toMessage(text);
+  return [producer.toMessage(text)];
 }
 
 function summaryText({ sent, rejected, seconds }: Awaited<ReturnType<typeof sendFile>>): string {

@@ -9,9 +9,8 @@ import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
 import type { ReadOptions } from '../usage/options.js';
 
-export interface RankOptions extends ReadOptions {
-  readonly dense?: boolean;
-}
+type RankOptions = ReadOptions & { readonly dense?: boolean };
+
 interface Place extends Standing {
   readonly view: string;
   readonly size: number;

@@ -5,12 +5,8 @@ import { loadSettings } from '../../config/settings.js';
 import type { Role } from '../../config/roles.js';
 import { EXIT } from '../exit-codes.js';
 
-export interface StartOptions {
-  readonly roles: readonly Role[];
-}
-
 /** `ranklog start`: runs roles until a signal ends them. */
-export async function start({ roles }: StartOptions): Promise<number> {
+export async function start({ roles }: { readonly roles: readonly Role[] }): Promise<number> {
   const { settings } = loadSettings();
   const logger = createLogger(settings);
   const force = () => process.exit(EXIT.no);

@@ -9,11 +9,9 @@ import { withKafka, type KafkaSession } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import { ProgressBar } from '../progress.js';
 import { withRedis, type RedisSession } from '../session.js';
+import type { JsonOption } from '../usage/options.js';
 
-export interface StatusOptions {
-  readonly wait?: number;
-  readonly json?: boolean;
-}
+type StatusOptions = JsonOption & { readonly wait?: number };
 
 export function status(options: StatusOptions): Promise<number> {
   return withKafka((kafka) => withRedis((redis) => showStatus(kafka, redis, options)));

@@ -1,19 +1,18 @@
 import { BoardStore, KeySpace, OtherIdentityError, type Identity } from '#board-store';
 import { topicNames } from '#contracts';
 import { partitionCount } from '#kafka-batch';
+import type { Settings } from '../../config/settings.js';
 import { createTopics, ScoreTopicError, type TopicReport } from '../../infra/topics.js';
 import { ResultLog } from '../../ingest/result-log.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { withKafka } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
+import type { JsonOption } from '../usage/options.js';
 
-export interface TopicsOptions {
-  readonly partitions?: number;
-  readonly allowShortHistory?: boolean;
-  readonly adopt?: boolean;
-  readonly json?: boolean;
-}
+type TopicsOptions = JsonOption & { readonly adopt?: boolean } & Partial<
+    Pick<Settings, 'partitions' | 'allowShortHistory'>
+  >;
 
 export function topics(options: TopicsOptions): Promise<number> {
   return withKafka(async ({ admin, settings, topics: names }) => {
