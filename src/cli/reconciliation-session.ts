@@ -1,58 +1,48 @@
-import 'reflect-metadata';
-import { Module, type INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { Redis } from 'ioredis';
-import { BoardReader, IdentityCheck } from '#board-store';
-import { ConfigModule } from '../infra/config.module.js';
-import { ConnectionsModule, STORES, type Stores } from '../infra/connections.module.js';
+import { BoardReader } from '#board-store';
+import { connect, createStores } from '../infra/connections.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
-import { nestLogger } from '../infra/logger.js';
-import { ReconcilerModule } from '../maintenance/reconciler.module.js';
-import { Reconciler } from '../maintenance/reconciler.js';
+import { createRedis } from '../infra/redis.js';
+import { createReconciler } from '../maintenance/reconciler.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
 import { DefinitionsTopic } from '../registry/definitions-topic.js';
-import { openSession, type Session } from './session.js';
-
-@Module({ imports: [ConnectionsModule, ReconcilerModule] })
-class CommandModule {}
+import { openSession } from './session.js';
 
 /** The settings, connections, stores and services that commands on generations use. */
-export type ReconciliationSession = ReturnType<typeof sessionOf>;
+export type ReconciliationSession = Awaited<ReturnType<typeof open>>;
 
-function sessionOf(app: INestApplicationContext, { settings, logger }: Session) {
-  const stores = app.get<Stores>(STORES);
-  const redis = app.get(Redis);
-  const { kafka, admin, topics } = app.get(KafkaConnection);
+async function open() {
+  const { settings: ours, logger } = openSession();
+  const settings = { ...ours, backgroundRate: 0 }; // a command has its own limit, --throttle
+  const options = { settings, logger, roles: [] };
+  const redis = createRedis(settings, logger);
+  const connection = new KafkaConnection(settings, logger);
+  const identity = await connect(redis, connection, options);
+  const stores = createStores(redis, settings, identity);
+  const definitions = new DefinitionsTopic(connection, identity, logger);
+  const { kafka, admin, topics } = connection;
   return {
-    ...{ settings, logger, redis, kafka, admin, topics, ...stores },
-    identity: app.get(IdentityCheck),
-    definitions: app.get(DefinitionsTopic),
-    registrar: app.get(BoardRegistrar),
+    ...{ settings, logger, redis, kafka, admin, topics, identity, definitions, ...stores },
+    registrar: new BoardRegistrar(stores, definitions, connection, options),
     reader: new BoardReader({ redis, prefix: stores.keys.prefix }),
-    reconciler: app.get(Reconciler),
+    reconciler: createReconciler(stores, connection, definitions, options),
     graceMs: settings.rollbackGrace,
   };
 }
 
 /**
- * Runs `use` with the services of the role `reconciliation`, then closes them. `checks`: refuse a Redis of another ranklog.
+ * Runs `use` with the services of the role `reconciliation`, then disconnects. `checks`: refuse a Redis of another ranklog.
  * @throws ServiceUnreachableError, TopicsMissingError, OtherIdentityError
  */
 export async function withReconciliation<T>(
   use: (session: ReconciliationSession) => Promise<T>,
   checks = true,
 ): Promise<T> {
-  const { settings: ours, logger } = openSession();
-  const settings = { ...ours, backgroundRate: 0 }; // a command has its own limit, --throttle
-  const app = await NestFactory.createApplicationContext(
-    { module: CommandModule, imports: [ConfigModule.forRoot({ settings, logger, roles: [] })] },
-    { logger: nestLogger(logger), abortOnError: false },
-  );
+  const session = await open();
   try {
-    const session = sessionOf(app, { settings, logger });
     if (checks) await session.store.check();
     return await use(session);
   } finally {
-    await app.close();
+    await session.admin.disconnect();
+    session.redis.disconnect();
   }
 }

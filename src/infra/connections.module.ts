@@ -43,7 +43,12 @@ const PROVIDERS = [
 
 export type Stores = ReturnType<typeof createStores>;
 
-function createStores(redis: Redis, { redisPrefix, shards }: Settings, identity: IdentityCheck) {
+/** The stores of one ranklog. */
+export function createStores(
+  redis: Redis,
+  { redisPrefix, shards }: Settings,
+  identity: IdentityCheck,
+) {
   const keys = new KeySpace(redisPrefix);
   return {
     keys,
@@ -79,7 +84,7 @@ export class ConnectionsModule implements OnApplicationShutdown {
  * Waits for Redis and Kafka, connects, and reads the cluster id. Closes both on failure, as Nest calls no shutdown hook then.
  * @throws ServiceUnreachableError, TopicsMissingError, and the reason of the shutdown signal
  */
-async function connect(
+export async function connect(
   redis: Redis,
   { admin, topics }: KafkaConnection,
   { settings, logger, shutdown }: ProcessOptions,

@@ -13,6 +13,10 @@ import {
 import { cutPartitions, nextOf, type OpenShadow } from '../generations/log-history.js';
 import { promote, recordDefinition, type PromotionReport } from '../generations/promote.js';
 import { planShadow, warnOfDiscardedShadow } from '../generations/shadow-plan.js';
+import type { ProcessOptions } from '../infra/config.module.js';
+import type { Stores } from '../infra/connections.module.js';
+import type { KafkaConnection } from '../infra/kafka.js';
+import type { DefinitionsTopic } from '../registry/definitions-topic.js';
 import { Verify, type VerifyOptions, type VerifyReport } from '../verify/verify.js';
 
 type SnapshotOptions = Omit<BuildOptions, 'from' | 'isFirst'>;
@@ -130,4 +134,17 @@ export class Reconciler {
       await leases.release(lease);
     }
   }
+}
+
+export function createReconciler(
+  stores: Stores,
+  { kafka, admin, topics }: KafkaConnection,
+  definitions: DefinitionsTopic,
+  { settings, logger }: ProcessOptions,
+): Reconciler {
+  return new Reconciler({
+    ...{ ...stores, kafka, admin, definitions, logger, topic: topics.scoreEvents },
+    graceMs: settings.rollbackGrace,
+    eventsPerSecond: settings.backgroundRate || undefined,
+  });
 }

@@ -1,18 +1,28 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { GenerationCatalog } from '#board-store';
+import { PROCESS_OPTIONS } from '../infra/config.module.js';
+import { STORES } from '../infra/connections.module.js';
+import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
+import { DefinitionsTopic } from '../registry/definitions-topic.js';
+import { RegistryModule } from '../registry/registry.module.js';
 import { VerifySchedule } from '../verify/schedule.js';
 import { ScheduledVerify } from '../verify/scheduled-verify.js';
 import { BackgroundBuilder } from './background-builder.js';
 import { Maintenance } from './maintenance.js';
-import { ReconcilerModule } from './reconciler.module.js';
+import { createReconciler, Reconciler } from './reconciler.js';
 
 /** The role `reconciliation`: registers boards before ingest reads the score topic, builds new ones, and verifies on a schedule. */
 @Module({
-  imports: [ReconcilerModule, MetricsModule],
+  imports: [RegistryModule, MetricsModule],
   providers: [
+    {
+      provide: Reconciler,
+      inject: [STORES, KafkaConnection, DefinitionsTopic, PROCESS_OPTIONS],
+      useFactory: createReconciler,
+    },
     BackgroundBuilder,
     {
       provide: Maintenance,
