@@ -57,7 +57,11 @@ export function viewsOf(
   for (const [combination, names] of definition.dimensions.entries()) {
     const lists = names.map((name) => valuesOf(definition.board, name, attributes));
     const count = lists.reduce((product, list) => product * list.length, present);
-    if (views.length + count > MAX_VIEWS_OF_AN_EVENT) throw tooManyViews(definition.board);
+    if (views.length + count > MAX_VIEWS_OF_AN_EVENT)
+      throw new RejectedEventError(
+        'TOO_MANY_VIEWS_OF_AN_EVENT',
+        `the event would move more than ${MAX_VIEWS_OF_AN_EVENT} views of board "${definition.board}"; send fewer values in its attributes`,
+      );
     const places = combinations(names, lists);
     for (const [index, instance] of instances.entries()) {
       if (instance === undefined) continue;
@@ -79,13 +83,6 @@ function valuesOf(board: string, name: string, attributes: Attributes): readonly
   return typeof value === 'string' ? [value] : [...new Set(value)];
 }
 
-function tooManyViews(board: string): RejectedEventError {
-  return new RejectedEventError(
-    'TOO_MANY_VIEWS_OF_AN_EVENT',
-    `the event would move more than ${MAX_VIEWS_OF_AN_EVENT} views of board "${board}"; send fewer values in its attributes`,
-  );
-}
-
 /** ` name=value ...` for each choice of values; the value of the last name changes fastest. */
 function combinations(names: readonly string[], lists: readonly (readonly string[])[]): string[] {
   let places = [''];
@@ -102,12 +99,9 @@ export function publishesView(definition: BoardDefinition, view: string): boolea
   const { window, where } = parseView(view);
   const names = where.map(([name]) => name).join(' ');
   const published = publishedParts(definition);
-  return (
-    published.windows[definition.windows.findIndex((known) => isInstance(window, known))] ===
-      true &&
-    published.dimensions[definition.dimensions.findIndex((list) => list.join(' ') === names)] ===
-      true
-  );
+  const windowAt = definition.windows.findIndex((known) => isInstance(window, known));
+  const dimensionAt = definition.dimensions.findIndex((list) => list.join(' ') === names);
+  return published.windows[windowAt] === true && published.dimensions[dimensionAt] === true;
 }
 
 /** Whether a text names an instance of a window: `season:x`, `week:2026-W47` or `interval:x@2026-11-20T00:00:00Z`. */

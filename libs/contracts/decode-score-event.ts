@@ -70,14 +70,14 @@ function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {
         : 'the event has both delta and deltas; send one of them',
     );
   const numbers = exactDeltas(event, text);
-  if (!numbers.ok) return reject('INVALID_NUMBER', numbers.detail);
+  if (typeof numbers === 'string') return reject('INVALID_NUMBER', numbers);
   const occurredAt = event.occurredAt === undefined ? undefined : parseTime(event.occurredAt);
   return {
     ok: true,
     event: {
       board: event.board,
       playerId: event.playerId,
-      ...numbers.deltas,
+      ...numbers,
       ...(occurredAt === undefined ? {} : { occurredAt }),
       ...(event.eventId === undefined ? {} : { eventId: event.eventId }),
       attributes: event.attributes ?? {},

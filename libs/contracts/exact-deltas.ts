@@ -3,10 +3,6 @@ import { parse as parseLossless } from 'lossless-json';
 import type { ScoreEvent } from './score-event.js';
 import { hasSafeDigits, MAX_NUMBER_DIGITS } from './values.js';
 
-type Result =
-  | { readonly ok: true; readonly deltas: EventNumbers }
-  | { readonly ok: false; readonly detail: string };
-
 /**
  * Matches if a JSON text can contain a number whose text JSON.parse loses: with an exponent, with so many digits that it is
  * rounded, or so small that String writes it with an exponent.
@@ -19,8 +15,9 @@ const DELTA = '';
 /**
  * The exact values of an event. JSON.parse turns 1e3 into 1000 and rounds long numbers, so a text that may have such numbers
  * is parsed again. That parser is recursive, so the event must not be nested deeply.
+ * @returns the values, or what is wrong with one
  */
-export function exactDeltas(event: ScoreEvent, text: string): Result {
+export function exactDeltas(event: ScoreEvent, text: string): EventNumbers | string {
   const given = event.deltas ?? { [DELTA]: event.delta ?? '' };
   const texts: Record<string, string> = Object.create(null) as Record<string, string>;
   let hasNumbers = false;
@@ -31,9 +28,8 @@ export function exactDeltas(event: ScoreEvent, text: string): Result {
   }
   const problem =
     hasNumbers && INEXACT_NUMBER.test(text) ? restoreNumbers(event, texts, text) : undefined;
-  if (problem !== undefined) return { ok: false, detail: problem };
-  const deltas = event.deltas === undefined ? { delta: texts[DELTA] ?? '' } : { deltas: texts };
-  return { ok: true, deltas };
+  if (problem !== undefined) return problem;
+  return event.deltas === undefined ? { delta: texts[DELTA] ?? '' } : { deltas: texts };
 }
 
 class NumberText {

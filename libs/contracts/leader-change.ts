@@ -6,16 +6,10 @@ import { LEADER, MOVED_PLAYER, SOURCE, type Leader, type MovedPlayer } from './r
 import { ID, TIME } from './rules.js';
 
 /** A player who entered the top N. */
-export interface EnteredLeader {
-  playerId: string;
-  rank: number;
-}
+export type EnteredLeader = Pick<Leader, 'playerId' | 'rank'>;
 
 /** A player who left the top N. */
-export interface LeftLeader {
-  playerId: string;
-  rankBefore: number;
-}
+export type LeftLeader = Pick<MovedPlayer, 'playerId' | 'rankBefore'>;
 
 /** The new top N of a view, and who entered, left or moved since the previous leader change of the view. */
 export interface LeaderChange {
