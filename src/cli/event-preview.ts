@@ -12,7 +12,6 @@ import { expiryText } from '../standings/view-json.js';
 
 /** The effect of a score event by the definition alone, as `boards show --event --json` prints it. */
 export type EventPreview = ReturnType<typeof previewEvent>;
-export type MovingEvent = ReturnType<typeof movingEvent>;
 
 /** `timestamp` is the record's, in ms; `board` replaces the event's board. */
 export interface PreviewContext extends Pick<Settings, 'redisPrefix' | 'shards'> {

@@ -27,10 +27,6 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   }
 }
 
-export function isInteractive(): boolean {
-  return process.stdin.isTTY && process.stderr.isTTY;
-}
-
 /** Asks on the terminal; only y and yes confirm. @throws the reason of the signal when it is aborted */
 export async function confirm(
   question: string,

@@ -186,7 +186,8 @@ export class BoardRegistrar {
       );
     else if (now.generation !== before?.generation)
       this.options.logger.info(
-        `board "${board}" is live as generation ${now.generation}${historyText(now)}`,
+        `board "${board}" is live as generation ${now.generation}`,
+        now.starts && { startsAt: Object.fromEntries(now.starts) },
       );
   }
 
@@ -215,12 +216,6 @@ export class BoardRegistrar {
     }
     this.#compared = new Set(live.keys());
   }
-}
-
-function historyText({ starts }: LiveBoard): string {
-  if (starts === undefined) return '';
-  const begins = [...starts].map(([partition, from]) => `partition ${partition}: offset ${from}`);
-  return `, without the records before its start (${begins.join(', ')})`;
 }
 
 export class BoardsFileMissingError extends Error {

@@ -116,7 +116,7 @@ describe('a turn of the schedule', () => {
     expect(verified).toEqual([['arena', 'chess', 'golf']]);
     expect(words).toEqual([
       'info: board "arena" is what the log makes of it: 10 places in 2 views verified',
-      'error: board "chess" has 4 difference(s) to the log in 10 places in 2 views, such as missing (player ada in "all")',
+      'error: board "chess" has 4 difference(s) to the log in 10 places in 2 views',
       'info: board "golf" is what the log makes of it: 10 places in 2 views verified',
     ]);
     expect(Object.fromEntries(gauges)).toEqual({

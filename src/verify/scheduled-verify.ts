@@ -150,7 +150,7 @@ export class ScheduledVerify {
       );
     else
       this.options.logger.error(
-        `board "${board}" has ${differenceCount} difference(s) to the log in ${compared}, such as ${differences(report)}`,
+        `board "${board}" has ${differenceCount} difference(s) to the log in ${compared}`,
         { differences: report.differences },
       );
   }
@@ -171,12 +171,4 @@ export class ScheduledVerify {
       );
     }
   }
-}
-
-function differences({ differences: some }: VerifyReport): string {
-  return some
-    .map(({ kind, view, playerId }) =>
-      playerId === undefined ? `${kind} ("${view}")` : `${kind} (player ${playerId} in "${view}")`,
-    )
-    .join(', ');
 }

@@ -97,7 +97,7 @@ describe('a command that is interrupted', () => {
     await deleteLease(); // as if it had expired
     expect(await discard()).toMatchObject({
       code: 0,
-      out: `${generation}: discarded; it was the shadow of a killed reconciliation of board "arena", which the next one can no longer continue\n`,
+      out: `${generation}: discarded\n`,
     });
     expect(await sandbox.redis.keys(`*${generation}*`)).toEqual([]);
     expect(await shadow()).toBe('none');

@@ -3,7 +3,7 @@ import { CancelledError } from '../../generations/errors.js';
 import { readBoardsFile } from '../../registry/board-registrar.js';
 import { needsBuild, type Plan } from '../../registry/plan.js';
 import { readPlan } from '../../registry/read-plan.js';
-import { confirm, interruptible, isInteractive } from '../terminal.js';
+import { confirm, interruptible } from '../terminal.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { describe, exitCodeOf } from '../failures.js';
 import { withLease } from '../held-lease.js';
@@ -72,7 +72,7 @@ async function confirmSteps(
   remove: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  if (!isInteractive())
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new CommandError(
       'apply asks for confirmation, and there is no terminal; use --yes, or "ranklog boards plan" to see the changes',
       EXIT.usage,

@@ -4,15 +4,15 @@ import { Document, isCollection, isMap, visit } from 'yaml';
 import { boardFields, suggestion, type BoardDefinition } from '#board';
 import { loadSettings } from '../../config/settings.js';
 import { readBoardsFile } from '../../registry/board-registrar.js';
-import { previewEvent, type EventPreview, type MovingEvent } from '../event-preview.js';
+import { previewEvent, type EventPreview } from '../event-preview.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
+import type { JsonOption } from '../usage/options.js';
 
-export interface ShowOptions {
+interface ShowOptions extends JsonOption {
   readonly board?: string;
   readonly event?: string;
   readonly at?: number;
-  readonly json?: boolean;
 }
 
 export async function boardsShow(given: string | undefined, options: ShowOptions): Promise<number> {
@@ -70,13 +70,11 @@ function toYaml(value: object): string {
 }
 
 function toText(preview: EventPreview): string {
-  if (!('deadLetter' in preview)) return movingText(preview);
-  const { code, detail, wayOut } = preview.deadLetter;
-  return `dead letter ${code}: ${detail}\n${wayOut}`;
-}
-
-function movingText(event: MovingEvent): string {
-  const { board, shard, playerId, occurredAt, eventId, columns, views, live } = event;
+  if ('deadLetter' in preview) {
+    const { code, detail, wayOut } = preview.deadLetter;
+    return `dead letter ${code}: ${detail}\n${wayOut}`;
+  }
+  const { board, shard, playerId, occurredAt, eventId, columns, views, live } = preview;
   const id = eventId === undefined ? '' : `, event id ${eventId} (duplicates are dropped)`;
   const head = `${board} (shard ${shard}): ${playerId} at ${occurredAt}${id}`;
   const values = Object.entries(columns).map(([column, value]) => [column, value ?? '-']);

@@ -28,14 +28,14 @@ export function rank(board: string, player: string, options: RankOptions): Promi
       standing === null ? [] : [{ view, size, ...standing }],
     );
     if (dense === true && places.some(({ denseRank }) => denseRank === undefined))
-      process.stderr.write(`ranklog: ${TOO_DEEP}\n`);
+      process.stderr.write(
+        'ranklog: a dense rank is missing: too many players are in front to count it\n',
+      );
     const answer = { board, playerId: player, stale: isStale, places };
     print(answer, options, () => toTable(board, player, places));
     return readCode(isStale, places.length > 0 ? EXIT.ok : EXIT.no);
   }, options.generation);
 }
-
-const TOO_DEEP = 'a dense rank is missing: too many players are in front to count it';
 
 async function readEverywhere(
   reader: BoardReader,

@@ -2,7 +2,7 @@ import { BoardStore, KeySpace, OtherIdentityError, type Identity } from '#board-
 import { topicNames } from '#contracts';
 import { partitionCount } from '#kafka-batch';
 import type { Settings } from '../../config/settings.js';
-import { createTopics, ScoreTopicError, type TopicReport } from '../../infra/topics.js';
+import { createTopics, ScoreTopicError } from '../../infra/topics.js';
 import { ResultLog } from '../../ingest/result-log.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { withKafka } from '../kafka-session.js';
@@ -19,20 +19,18 @@ export function topics(options: TopicsOptions): Promise<number> {
     try {
       const reports = await createTopics(admin, names, { ...settings, ...options });
       if (options.adopt === true) await adopt();
-      print(reports, options, toTable);
+      print(reports, options, () =>
+        table(
+          ['topic', 'partitions', 'state'],
+          reports.map(({ topic, partitions, state }) => [topic, partitions, state]),
+        ),
+      );
       return EXIT.ok;
     } catch (error) {
       if (error instanceof ScoreTopicError) throw new CommandError(error.message, EXIT.no);
       throw error;
     }
   });
-}
-
-function toTable(reports: readonly TopicReport[]): string {
-  return table(
-    ['topic', 'partitions', 'state'],
-    reports.map(({ topic, partitions, state }) => [topic, partitions, state]),
-  );
 }
 
 /** `ranklog topics --adopt`: moves Redis and the topics to the settings of this process. */

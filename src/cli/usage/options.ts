@@ -63,28 +63,17 @@ export function momentOf(text: string): number {
   return timeFrom(text, 'use a time with a zone, such as 2026-11-20T09:00:00Z');
 }
 
-export interface PastMoment {
-  /** ms */
-  readonly time: number;
-  /** The text was a date: `time` is its start in UTC. */
-  readonly isDate: boolean;
-}
-
-/** A time with a zone, or a date, in the past. */
-export function pastMoment(text: string): PastMoment {
+/** A time with a zone, or a date (its start in UTC), in the past; in ms. */
+export function pastMoment(text: string): number {
   const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
-  const time = timeFrom(
-    isDate ? `${text}T00:00:00Z` : text,
-    'use a date, or a time with a zone, such as 2026-03-01T00:00:00Z',
-  );
-  return { time: inThePast(time), isDate };
+  const hint = 'use a date, or a time with a zone, such as 2026-03-01T00:00:00Z';
+  return inThePast(timeFrom(isDate ? `${text}T00:00:00Z` : text, hint));
 }
 
 function pastTimeOrStart(text: string): From {
   if (text === 'start') return text;
-  return inThePast(
-    timeFrom(text, 'use a time with a zone, such as 2026-11-20T09:00:00Z, or "start"'),
-  );
+  const hint = 'use a time with a zone, such as 2026-11-20T09:00:00Z, or "start"';
+  return inThePast(timeFrom(text, hint));
 }
 
 function timeFrom(text: string, hint: string): number {
