@@ -26,12 +26,12 @@ export class LiveController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { reader } = this;
-    const { limit = DEFAULT_LIMIT } = query;
-    await readSelected({ reader, board, name: 'standingsEvents' }, query, async ({ selection }) => {
+    await readSelected({ reader, board, name: 'standingsEvents' }, query, async (asked) => {
       const { definition } = await reader.board(board);
-      const { view } = selectedView(definition, selection);
+      const { view } = selectedView(definition, asked);
       if (!publishesView(definition, view)) throw notPublished(board, ` of the view "${view}"`);
-      await this.streams.standings(reply, { ...selection, board, limit });
+      const { limit = DEFAULT_LIMIT } = asked;
+      await this.streams.standings(reply, { ...asked, board, limit });
     });
   }
 

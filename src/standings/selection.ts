@@ -1,22 +1,18 @@
-import { InvalidReadError, type BoardReader, type ViewSelection } from '#board-store';
 import { NoSuchViewError } from '#board';
+import { InvalidReadError, type BoardReader, type CountRequest } from '#board-store';
 import { parseTime } from '#board/time';
 import { unknownParameter } from '../infra/request-validation.js';
-import { PARAMETERS, QUERIES } from './request-schemas.js';
+import { PARAMETERS, QUERIES, type QueryOf } from './request-schemas.js';
 
-type Query = Readonly<Record<string, unknown>>;
-
-/** What a query asks for: its view, and the values of columns that it gives as `score.COLUMN`. */
-export interface Selected {
-  readonly selection: ViewSelection;
-  readonly columns: Readonly<Record<string, string>>;
-}
+/** A query as the reader takes it: its own parameters, its view, the range `min` to `max`, and the values of `score.COLUMN`. */
+type Asked<Name extends keyof typeof QUERIES> = Omit<QueryOf<Name>, 'at'> &
+  CountRequest & { readonly columns: Readonly<Record<string, string>> };
 
 const COLUMN = 'score.';
 const DIMENSION = 'where.';
 
 /** Reads a query: a name that is no parameter of any request is that of a dimension. @throws ProblemError UNKNOWN_PARAMETER */
-export function selected(name: keyof typeof QUERIES, query: Query): Selected {
+function askedBy<Name extends keyof typeof QUERIES>(name: Name, query: QueryOf<Name>): Asked<Name> {
   const own = Object.keys(QUERIES[name].properties);
   const columns: [name: string, value: string][] = [];
   const where: [name: string, value: string][] = [];
@@ -27,9 +23,13 @@ export function selected(name: keyof typeof QUERIES, query: Query): Selected {
       columns.push([key.slice(COLUMN.length), String(value)]);
     else where.push([key.startsWith(DIMENSION) ? key.slice(DIMENSION.length) : key, String(value)]);
   }
-  const { view, window, at } = query as { view?: string; window?: string; at?: string };
-  const selection = { view, window, where: Object.fromEntries(where), at: momentOf(at) };
-  return { selection, columns: Object.fromEntries(columns) };
+  const { at, min, max } = query as { at?: string; min?: string; max?: string };
+  const isRange = min !== undefined || max !== undefined; // only then, the reader counts the players in it
+  return {
+    ...query,
+    ...{ where: Object.fromEntries(where), columns: Object.fromEntries(columns) },
+    ...{ at: momentOf(at), scores: isRange ? { min, max } : undefined },
+  } as Asked<Name>;
 }
 
 /** The time of a text that the schema of the request has checked. */
@@ -41,13 +41,13 @@ export function momentOf(at: string | undefined): number | undefined {
  * Runs a read. If the board refuses its selection, or a cursor makes the selection irrelevant, checks whether a name in `where`
  * is that of no dimension: then it is a misspelt parameter. @throws ProblemError UNKNOWN_PARAMETER
  */
-export async function readSelected<T>(
-  { reader, board, name }: { reader: BoardReader; board: string; name: keyof typeof QUERIES },
-  query: Query,
-  read: (selected: Selected) => Promise<T>,
+export async function readSelected<T, Name extends keyof typeof QUERIES>(
+  { reader, board, name }: { reader: BoardReader; board: string; name: Name },
+  query: QueryOf<Name>,
+  read: (asked: Asked<Name>) => Promise<T>,
 ): Promise<T> {
-  const asked = selected(name, query);
-  const names = Object.keys(asked.selection.where ?? {});
+  const asked = askedBy(name, query);
+  const names = Object.keys(asked.where ?? {});
   const check = async () => {
     if (names.length === 0) return;
     const { definition } = await reader.board(board);
@@ -56,7 +56,7 @@ export async function readSelected<T>(
     if (unknown === undefined) return;
     throw unknownParameter(unknown, [...Object.keys(QUERIES[name].properties), ...dimensions]);
   };
-  if (query['after'] !== undefined) await check();
+  if ('after' in query) await check();
   try {
     return await read(asked);
   } catch (error) {

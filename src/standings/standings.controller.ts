@@ -3,7 +3,7 @@ import { BoardReader, InvalidReadError, type RankOrShare } from '#board-store';
 import { Answers } from './answers.js';
 import { BODIES, QUERIES, type BodyOf, type QueryOf } from './request-schemas.js';
 import { Read, ReadByPost } from './route.js';
-import { momentOf, readSelected, type Selected } from './selection.js';
+import { momentOf, readSelected } from './selection.js';
 
 /** The reads of one view: each is a method of BoardReader. */
 @Controller('v1/boards/:board')
@@ -13,20 +13,13 @@ export class StandingsController {
 
   @Read('standings', 'Standings', 'A page of a view', QUERIES.standings)
   standings(@Param('board') board: string, @Query() query: QueryOf<'standings'>) {
-    const { limit, from, after, dense } = query;
-    return this.#read(board, 'standings', query, ({ selection }) =>
-      this.reader.standings(board, {
-        ...{ ...selection, limit, from, after, dense },
-        scores: rangeOf(query),
-      }),
-    );
+    return this.#read(board, 'standings', query, (asked) => this.reader.standings(board, asked));
   }
 
   @Read('players', 'Search', 'Players whose id contains a text', QUERIES.search)
   search(@Param('board') board: string, @Query() query: QueryOf<'search'>) {
-    const { search, after } = query;
-    return this.#read(board, 'search', query, ({ selection }) =>
-      this.reader.search(board, search, { ...selection, after }),
+    return this.#read(board, 'search', query, (asked) =>
+      this.reader.search(board, query.search, asked),
     );
   }
 
@@ -36,10 +29,7 @@ export class StandingsController {
     @Param('player') player: string,
     @Query() query: QueryOf<'player'>,
   ) {
-    const { dense, gaps } = query;
-    return this.#read(board, 'player', query, ({ selection }) =>
-      this.reader.player(board, player, { ...selection, dense, gaps }),
-    );
+    return this.#read(board, 'player', query, (asked) => this.reader.player(board, player, asked));
   }
 
   @Read('players/:player/around', 'Standings', 'The players around a player', QUERIES.around)
@@ -48,38 +38,35 @@ export class StandingsController {
     @Param('player') player: string,
     @Query() query: QueryOf<'around'>,
   ) {
-    const { above, below, dense } = query;
-    return this.#read(board, 'around', query, ({ selection }) =>
-      this.reader.around(board, player, { ...selection, above, below, dense }),
-    );
+    return this.#read(board, 'around', query, (asked) => this.reader.around(board, player, asked));
   }
 
   @ReadByPost('players::batch', 'SelectedStandings', 'Several players by id', BODIES.players)
   players(@Param('board') board: string, @Body() body: BodyOf<'players'>) {
-    const { playerIds, at, ...selection } = body;
-    return this.reader.players(board, playerIds, { ...selection, at: momentOf(at) });
+    return this.reader.players(board, body.playerIds, { ...body, at: momentOf(body.at) });
   }
 
   @Read('rank', 'RankOfScore', 'The rank that a score would have', QUERIES.rank)
   rank(@Param('board') board: string, @Query() query: QueryOf<'rank'>) {
-    return this.#read(board, 'rank', query, ({ selection, columns }) =>
-      this.reader.rankOf(board, scoreOf(query, columns), selection),
-    );
+    return this.#read(board, 'rank', query, (asked) => {
+      const { score, columns } = asked;
+      const isOne = score === undefined || Object.keys(columns).length === 0;
+      if (!isOne) throw new InvalidReadError('score', 'give either score or score.COLUMN');
+      return this.reader.rankOf(board, score ?? columns, asked);
+    });
   }
 
   @Read('at', 'Standings', 'The player at a rank or percentage', QUERIES.at)
   at(@Param('board') board: string, @Query() query: QueryOf<'at'>) {
-    const { dense } = query;
-    return this.#read(board, 'at', query, ({ selection }) =>
-      this.reader.at(board, rankOrShareOf(query), { ...selection, dense }),
+    return this.#read(board, 'at', query, (asked) =>
+      this.reader.at(board, rankOrShareOf(query), asked),
     );
   }
 
   @Read('count', 'Count', 'The number of players', QUERIES.count)
   count(@Param('board') board: string, @Query() query: QueryOf<'count'>) {
-    return this.#read(board, 'count', query, async ({ selection }) => {
-      const request = { ...selection, scores: rangeOf(query), limit: 0 };
-      const page = await this.reader.standings(board, request);
+    return this.#read(board, 'count', query, async (asked) => {
+      const page = await this.reader.standings(board, { ...asked, limit: 0 });
       const { view, version, stale, size, count = size } = page;
       return { board, view, version, stale, size, count };
     });
@@ -87,19 +74,16 @@ export class StandingsController {
 
   @Read('histogram', 'Histogram', 'How many players have which scores', QUERIES.histogram)
   histogram(@Param('board') board: string, @Query() query: QueryOf<'histogram'>) {
-    const { buckets } = query;
-    return this.#read(board, 'histogram', query, ({ selection }) =>
-      this.reader.histogram(board, { ...selection, buckets, scores: rangeOf(query) }),
-    );
+    return this.#read(board, 'histogram', query, (asked) => this.reader.histogram(board, asked));
   }
 
-  #read<T>(
+  #read<T, Name extends keyof typeof QUERIES>(
     board: string,
-    name: keyof typeof QUERIES,
-    query: object,
-    read: (selected: Selected) => Promise<T>,
+    name: Name,
+    query: QueryOf<Name>,
+    read: Parameters<typeof readSelected<T, Name>>[2],
   ): Promise<T> {
-    return readSelected({ reader: this.reader, board, name }, { ...query }, read);
+    return readSelected({ reader: this.reader, board, name }, query, read);
   }
 }
 
@@ -119,17 +103,6 @@ export class PlayersController {
     const requests = body.requests.map(({ at, ...request }) => ({ ...request, at: momentOf(at) }));
     return { playerId, standings: await this.reader.playerOn(playerId, requests) };
   }
-}
-
-/** undefined without bounds, as the reader counts only the players of a range that was asked for. */
-function rangeOf({ min, max }: { min?: string; max?: string }) {
-  return min === undefined && max === undefined ? undefined : { min, max };
-}
-
-/** @throws InvalidReadError if the query has both forms */
-function scoreOf({ score }: QueryOf<'rank'>, columns: Selected['columns']) {
-  if (score === undefined || Object.keys(columns).length === 0) return score ?? columns;
-  throw new InvalidReadError('score', 'give either score or score.COLUMN');
 }
 
 /** @throws InvalidReadError unless the query has exactly one of them */
