@@ -4,6 +4,7 @@ import type { Kafka } from 'kafkajs';
 import { fromEvent, type Observable } from 'rxjs';
 import { decodeRankChange, MalformedRecordError, type RankChange } from '#contracts';
 import {
+  lastRecords,
   lookAt,
   partitionCount,
   toError,
@@ -56,14 +57,21 @@ export class ChangeFeed {
     this.ended = Promise.race([run, this.#watchPartitions()]).catch(toError);
   }
 
-  /** Resolves when the feed has read what the topic held at the call. @throws if Kafka fails, or the abort reason */
+  /** Reads back up to 1 MiB of each partition, 10,000 offsets in all. @throws if Kafka fails, or the abort reason */
   static async open(options: FeedOptions): Promise<ChangeFeed> {
     const ranges = await rangesOf(options);
     const readBack = Math.floor(MOST_CHANGES / ranges.length);
-    const begin = ranges.map(({ start, end }) => Math.max(start, end - readBack));
-    const follower = await TopicFollower.open({ ...options, from: new Map(begin.entries()) });
+    const past = await Promise.all(
+      ranges.map((_, partition) => lastRecords(options.kafka, options.topic, partition, readBack)),
+    );
+    const begin = ranges.map(({ end }, partition) => past[partition]?.[0]?.offset ?? end);
+    const next = begin.map(
+      (start, partition) => (past[partition]?.at(-1)?.offset ?? start - 1) + 1,
+    );
+    const follower = await TopicFollower.open({ ...options, from: new Map(next.entries()) });
     const feed = new ChangeFeed(options, follower, begin);
-    await feed.#reach(ranges.map(({ end }) => end));
+    for (const [partition, records] of past.entries())
+      for (const record of records) feed.#take(record, partition);
     return feed;
   }
 
