@@ -11,7 +11,6 @@ import {
   type ViewsStep,
   type ViewSummary,
 } from './existing-views.js';
-import { exportPages } from './export.js';
 import { KeySpace } from './keys.js';
 import {
   anchorAt,
@@ -36,7 +35,7 @@ import {
   type Standings,
 } from './standings.js';
 import type { LiveBoard } from './types.js';
-import type { ViewReads } from './view-reads.js';
+import { walkView, type ViewReads } from './view-reads.js';
 import {
   encodeCursor,
   pageEndOf,
@@ -116,14 +115,20 @@ export class BoardReader implements ViewReads {
   /**
    * All players of all views, or of the views with these names: each view from the top in pages of 1,000 players, read by cursor as
    * `standings` reads them, while scores move. Reads a page when the caller asks for it; holds the names of up to 10,000 views.
+   * Without views there is one page, without a view: a board without players may be `stale`, too.
    * Rejects with ListingInterruptedError if another generation goes live meanwhile, and with ExpiredViewError if a view expires
    * before its last page is read; begin again then.
    * Cost: the listing of the views, and a request of O(log N + 1,000) per page.
    */
-  export(board: string, views?: readonly string[]): AsyncGenerator<Standings> {
+  async *export(board: string, names?: readonly string[]): AsyncGenerator<Standings> {
     const reader = new BoardReader({ redis: this.#redis, prefix: this.#keys.prefix });
     reader.#boards = this.#boards.pinned();
-    return exportPages(reader, board, views);
+    const heads = names?.map((view) => reader.standings(board, { view, limit: 0 }));
+    const named = heads && [{ stale: false, views: await Promise.all(heads) }];
+    for await (const { stale, views } of named ?? reader.viewPages(board)) {
+      if (views.length === 0) yield { board, view: '', version: 0, stale, size: 0, entries: [] };
+      for (const { view } of views) yield* walkView(reader, board, { view, most: Infinity });
+    }
   }
 
   /**

@@ -12,17 +12,7 @@ export {
   UnknownGenerationError,
 } from './errors.js';
 export type { ViewsPage, ViewSummary } from './existing-views.js';
-export type {
-  AroundRequest,
-  CountRequest,
-  Decimal,
-  HistogramRequest,
-  PageRequest,
-  PlayerRequest,
-  RankOrShare,
-  ScoreRange,
-  SearchRequest,
-} from './read-requests.js';
+export type * from './read-requests.js';
 export type {
   Histogram,
   Neighbour,

@@ -1,13 +1,14 @@
-import type {
-  AroundRequest,
-  CountRequest,
-  Decimal,
-  HistogramRequest,
-  PageRequest,
-  PlaceRequest,
-  PlayerRequest,
-  RankOrShare,
-  SearchRequest,
+import {
+  MOST_PLAYERS,
+  type AroundRequest,
+  type CountRequest,
+  type Decimal,
+  type HistogramRequest,
+  type PageRequest,
+  type PlaceRequest,
+  type PlayerRequest,
+  type RankOrShare,
+  type SearchRequest,
 } from './read-requests.js';
 import type {
   Histogram,
@@ -42,4 +43,20 @@ export interface ViewReads {
   at(board: string, asked: RankOrShare, request?: PlaceRequest): Promise<Standings>;
   histogram(board: string, request?: HistogramRequest): Promise<Histogram>;
   search(board: string, text: string, request?: SearchRequest): Promise<SearchPage>;
+}
+
+/** The pages of a view by cursor, from where the request begins, with at most `most` players in all; one page at least. */
+export async function* walkView(
+  reader: Pick<ViewReads, 'standings'>,
+  board: string,
+  { most, ...begin }: Omit<PageRequest, 'limit'> & { readonly most: number },
+): AsyncGenerator<Standings> {
+  let left = most;
+  for (let request: PageRequest | undefined = begin; request !== undefined;) {
+    const limit = Math.min(left, MOST_PLAYERS);
+    const page: Standings = await reader.standings(board, { ...request, limit });
+    yield page;
+    left -= page.entries.length;
+    request = left > 0 && page.next !== undefined ? { after: page.next } : undefined;
+  }
 }

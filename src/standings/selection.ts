@@ -29,7 +29,7 @@ function askedBy<Name extends keyof typeof QUERIES>(name: Name, query: QueryOf<N
     ...query,
     ...{ where: Object.fromEntries(where), columns: Object.fromEntries(columns) },
     ...{ at: momentOf(at), scores: isRange ? { min, max } : undefined },
-  } as Asked<Name>;
+  };
 }
 
 /** The time of a text that the schema of the request has checked. */

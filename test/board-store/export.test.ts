@@ -106,7 +106,7 @@ describe('an export', () => {
     ],
     [['all mode=m11 region=eu'], ['all region=eu mode=m11']],
     [['all region=none'], ['all region=none']],
-    [[], []],
+    [[], ['']],
   ])('of the views %j has these', async (names, expected) => {
     const pages = await pagesOf(board.reader(), names);
     expect(pages.map(({ view }) => view)).toEqual(expected);
@@ -117,6 +117,14 @@ describe('an export', () => {
     [['all', 'all  x=1'], MalformedViewError],
   ])('of the views %j is refused before the first page', async (names, error) => {
     await expect(board.reader().export('arena', names).next()).rejects.toThrow(error);
+  });
+
+  it('of a board without views has one page without a view, which says whether it is stale', async () => {
+    const fixture = await new StoreFixture(redis, newKeys()).register(arena);
+    const nothing = { board: 'arena', view: '', version: 0, size: 0, entries: [] };
+    expect(await pagesOf(fixture.reader())).toEqual([{ ...nothing, stale: false }]);
+    await redis.hset(fixture.keys.recoveryTargets(0), 0, 99);
+    expect(await pagesOf(fixture.reader())).toEqual([{ ...nothing, stale: true }]);
   });
 
   it('fails if a view expires before all of it is read', async () => {

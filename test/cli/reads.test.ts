@@ -6,6 +6,7 @@ import { seededRandom } from '../support/seeded-random.js';
 const BOARDS = `
 boards:
   arena: { columns: [{ name: points }], windows: [all, day] }
+  empty: { columns: [{ name: points }] }
   mixed:
     columns: [{ name: wins }, { name: best, update: best, order: asc }, { name: last, update: latest }]
     windows: [all, day]
@@ -253,6 +254,8 @@ describe('a stale answer', () => {
       ['rank', 'arena', 'nobody', '--window', 'all'],
       ['around', 'arena', 'ada'],
       ['explain', 'arena', 'ada'],
+      ['export', 'arena'],
+      ['export', 'empty'],
     ])
       expect([args, await ranklog(...args)]).toEqual([
         args,

@@ -49,7 +49,10 @@ let beforePage = (): Promise<void> | undefined => undefined;
 let reads = 0;
 
 beforeAll(async () => {
-  fixture = await GenerationFixture.make(testRedis, { definition, events: [...FEW, ...MANY] });
+  fixture = await GenerationFixture.make(testRedis, { definition, events: [] });
+  await fixture.store.registerBoards([{ ...definition, board: 'empty' }]);
+  await fixture.refresh();
+  await fixture.apply([...FEW, ...MANY]);
   const client = interceptedClient(redis, /^ranklogPage$/, async (run) => {
     reads += 1;
     await beforePage();
@@ -126,14 +129,19 @@ describe('an export over HTTP', () => {
     expect(response.json()).toMatchObject({ status, code });
   });
 
-  it('is refused while Redis lacks events', async () => {
-    const { keys } = fixture;
-    await redis.hset(keys.recoveryTargets(0), 0, 99);
-    const response = await opened.app.inject('/v1/boards/arena/export');
-    await redis.del(keys.recoveryTargets(0));
-    expect(response.json()).toMatchObject({ status: 503, code: 'STALE' });
-    expect(response.headers['retry-after']).toBe('1');
-  });
+  it.each(['arena', 'empty'])(
+    'of the board %s is refused while Redis lacks events',
+    async (board) => {
+      const { keys } = fixture;
+      const url = `/v1/boards/${board}/export`;
+      expect((await opened.app.inject(url)).statusCode).toBe(200);
+      await redis.hset(keys.recoveryTargets(0), 0, 99);
+      const response = await opened.app.inject(url);
+      await redis.del(keys.recoveryTargets(0));
+      expect(response.json()).toMatchObject({ status: 503, code: 'STALE' });
+      expect(response.headers['retry-after']).toBe('1');
+    },
+  );
 
   it('makes room when its client leaves; a ninth one at once is refused', async () => {
     let goOn: () => void = () => undefined;
