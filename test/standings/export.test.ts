@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { get, type ClientRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
@@ -143,27 +143,32 @@ describe('an export over HTTP', () => {
     },
   );
 
-  it('makes room when its client leaves; a ninth one at once is refused', async () => {
-    let goOn: () => void = () => undefined;
-    const waits = new Promise<void>((resolve) => (goOn = resolve));
-    const leaving: IncomingMessage[] = [];
-    while (leaving.length < 8) {
-      let own = 0;
-      beforePage = () => (++own > FIRST_READS ? waits : undefined);
-      leaving.push(await answerTo(''));
-    }
-    beforePage = () => undefined;
-    const refused = await opened.app.inject('/v1/boards/arena/export');
-    for (const response of leaving) response.destroy();
-    goOn();
-    expect([refused.statusCode, refused.body]).toEqual([
-      503,
-      expect.stringContaining('OVERLOADED'),
-    ]);
-    const answers = async () => (await opened.app.inject('/v1/boards/arena/export')).statusCode;
-    await eventually(async () => (await answers()) === 200, 'there is room again');
-    expect(opened.logged).toEqual([]);
-  });
+  it.each([0, FIRST_READS])(
+    'makes room when its client leaves after %d pages; a ninth one at once is refused',
+    async (pages) => {
+      let goOn: () => void = () => undefined;
+      const waits = new Promise<void>((resolve) => (goOn = resolve));
+      const leaving: ClientRequest[] = [];
+      while (leaving.length < 8) {
+        let own = 0;
+        beforePage = () => (++own > pages ? waits : undefined);
+        leaving.push(get(`${origin}/v1/boards/arena/export`, { agent: false }));
+        leaving.at(-1)!.on('error', () => undefined); // when it leaves
+        await eventually(() => own > pages, 'the export waits');
+      }
+      beforePage = () => undefined;
+      const refused = await opened.app.inject('/v1/boards/arena/export');
+      for (const request of leaving) request.destroy();
+      goOn();
+      expect([refused.statusCode, refused.body]).toEqual([
+        503,
+        expect.stringContaining('OVERLOADED'),
+      ]);
+      const answers = async () => (await opened.app.inject('/v1/boards/arena/export')).statusCode;
+      await eventually(async () => (await answers()) === 200, 'there is room again', 20);
+      expect(opened.logged).toEqual([]);
+    },
+  );
 
   it.each([{}, { 'accept-encoding': 'gzip' }])(
     'cuts the connection if it cannot go on (%j)',
