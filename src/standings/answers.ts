@@ -47,29 +47,22 @@ type Read = () => Promise<object>;
 @Injectable()
 export class Answers implements NestInterceptor, OnModuleInit {
   #inFlight = 0;
-  /** By URL, without the cache: the end of the last read, and the read that has not begun yet. */
-  readonly #last = new Map<string, Promise<void>>();
-  readonly #waiting = new Map<string, Promise<Answer>>();
-  readonly #answers: LRUCache<string, Answer, Read> | undefined;
+  readonly #answers: LRUCache<string, Answer, Read>;
 
   constructor(
-    @Inject(SETTINGS) { queryCache }: Pick<Settings, 'queryCache'>,
+    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queryCache'>,
     private readonly host: HttpAdapterHost,
   ) {
-    if (queryCache > 0) this.#answers = newCache(queryCache);
+    this.#answers = newCache(settings.queryCache);
   }
 
-  /** Requests that need no read of their own are answered before Nest handles them, which costs several times as much. */
+  /** Requests with an answer in the cache get it before Nest handles them, which costs several times as much. */
   onModuleInit(): void {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     server.addHook('preValidation', (request, reply, done) => {
-      const { method, url } = request;
-      const shared =
-        method === 'GET' ? (this.#answers?.get(url) ?? this.#waiting.get(url)) : undefined;
-      const send = (answer: Answer) => void reply.send(write(answer, request, reply));
-      if (shared === undefined) done();
-      else if (shared instanceof Promise) shared.then(send, done);
-      else send(shared);
+      const answer = request.method === 'GET' ? this.#answers.get(request.url) : undefined;
+      if (answer === undefined) done();
+      else void reply.send(write(answer, request, reply));
     });
   }
 
@@ -97,34 +90,21 @@ export class Answers implements NestInterceptor, OnModuleInit {
   }
 
   async #answer(url: string, read: Read): Promise<Answer> {
-    if (this.#answers === undefined) return this.#readNext(url, read);
+    const askedAt = performance.now();
     const known = this.#answers.peek(url, { allowStale: true });
-    const hasFailed = performance.now() - (known?.failedAt ?? -Infinity) < FALLBACK_MS;
+    const hasFailed = askedAt - (known?.failedAt ?? -Infinity) < FALLBACK_MS;
     const allowStale = hasFailed && known !== undefined && ageOf(known) < MOST_STALE_MS;
-    return this.#answers.forceFetch(url, { context: read, allowStale });
-  }
-
-  /** Reads as soon as the last read of this URL has ended; requests that come before share this read. */
-  #readNext(url: string, read: Read): Promise<Answer> {
-    const waiting = this.#waiting.get(url);
-    if (waiting !== undefined) return waiting;
-    const answer = (this.#last.get(url) ?? Promise.resolve()).then(() => {
-      this.#waiting.delete(url);
-      return answerOf(read);
-    });
-    const forget = () => {
-      if (this.#last.get(url) === ended) this.#last.delete(url);
-    };
-    const ended: Promise<void> = answer.then(forget, forget);
-    this.#waiting.set(url, answer);
-    this.#last.set(url, ended);
-    return answer;
+    const answer = await this.#answers.forceFetch(url, { context: read, allowStale });
+    const isTooOld = this.settings.queryCache === 0 && answer.readAt < askedAt;
+    return isTooOld ? this.#answers.forceFetch(url, { context: read }) : answer;
   }
 }
 
+/** The cache also shares reads while they run: with 0 for `ttl`, it does no more. */
 function newCache(ttl: number): LRUCache<string, Answer, Read> {
   return new LRUCache({
     ...{ ttl, max: MOST_ANSWERS, maxSize: MOST_BYTES, noDeleteOnStaleGet: true },
+    maxEntrySize: ttl > 0 ? MOST_BYTES : 1,
     ignoreFetchAbort: true, // a read that is evicted while it runs still has an answer
     sizeCalculation: ({ body }, url) => 2 * (body.length + url.length), // two bytes per character at most
     fetchMethod: async (_, known: Answer | undefined, { context }) => {
