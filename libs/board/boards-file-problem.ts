@@ -6,7 +6,7 @@ import { isNear, suggestion } from './suggestion.js';
 export interface Problem {
   readonly path: Path;
   /** Set if only one key of the value at `path` is wrong, such as an unknown field. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   readonly reason: string;
 }
 export type Path = readonly (string | number)[];
@@ -35,17 +35,13 @@ export function showValue(value: unknown): string {
 interface SchemaPart {
   readonly errorMessage?: string;
   readonly properties?: object;
-  readonly anyOf?: readonly Form[];
-}
-interface Form {
-  readonly enum?: readonly string[];
-  readonly required?: readonly string[];
+  readonly anyOf?: readonly { readonly enum?: unknown; readonly required?: readonly string[] }[];
 }
 
 export function schemaProblems(errors: readonly ErrorObject[]): Problem[] {
   return relevant(errors).map((error) => ({
     path: pathOf(error),
-    ...keyOf(error),
+    key: keyOf(error),
     reason: reasonOf(error),
   }));
 }
@@ -81,12 +77,9 @@ function formOf({ data, parentSchema }: ErrorObject): number {
   return marks.findIndex((mark) => mark !== undefined && keys.some((key) => isNear(key, mark)));
 }
 
-function keyOf({ keyword, params, propertyName }: ErrorObject): Pick<Problem, 'key'> {
-  const key =
-    keyword === 'additionalProperties'
-      ? (params as { additionalProperty: string }).additionalProperty
-      : propertyName;
-  return key === undefined ? {} : { key };
+function keyOf({ keyword, params, propertyName }: ErrorObject): string | undefined {
+  if (keyword !== 'additionalProperties') return propertyName;
+  return (params as { additionalProperty: string }).additionalProperty;
 }
 
 function pathOf({ instancePath }: ErrorObject): Path {

@@ -6,11 +6,10 @@ import type { BoardDefinition } from './definition.js';
 import { BoardsFileError } from './errors.js';
 import { readBoard, type BoardText } from './read-board.js';
 
-type BoardFields = Readonly<Record<string, { readonly default?: unknown }>>;
-
+/** The part of the schema that this file reads. */
 interface BoardsFileSchema {
   readonly properties: {
-    readonly boards: { readonly additionalProperties: { readonly properties: BoardFields } };
+    boards: { additionalProperties: { properties: Record<string, { default?: unknown }> } };
   };
 }
 

@@ -91,7 +91,6 @@ function parseTime(text: string, timeZone: string): number {
 const CRON_FIELDS =
   'minute, hour, day of the month, month and weekday, optionally with seconds in front';
 
-/** What is wrong with a cron expression; undefined if nothing. */
 function cronProblem(cron: string, start: number): string | undefined {
   const fields = cron.split(' ').length;
   if (fields < 5 || fields > 6)

@@ -86,7 +86,6 @@ function noSuchWindow({ board, windows }: BoardDefinition, asked: string): NoSuc
   return new NoSuchViewError(board, problem, asked, known.flat());
 }
 
-/** Names and values in the definition's order. */
 function inOrder({ board, dimensions }: BoardDefinition, where: View['where']): View['where'] {
   const given = new Map(where);
   const names = dimensions.find(

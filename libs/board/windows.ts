@@ -119,13 +119,13 @@ function spanAt(window: Window, time: number, timeZone: string): Span | undefine
 /** The day, week, month or year on the clock of the zone, cut at the years 0001 and 9999. */
 function calendarSpan(kind: CalendarWindow, time: number, timeZone: string): Span {
   // The first instant of a day is not always midnight; where midnight occurs twice, it is the first midnight.
-  const start = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).epochMilliseconds;
-  const after = (day: Temporal.PlainDate) => day.add({ [`${kind}s`]: 1 });
-  let first = firstDay(kind, zonedTime(time, timeZone).toPlainDate());
+  const start = (day: Day) => day.toZonedDateTime(timeZone).epochMilliseconds;
+  const after = (day: Day) => day.add({ [`${kind}s`]: 1 });
+  let first = FIRST_DAYS[kind](zonedTime(time, timeZone).toPlainDate());
   // A clock that goes back over midnight shows the old date again, but the new day has begun.
   while (start(after(first)) <= time) first = after(first);
   return {
-    text: `${kind}:${calendarText(kind, first)}`,
+    text: `${kind}:${TEXTS[kind](first)}`,
     start: Math.max(start(first), EARLIEST_TIME),
     end: Math.min(start(after(first)), END_OF_TIME),
   };
@@ -135,32 +135,25 @@ function zonedTime(time: number, timeZone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(timeZone);
 }
 
-function firstDay(kind: CalendarWindow, date: Temporal.PlainDate): Temporal.PlainDate {
-  switch (kind) {
-    case 'day':
-      return date;
-    case 'week':
-      return date.subtract({ days: date.dayOfWeek - 1 });
-    case 'month':
-      return date.with({ day: 1 });
-    case 'year':
-      return date.with({ month: 1, day: 1 });
-  }
-}
+type Day = Temporal.PlainDate;
 
-function calendarText(kind: CalendarWindow, first: Temporal.PlainDate): string {
-  const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
-  const year = padded(first.year, 4);
-  switch (kind) {
-    case 'day':
-      return `${year}-${padded(first.month, 2)}-${padded(first.day, 2)}`;
-    case 'week':
-      return `${padded(first.yearOfWeek ?? first.year, 4)}-W${padded(first.weekOfYear ?? 0, 2)}`;
-    case 'month':
-      return `${year}-${padded(first.month, 2)}`;
-    case 'year':
-      return year;
-  }
+const FIRST_DAYS: Readonly<Record<CalendarWindow, (date: Day) => Day>> = {
+  day: (date) => date,
+  week: (date) => date.subtract({ days: date.dayOfWeek - 1 }),
+  month: (date) => date.with({ day: 1 }),
+  year: (date) => date.with({ month: 1, day: 1 }),
+};
+
+/** The text of the window that begins with a day. */
+const TEXTS: Readonly<Record<CalendarWindow, (first: Day) => string>> = {
+  day: (day) => `${TEXTS.month(day)}-${padded(day.day, 2)}`,
+  week: (day) => `${padded(day.yearOfWeek ?? day.year, 4)}-W${padded(day.weekOfYear ?? 0, 2)}`,
+  month: (day) => `${TEXTS.year(day)}-${padded(day.month, 2)}`,
+  year: (day) => padded(day.year, 4),
+};
+
+function padded(value: number, digits: number): string {
+  return String(value).padStart(digits, '0');
 }
 
 /** The times of a cron expression in UTC, from a time in ms. Loads cron-parser only for boards with intervals. */
