@@ -40,13 +40,9 @@ export function cloudEventProblem(headers: RecordHeaders): Rejection | undefined
   if (version === undefined) return undefined;
   if (version !== '1.0')
     return unsupported(`ce_specversion ${quote(version)} is not supported; send 1.0`);
-  if (
-    contentType !== undefined &&
-    contentType !== 'application/json' &&
-    !contentType.endsWith('+json')
-  )
-    return unsupported(`content-type ${quote(contentType)} is not JSON; send application/json`);
-  return undefined;
+  if (contentType === undefined || /^application\/json$|\+json$/.test(contentType))
+    return undefined;
+  return unsupported(`content-type ${quote(contentType)} is not JSON; send application/json`);
 }
 
 /**

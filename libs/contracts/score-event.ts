@@ -1,4 +1,4 @@
-import { absentOr, objectOf } from './checks.js';
+import { absentOr, objectOf, type Check } from './checks.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { ATTRIBUTES, DELTA, DELTAS, ID, TIME } from './rules.js';
 import {
@@ -30,36 +30,27 @@ export interface ScoreEvent {
 }
 type Field = keyof ScoreEvent;
 
-/** In the order in which the fields are checked. */
-const CHECKS = {
-  board: ID,
-  playerId: ID,
-  delta: absentOr(DELTA),
-  deltas: absentOr(DELTAS),
-  occurredAt: absentOr(TIME),
-  eventId: absentOr(ID),
-  attributes: absentOr(ATTRIBUTES),
+/** The check of each field, in the order in which they are checked, and the code of an event that fails it. */
+const CHECKS: Readonly<Record<Field, Check & { readonly code: DeadLetterCode }>> = {
+  board: { ...ID, code: 'INVALID_ID' },
+  playerId: { ...ID, code: 'INVALID_ID' },
+  delta: { ...absentOr(DELTA), code: 'INVALID_NUMBER' },
+  deltas: { ...absentOr(DELTAS), code: 'INVALID_NUMBER' },
+  occurredAt: { ...absentOr(TIME), code: 'INVALID_TIME' },
+  eventId: { ...absentOr(ID), code: 'INVALID_ID' },
+  attributes: { ...absentOr(ATTRIBUTES), code: 'INVALID_ATTRIBUTES' },
 };
 objectOf<ScoreEvent>('ScoreEvent', CHECKS); // for its schema
-
-const CODES: Readonly<Record<Field, DeadLetterCode>> = {
-  board: 'INVALID_ID',
-  playerId: 'INVALID_ID',
-  delta: 'INVALID_NUMBER',
-  deltas: 'INVALID_NUMBER',
-  occurredAt: 'INVALID_TIME',
-  eventId: 'INVALID_ID',
-  attributes: 'INVALID_ATTRIBUTES',
-};
 
 export const SCORE_EVENT_FIELDS = Object.keys(CHECKS) as Field[];
 
 /** The first invalid field of a value; undefined for a ScoreEvent. */
 export function scoreEventProblem(value: Record<string, unknown>): Rejection | undefined {
   for (const field of SCORE_EVENT_FIELDS) {
-    const problem = CHECKS[field].problem(value[field]);
-    if (problem !== undefined)
-      return { code: CODES[field], detail: `${found(field, value[field])}; ${field}${problem}` };
+    const { problem, code } = CHECKS[field];
+    const reason = problem(value[field]);
+    if (reason !== undefined)
+      return { code, detail: `${found(field, value[field])}; ${field}${reason}` };
   }
   return undefined;
 }
