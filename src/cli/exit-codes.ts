@@ -1,4 +1,3 @@
-/** Exit codes of every command. */
 export const EXIT = {
   /** Done; the answer is yes. */
   ok: 0,

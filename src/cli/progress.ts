@@ -45,7 +45,6 @@ export class ProgressBar {
     }
   }
 
-  /** Writes a line above the bar. */
   writeLine(line: string): void {
     this.stream.write(`${this.#bar === undefined ? '' : CLEAR_LINE}${line}\n`);
   }

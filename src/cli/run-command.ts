@@ -11,7 +11,7 @@ type Load<Arguments extends unknown[]> = () => Promise<(...args: Arguments) => P
 export class LazyCommand extends Command {
   /** Adds notes and examples below the options in the help. */
   notes(text: string): this {
-    return this.addHelpText('after', text);
+    return this.addHelpText('after', `\n${text}`);
   }
 
   runs<Arguments extends unknown[]>(load: Load<Arguments>): this {

@@ -43,7 +43,6 @@ const PROVIDERS = [
 
 export type Stores = ReturnType<typeof createStores>;
 
-/** The stores of one ranklog. */
 export function createStores(
   redis: Redis,
   { redisPrefix, shards }: Settings,

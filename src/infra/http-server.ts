@@ -100,23 +100,17 @@ export async function listen(
   { httpHost, httpPort }: Pick<Settings, 'httpHost' | 'httpPort'>,
   logger: Logger,
 ): Promise<void> {
-  try {
-    await app.listen(httpPort, httpHost);
-  } catch (error) {
-    throw listenError(error as NodeJS.ErrnoException, httpHost, httpPort);
-  }
+  await app.listen(httpPort, httpHost).catch((error: unknown) => {
+    throw listenError(error as NodeJS.ErrnoException, `${httpHost}:${httpPort}`);
+  });
   logger.info(`health and metrics at ${await app.getUrl()}`);
 }
 
-function listenError(
-  { code = '', message }: NodeJS.ErrnoException,
-  host: string,
-  port: number,
-): SettingsError {
+function listenError({ code = '', message }: NodeJS.ErrnoException, address: string) {
   const [setting, wayOut] = ['EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)
     ? ['HOST', 'use an address of this machine, or 0.0.0.0 for all of them']
     : ['PORT', 'use another port, or 0 for any free one'];
   return new SettingsError([
-    `RANKLOG_HTTP_${setting}: can't listen on ${host}:${port} (${code || message}); ${wayOut}`,
+    `RANKLOG_HTTP_${setting}: can't listen on ${address} (${code || message}); ${wayOut}`,
   ]);
 }

@@ -16,7 +16,6 @@ export class ServiceUnreachableError extends Error {
   }
 }
 
-/** A server to wait for. */
 interface Service {
   readonly name: 'Kafka' | 'Redis';
   readonly address: string;

@@ -32,7 +32,6 @@ export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShu
     for (const task of this.#tasks) task.start();
   }
 
-  /** Waits for the turns in progress. */
   async beforeApplicationShutdown(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#tasks.map((task) => task.stop()));

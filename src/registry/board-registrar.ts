@@ -9,7 +9,6 @@ import { STORES, type Stores } from '../infra/connections.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { DefinitionsTopic } from './definitions-topic.js';
 
-/** Definition records by board. */
 type Current = ReadonlyMap<string, DefinitionRecord>;
 type Promotions = ReadonlyMap<string, number>; // by board: the time in us, by Redis' clock, when its pointer last moved
 

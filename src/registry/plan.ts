@@ -17,7 +17,6 @@ export interface PlannedBoard {
   readonly board: string;
   /** `building`: the first generation of the board is not live yet. `removed`: the board is not in the file. */
   readonly change: 'new' | 'building' | 'changed' | 'same' | 'removed';
-  /** The live generation, if there is one. */
   readonly generation: string | null;
   readonly fields: readonly FieldChange[];
   /** Memory of the live generation in Redis, if a second generation will be built. */

@@ -81,7 +81,6 @@ async function readLiveBytes(
 
 type ViewSize = Pick<ViewSummary, 'view' | 'size'>;
 
-/** How many views of a board are measured. */
 const MEASURED_VIEWS = 48;
 /** How many members of a key Redis looks at to estimate its memory. */
 const SAMPLES = 50;

@@ -43,7 +43,6 @@ export class VerifySchedule implements OnApplicationBootstrap, BeforeApplication
     job.start();
   }
 
-  /** Cancels a running turn. */
   async beforeApplicationShutdown(): Promise<void> {
     this.#stopping.abort();
     await this.#job?.stop();

@@ -23,7 +23,6 @@ export interface Turn {
   readonly sameTurnMs: number;
 }
 
-/** How many differences of a board are logged. */
 const MOST_LOGGED = 3;
 
 /**
@@ -162,9 +161,8 @@ export class ScheduledVerify {
       const found = live.get(board);
       return found?.generation === generation ? [found.definition] : []; // else rebuilt meanwhile
     });
-    for (const { board, generation, starts } of await this.reconciler.build(definitions, {
-      signal,
-    })) {
+    const built = await this.reconciler.build(definitions, { signal });
+    for (const { board, generation, starts } of built) {
       const partial = starts === undefined ? '' : ', which begins where the one before did';
       this.options.logger.info(
         `board "${board}" was built again, and is live as generation ${generation}${partial}`,

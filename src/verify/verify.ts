@@ -18,7 +18,6 @@ export interface VerifyOptions extends RunOptions {
 
 const MOST_DIFFERENCES = 1_000;
 
-/** What a comparison has found. */
 interface Findings {
   /** How many places, in how many views, the shadow has; all of them were compared. */
   readonly places: number;

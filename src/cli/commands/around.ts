@@ -6,7 +6,6 @@ import type { ReadOptions } from '../usage/options.js';
 
 type AroundOptions = ReadOptions & { readonly above: number; readonly below: number };
 
-/** `ranklog around BOARD PLAYER` */
 export function around(board: string, player: string, options: AroundOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
     const found = await reader.around(board, player, options);

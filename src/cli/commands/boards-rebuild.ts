@@ -5,7 +5,6 @@ import { build, builtText, runOnLog } from '../run-build.js';
 import { interruptible } from '../terminal.js';
 import type { BuildOptions, JsonOption } from '../usage/options.js';
 
-/** `ranklog boards rebuild BOARD...`: builds live boards again with the same definition. */
 export function boardsRebuild(boards: readonly string[], options: BuildOptions): Promise<number> {
   return withReconciliation(async (session) => {
     const names = [...new Set(boards)];
@@ -19,7 +18,6 @@ export function boardsRebuild(boards: readonly string[], options: BuildOptions):
   });
 }
 
-/** `ranklog boards rollback BOARD`: promotes the previous generation again. */
 export function boardsRollback(board: string, options: JsonOption): Promise<number> {
   return withReconciliation(async (session) => {
     const { generation, previous = null } = await interruptible((signal) =>

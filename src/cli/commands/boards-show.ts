@@ -49,11 +49,9 @@ function findBoard(
 async function readEvent(given: string): Promise<Buffer> {
   if (given === '-') return buffer(process.stdin);
   if (!given.startsWith('@')) return Buffer.from(given);
-  try {
-    return await readFile(given.slice(1));
-  } catch {
+  return readFile(given.slice(1)).catch(() => {
     throw new CommandError(`can't read ${given.slice(1)}; name a file after @`, EXIT.usage);
-  }
+  });
 }
 
 /** The text of a boards file, with one line for each field of a board. A list of maps has one line for each map. */
@@ -79,11 +77,9 @@ function toText(preview: EventPreview): string {
   const head = `${board} (shard ${shard}): ${playerId} at ${occurredAt}${id}`;
   const values = Object.entries(columns).map(([column, value]) => [column, value ?? '-']);
   if (views.length === 0) return `${head}\n\nchanges no view`;
-  const rows = views.map(({ view, published, expiresAt }) => [
-    view,
-    published ? 'yes' : 'no',
-    expiresAt ?? 'never',
-  ]);
+  const rows = views.map(({ view, published, expiresAt }) => {
+    return [view, published ? 'yes' : 'no', expiresAt ?? 'never'];
+  });
   const keys = views.flatMap(({ keys }) => [keys.ranking, keys.players]);
   return [
     head,

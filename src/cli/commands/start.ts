@@ -5,7 +5,6 @@ import { loadSettings } from '../../config/settings.js';
 import type { Role } from '../../config/roles.js';
 import { EXIT } from '../exit-codes.js';
 
-/** `ranklog start`: runs roles until a signal ends them. */
 export async function start({ roles }: { readonly roles: readonly Role[] }): Promise<number> {
   const { settings } = loadSettings();
   const logger = createLogger(settings);

@@ -142,11 +142,8 @@ function reconciliationsTable(reconciliations: Status['reconciliations']): strin
 
 function deadLettersText(deadLetters: Status['deadLetters']): string {
   if (deadLetters.length === 0) return '';
-  const rows = deadLetters.map(({ code, count, firstAt, lastAt }) => [
-    code,
-    count,
-    firstAt,
-    lastAt,
-  ]);
+  const rows = deadLetters.map(({ code, count, firstAt, lastAt }) => {
+    return [code, count, firstAt, lastAt];
+  });
   return `The last dead letters:\n\n${table(['code', 'number', 'first', 'last'], rows)}`;
 }

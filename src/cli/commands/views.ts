@@ -5,7 +5,6 @@ import { print, table } from '../output.js';
 import { withRedis } from '../session.js';
 import type { ReadOptions } from '../usage/options.js';
 
-/** `ranklog views BOARD` */
 export function views(board: string, options: ReadOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
     const found: ViewSummary[] = [];

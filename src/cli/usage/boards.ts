@@ -5,7 +5,7 @@ import { ALLOW_PARTIAL_HISTORY, collect, FROM, momentOf, pastMoment, THROTTLE } 
 const check = new LazyCommand('check')
   .description('report all problems of boards files; exit code 1: there are problems')
   .argument('[file...]', 'boards files (default: RANKLOG_BOARDS)')
-  .notes('\nExample:\n  ranklog boards check boards.yaml')
+  .notes('Example:\n  ranklog boards check boards.yaml')
   .answers(async () => (await import('../commands/boards-check.js')).boardsCheck);
 
 const show = new LazyCommand('show')
@@ -15,19 +15,19 @@ const show = new LazyCommand('show')
   .option('--event <json>', 'a score event; @FILE reads it from a file, - from standard input')
   .option('--at <time>', "the timestamp of the event's record (default: now)", momentOf)
   .notes(
-    '\nExit code 1: the event would be a dead letter.\n\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
+    'Exit code 1: the event would be a dead letter.\n\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
   )
   .answers(async () => (await import('../commands/boards-show.js')).boardsShow);
 
 const schema = new LazyCommand('schema')
   .description('print the JSON Schema of boards files, for editors')
-  .notes('\nExample:\n  ranklog boards schema > boards.schema.json')
+  .notes('Example:\n  ranklog boards schema > boards.schema.json')
   .runs(async () => (await import('../commands/boards-check.js')).boardsSchema);
 
 const plan = new LazyCommand('plan')
   .description('show how the boards file differs from the live boards, and what apply would do')
   .notes(
-    '\nOnly reads. Exit code 1: there are boards to build. A live board that is not in the file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
+    'Only reads. Exit code 1: there are boards to build. A live board that is not in the file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
   )
   .answers(async () => (await import('../commands/boards-apply.js')).boardsPlan);
 
@@ -39,7 +39,7 @@ const apply = new LazyCommand('apply')
   .addOption(FROM)
   .addOption(ALLOW_PARTIAL_HISTORY)
   .notes(
-    '\nReaders see the old boards until the new ones are complete. Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).' +
+    'Readers see the old boards until the new ones are complete. Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).' +
       '\nAfter a crash, run the command again: it continues the build.' +
       '\n\nExamples:\n  ranklog boards apply\n  ranklog boards apply --yes --throttle 5000\n  ranklog boards apply --remove trials',
   )
@@ -50,7 +50,7 @@ const verify = new LazyCommand('verify')
   .argument('[board...]', 'default: all live boards')
   .addOption(THROTTLE)
   .notes(
-    '\nExit codes: 1 a board differs from the log, 2 a board cannot be compared, 3 a board is being built.' +
+    'Exit codes: 1 a board differs from the log, 2 a board cannot be compared, 3 a board is being built.' +
       '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so while it runs' +
       '\nthe boards take up to twice the memory in Redis.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
   )
@@ -63,7 +63,7 @@ const rebuild = new LazyCommand('rebuild')
   .addOption(FROM)
   .addOption(ALLOW_PARTIAL_HISTORY)
   .notes(
-    '\nCtrl-C leaves boards that are not promoted yet as they are (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
+    'Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
   )
   .answers(async () => (await import('../commands/boards-rebuild.js')).boardsRebuild);
 
@@ -71,7 +71,7 @@ const rollback = new LazyCommand('rollback')
   .description('promote the previous generation of a board, with all later events')
   .argument('<board>')
   .notes(
-    '\nA rollback is possible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when. Run the command again to roll forward.\n\nExample:\n  ranklog boards rollback arena',
+    'A rollback is possible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when. Run the command again to roll forward.\n\nExample:\n  ranklog boards rollback arena',
   )
   .answers(async () => (await import('../commands/boards-rebuild.js')).boardsRollback);
 
@@ -82,7 +82,7 @@ const snapshot = new LazyCommand('snapshot')
   .addOption(THROTTLE)
   .option('--allow-partial-history', 'build from the rest of a log whose beginning is gone')
   .notes(
-    '\nA snapshot never changes. It stays until "boards discard".\n\nExample:\n  ranklog boards snapshot arena --until 2026-03-01T00:00:00+01:00',
+    'A snapshot never changes. It stays until "boards discard".\n\nExample:\n  ranklog boards snapshot arena --until 2026-03-01T00:00:00+01:00',
   )
   .answers(async () => (await import('../commands/boards-snapshot.js')).boardsSnapshot);
 
@@ -90,13 +90,13 @@ const discard = new LazyCommand('discard')
   .description('discard a snapshot, or the shadow of a killed reconciliation, and free its memory')
   .argument('<generation>', 'its id, as "boards generations" prints it')
   .notes(
-    '\nLive and previous generations stay.\n\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f',
+    'Live and previous generations stay.\n\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f',
   )
   .runs(async () => (await import('../commands/boards-snapshot.js')).boardsDiscard);
 
 const generations = new LazyCommand('generations')
   .description('list the generations of all boards: live, previous, shadow, snapshot')
-  .notes('\nExample:\n  ranklog boards generations')
+  .notes('Example:\n  ranklog boards generations')
   .answers(async () => (await import('../commands/boards-generations.js')).boardsGenerations);
 
 /** `check`, `show` and `schema` need neither Kafka nor Redis. */

@@ -15,8 +15,7 @@ export const importScores = new LazyCommand('import')
   .option('--view <view>', 'the view to compare (default: the overall ranking)')
   .option('--allow-partial-history', 'import although the beginning of the log is gone')
   .notes(
-    `
-A row has playerId, delta or deltas (in CSV, a column for each input of the board), and maybe
+    `A row has playerId, delta or deltas (in CSV, a column for each input of the board), and maybe
 occurredAt and attributes (NDJSON). Repeating an import sends only what the log lacks, also after a crash.
 Exit code 1: rows are refused (each is written to standard error), or the comparison finds a difference.
 

@@ -50,7 +50,6 @@ export const ALLOW_PARTIAL_HISTORY = new Option(
   'build from the rest of a log whose beginning is gone; stored with the generation and shown by "status"',
 );
 
-/** A whole number of at least 1. */
 export function wholeNumber(text: string): number {
   const value = Number(text);
   if (!/^\d{1,15}$/.test(text) || value < 1)
@@ -87,12 +86,10 @@ function inThePast(time: number): number {
   return time;
 }
 
-/** Values of a repeatable option. */
 export function collect(text: string, before: readonly string[] = []): string[] {
   return [...before, text];
 }
 
-/** Values of a repeatable option `name=value`. */
 export function collectNamed(text: string, before: Readonly<Record<string, string>> = {}) {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('use name=value');
@@ -101,7 +98,6 @@ export function collectNamed(text: string, before: Readonly<Record<string, strin
   return { ...before, [name]: text.slice(at + 1) };
 }
 
-/** Role names, separated by commas. */
 export function rolesOf(text: string): Role[] {
   return text.split(',').map((name) => {
     const role = ROLES.find((known) => known === name.trim());

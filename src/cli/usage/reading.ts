@@ -12,7 +12,7 @@ export const status = new LazyCommand('status')
   .description('show the progress of ingest by partition, counters by board, and reconciliations')
   .option('--wait <seconds>', 'wait until all records now in the log are published', wholeNumber)
   .notes(
-    '\nExit code with --wait: 0 when all is published, 1 when the time is up.\n\nExample:\n  ranklog status --wait 60',
+    'Exit code with --wait: 0 when all is published, 1 when the time is up.\n\nExample:\n  ranklog status --wait 60',
   )
   .answers(async () => (await import('../commands/status.js')).status);
 
@@ -20,7 +20,7 @@ export const views = new LazyCommand('views')
   .description('list the views of a board and when they expire')
   .argument('<board>')
   .addOption(GENERATION)
-  .notes('\nExample:\n  ranklog views football')
+  .notes('Example:\n  ranklog views football')
   .answers(async () => (await import('../commands/views.js')).views);
 
 export const standings = viewCommand('standings')
@@ -42,7 +42,7 @@ export const standings = viewCommand('standings')
     ]),
   )
   .notes(
-    '\nExamples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous\n  ranklog standings arena --from 101 --top 100\n  ranklog top arena --live',
+    'Examples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous\n  ranklog standings arena --from 101 --top 100\n  ranklog top arena --live',
   )
   .answers(async () => (await import('../commands/standings.js')).standings);
 
@@ -52,7 +52,7 @@ export const rank = viewCommand('rank')
   .addOption(GENERATION)
   .option('--dense', 'add the dense rank: Redis looks at up to 10,000 players in front')
   .notes(
-    '\nExamples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ranklog rank arena p-17 --window week',
+    'Examples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ranklog rank arena p-17 --window week',
   )
   .answers(async () => (await import('../commands/rank.js')).rank);
 
@@ -62,7 +62,7 @@ export const around = viewCommand('around')
   .addOption(GENERATION)
   .option('--above <n>', 'how many players in front', Number, 5)
   .option('--below <n>', 'how many players behind', Number, 5)
-  .notes('\nExample:\n  ranklog around arena p-17 --window week --above 2 --below 2')
+  .notes('Example:\n  ranklog around arena p-17 --window week --above 2 --below 2')
   .answers(async () => (await import('../commands/around.js')).around);
 
 export const explain = viewCommand('explain')
@@ -72,7 +72,7 @@ export const explain = viewCommand('explain')
   .argument('<player>')
   .option('--limit <n>', 'show the last n events; all are counted', wholeNumber, 20)
   .notes(
-    "\nReads the partition of the player's key. Exit code 1: not ranked, or these events do not make the place.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
+    "Reads the partition of the player's key. Exit code 1: not ranked, or these events do not make the place.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
   )
   .answers(async () => (await import('../commands/explain.js')).explain);
 
@@ -86,7 +86,7 @@ export const exportBoard = new LazyCommand('export')
   )
   .option('--view <view>', 'only this view, as "ranklog views" prints it; repeatable', collect)
   .addOption(GENERATION)
-  .notes('\nExample:\n  ranklog export arena --format csv --view all > arena.csv')
+  .notes('Example:\n  ranklog export arena --format csv --view all > arena.csv')
   .runs(async () => (await import('../commands/export.js')).exportBoard);
 
 export const watch = new LazyCommand('watch')
@@ -98,6 +98,6 @@ export const watch = new LazyCommand('watch')
   .option('--limit <n>', 'end after n changes', wholeNumber)
   .option('--json', 'print one JSON object a line')
   .notes(
-    '\nExamples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog watch arena --leaders',
+    'Examples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog watch arena --leaders',
   )
   .runs(async () => (await import('../commands/watch.js')).watch);

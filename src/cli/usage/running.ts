@@ -6,7 +6,7 @@ export const start = new LazyCommand('start')
   .description('run ranklog until SIGTERM or SIGINT')
   .option('--roles <roles>', `roles of this process: ${ROLES.join(', ')}`, rolesOf, [...ROLES])
   .notes(
-    '\nThe role reconciliation builds the boards of the boards file (RANKLOG_BOARDS). The role ingest applies score events' +
+    'The role reconciliation builds the boards of the boards file (RANKLOG_BOARDS). The role ingest applies score events' +
       '\nand publishes the results: at most one process per partition of the score topic has work. The role query answers reads' +
       '\nof the boards over HTTP (RANKLOG_HTTP_PORT).\n\nExample:\n  ranklog topics && ranklog start',
   )
@@ -17,7 +17,7 @@ export const topics = new LazyCommand('topics')
   .option('--partitions <n>', 'partitions of a new score topic (RANKLOG_PARTITIONS)', wholeNumber)
   .option('--allow-short-history', 'accept a score topic that deletes old events')
   .option('--adopt', 'move Redis and the topics to these settings; processes with old ones stop')
-  .notes('\nSafe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
+  .notes('Safe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
   .answers(async () => (await import('../commands/topics.js')).topics);
 
 export const produce = new LazyCommand('produce')
@@ -26,7 +26,7 @@ export const produce = new LazyCommand('produce')
   .option('--rate <n>', 'send at most n events per second', wholeNumber)
   .option('--json', 'print the summary as JSON')
   .notes(
-    '\nBad lines are reported with their number and skipped; the exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
+    'Bad lines are reported with their number and skipped; the exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
   )
   .runs(async () => (await import('../commands/produce.js')).produce);
 
