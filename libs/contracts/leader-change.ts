@@ -75,7 +75,6 @@ export type LeaderMovements = Pick<LeaderChange, 'entered' | 'left' | 'moved'>;
 /** Compares a top (player ids in order) with the next one. Cost: linear in both. */
 export function leaderMovements(
   before: readonly string[],
-  /** The whole top in order; shorter than N if the view has fewer players. */
   top: readonly { readonly playerId: string; readonly rank: number }[],
 ): LeaderMovements {
   const gone = new Map(before.map((playerId, index) => [playerId, index + 1]));

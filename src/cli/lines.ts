@@ -17,17 +17,14 @@ const LONGEST_LINE = 16 * 1_024 * 1_024;
 const NEWLINE = 0x0a;
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
-/**
- * The lines of a source in batches; gzip is recognised by its first bytes. A batch ends with the line that reaches one of the
- * limits. @throws CommandError
- */
+/** The lines of a source in batches. A batch ends with the line that reaches one of the limits. @throws CommandError */
 export async function* readLineBatches(
   source: Readable,
   limits: { readonly lines: number; readonly bytes: number },
 ): AsyncGenerator<Line[]> {
   let batch: Line[] = [];
   let bytes = 0;
-  for await (const line of splitLines(await decompress(source))) {
+  for await (const line of readLines(source)) {
     batch.push(line);
     bytes += line.bytes;
     if (batch.length < limits.lines && bytes < limits.bytes) continue;
@@ -57,10 +54,11 @@ export function sizeOf(file: string): number {
   }
 }
 
-async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+/** The lines of a source; gzip is recognised by its first bytes. @throws CommandError for a line of more than LONGEST_LINE bytes */
+export async function* readLines(source: Readable): AsyncGenerator<Line> {
   let rest: Buffer = Buffer.alloc(0);
   let number = 0;
-  for await (const chunk of chunks) {
+  for await (const chunk of await decompress(source)) {
     const text = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let from = 0;
     for (let end = text.indexOf(NEWLINE); end >= 0; end = text.indexOf(NEWLINE, from)) {

@@ -5,8 +5,8 @@ import { print } from '../output.js';
 import type { JsonOption } from '../usage/options.js';
 
 export async function boardsCheck(files: string[], options: JsonOption): Promise<number> {
-  if (files.length === 0) files.push(await defaultFile());
-  const reports = await Promise.all(files.map(checkFile));
+  const named = files.length > 0 ? files : [await defaultFile()];
+  const reports = await Promise.all(named.map(checkFile));
   print(reports, options, () => reports.map(toText).join('\n'));
   return reports.every(({ problems }) => problems.length === 0) ? EXIT.ok : EXIT.no;
 }

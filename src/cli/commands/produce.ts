@@ -3,7 +3,7 @@ import type { Message } from 'kafkajs';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
 import { EXIT } from '../exit-codes.js';
-import { readLineBatches, sizeOf, type Line } from '../lines.js';
+import { readLines, sizeOf, type Line } from '../lines.js';
 import { print } from '../output.js';
 import { Throttle } from '../../infra/throttle.js';
 import { ProgressBar } from '../progress.js';
@@ -12,7 +12,7 @@ import type { JsonOption } from '../usage/options.js';
 
 type ProduceOptions = JsonOption & { readonly rate?: number };
 
-const MAX_LINES_PER_SEND = 1_000;
+const MAX_EVENTS_PER_SEND = 1_000;
 const MAX_BYTES_PER_SEND = 512 * 1_024;
 
 /** Bytes for the key, the headers and the framing of a record. */
@@ -48,26 +48,29 @@ async function sendFile(
   const throttle = new Throttle(rate);
   const source = file === '-' ? process.stdin : createReadStream(file);
   const bar = new ProgressBar('events sent', size);
-  const lines = Math.min(MAX_LINES_PER_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
-  let sent = 0;
-  let rejected = 0;
+  const most = Math.min(MAX_EVENTS_PER_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
+  let messages: Message[] = [];
+  let [bytes, sent, rejected] = [0, 0, 0];
+  const send = async () => {
+    await throttle.next(messages.length);
+    await producer.sendMessages(messages);
+    sent += messages.length;
+    [messages, bytes] = [[], 0];
+    bar.update(sent, { total: Math.round((sent * size) / source.bytesRead) }); // as bytes tell
+  };
   try {
-    for await (const batch of readLineBatches(source, { lines, bytes: MAX_BYTES_PER_SEND })) {
-      const messages = batch.flatMap((line) => {
-        try {
-          return toMessages(producer, line, largest);
-        } catch (error) {
-          if (!(error instanceof InvalidScoreEventError)) throw error;
-          rejected += 1;
-          process.stderr.write(`${file}:${line.number}: ${error.message}\n`);
-          return [];
-        }
-      });
-      await throttle.next(messages.length);
-      await producer.sendMessages(messages);
-      sent += messages.length;
-      bar.update(sent, { total: Math.round((sent * size) / source.bytesRead) }); // as bytes tell
+    for await (const line of readLines(source)) {
+      try {
+        messages.push(...toMessages(producer, line, largest));
+      } catch (error) {
+        if (!(error instanceof InvalidScoreEventError)) throw error;
+        rejected += 1;
+        process.stderr.write(`${file}:${line.number}: ${error.message}\n`);
+      }
+      bytes += line.bytes;
+      if (messages.length >= most || bytes >= MAX_BYTES_PER_SEND) await send();
     }
+    await send();
   } finally {
     bar.stop();
   }
