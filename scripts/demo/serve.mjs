@@ -72,7 +72,7 @@ function explanation({ url, env, log }, end) {
   const redis = env['REDIS_URL'] ?? '';
   return `
 Open  ${addressOf(url, FIRST_TABLE)}
-or, for all seasons in one table:  ${url}/#board=football&window=all
+or, for all seasons in one table:  ${url}/#board=football&view=all
 
 Rows move now, until about ${end}. Ctrl-C ends the demo. To try more, open another terminal in this folder:
 
@@ -116,7 +116,7 @@ function reporter(url) {
  */
 export function addressOf(url, table) {
   const [board, league, season] = table.split('/');
-  return `${url}/#board=${board}&window=all&where.league=${league}&where.season=${season}`;
+  return `${url}/#board=${board}&view=all%20league=${league}%20season=${season}`;
 }
 
 /** @param {DemoInstance} ranklog */

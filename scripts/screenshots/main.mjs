@@ -125,7 +125,7 @@ async function takeOperations() {
   await sendBadEvents();
   writeFileSync(BOARDS, boards.replace('[[], [league', '[[], [region], [league'));
   const built = ranklog.must('boards', 'apply', '--yes', '--throttle', '600');
-  const page = { url: `${ranklog.url}/#operations`, shows: 'text=s left' };
+  const page = { url: `${ranklog.url}/#operations`, shows: 'text=seconds left' };
   await takeEach('operations', () => page);
   await built;
 }

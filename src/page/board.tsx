@@ -1,9 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { HttpView, Standing, Standings } from '#http';
+import { useState } from 'preact/hooks';
+import type { Standing, Standings } from '#http';
 import { reader, useAnswer, type Answer } from './data.js';
 import { countText, labelOf, ProblemNotice, Table } from './parts.js';
 import { Player } from './player.js';
-import { hashOf, nearest, queryOf, valuesOf, windowsOf, type Board, type Route } from './route.js';
+import { choicesOf, hashOf, nearest, partsOf, queryOf, valuesOf, type Route } from './route.js';
 
 const PAGE_SIZE = 100;
 /** A listing can be long: about 10,000 views a request. */
@@ -11,74 +11,54 @@ const VIEWS_MS = 30_000;
 
 /** A board: pickers of its view, the live table, and the chosen player. */
 export function BoardPage({ route }: { route: Route }) {
-  const { board: name, window } = route;
-  const read = async () => {
-    const [board, views] = await Promise.all([reader.board(name), reader.views(name)]);
-    return { board: board as unknown as Board, views };
-  };
-  const { value, problem } = useAnswer('board', { read, everyMs: VIEWS_MS });
-  useEffect(() => {
-    if (window !== undefined || value === undefined) return;
-    const [first] = windowsOf(value.board, []);
-    location.replace(hashOf({ ...route, window: first, where: nearest(value.views, {}) }));
-  });
+  const read = () => reader.views(route.board);
+  const { value, problem } = useAnswer('views', { read, everyMs: VIEWS_MS });
   if (value === undefined) return <ProblemNotice problem={problem} />;
+  const choices = choicesOf(value);
+  const shown = { ...route, view: route.view ?? choices[0] };
   return (
     <>
-      <Pickers route={route} {...value} />
-      {window !== undefined && <View route={route} />}
+      <Pickers choices={choices} route={shown} />
+      <View route={shown} />
     </>
   );
 }
 
-type PickersProps = { board: Board; views: readonly HttpView[]; route: Route };
-
 /** A choice of the window and of each dimension, where there is more than one. */
-function Pickers({ board, route, views }: PickersProps) {
-  const { window = '', where } = route;
-  const pickers = [
-    ['window', window, windowsOf(board, views)] as const,
-    ...[...new Set(board.dimensions.flat())].map(
-      (name) => [name, where[name] ?? '', valuesOf(views, where, name)] as const,
-    ),
-  ];
-  const choose = (index: number, name: string, value: string) => {
-    const to =
-      index === 0 ? { window: value } : { where: nearest(views, where, { [name]: value }) };
-    location.hash = hashOf({ ...route, from: 1, ...to });
+function Pickers({ choices, route }: { choices: readonly string[]; route: Route }) {
+  const parts = partsOf(route.view ?? '');
+  const choose = (name: string, value: string) => {
+    const view = nearest(choices, parts, [name, value]);
+    location.hash = hashOf({ ...route, from: undefined, view });
   };
+  const pickers = valuesOf(choices, parts).filter(([, values]) => values.length > 1);
   return (
     <div class="line" role="group" aria-label="View">
-      {pickers.map(([name, value, others], index) => {
-        const options = [...new Set([...others, value])];
-        if (options.length === 1) return null;
-        return (
-          <label key={name}>
-            {labelOf(name)}
-            <select
-              value={value}
-              onChange={({ currentTarget }) => choose(index, name, currentTarget.value)}
-            >
-              {options.map((option) => (
-                <option key={option} value={option}>
-                  {option || 'all'}
-                </option>
-              ))}
-            </select>
-          </label>
-        );
-      })}
+      {pickers.map(([name, values]) => (
+        <label key={name}>
+          {labelOf(name || 'window')}
+          <select
+            value={parts[name] ?? ''}
+            onChange={({ currentTarget }) => choose(name, currentTarget.value)}
+          >
+            {values.map((value) => (
+              <option key={value} value={value}>
+                {value || 'all'}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
     </div>
   );
 }
 
-/** How current the table is: for tests, its colour, and in words. */
-function connectionOf({ value, problem, isLive }: Answer<Standings>) {
-  if (value === undefined) return ['connecting', '', 'Connecting'];
-  if (problem) return ['disconnected', 'down', 'Disconnected: ranks as last read'];
-  if (value.stale)
-    return ['stale', 'down', 'Stale: ranks may be wrong until all events are applied again'];
-  return isLive ? ['live', 'up', 'Live'] : ['polled', '', 'Read every second'];
+/** How current the table is: as a colour, and in words. */
+function stateOf({ value, problem, isLive }: Answer<Standings>): [color: string, text: string] {
+  if (value === undefined) return ['', 'Connecting'];
+  if (problem) return ['down', 'Disconnected: ranks as last read'];
+  if (value.stale) return ['down', 'Stale: ranks may be wrong until all events are applied again'];
+  return isLive ? ['up', 'Live'] : ['', 'Read every second'];
 }
 
 /** The table of a view, or the players of a search in it. */
@@ -87,13 +67,14 @@ function View({ route }: { route: Route }) {
   const [text, setText] = useState('');
   const answer = useStandings(route);
   const { value, problem } = answer;
-  const [connection, color, status] = connectionOf(answer);
+  const [color, state] = stateOf(answer);
   return (
-    <div class="columns">
+    <div class="grid columns">
+      {player !== undefined && <Player key={player} route={{ ...route, player }} />}
       <section class="card" aria-label="Standings">
         <p class="line">
-          <span role="status" class={color} data-connection={connection}>
-            {status}
+          <span role="status" class={color}>
+            {state}
           </span>
           <span>{value && `${countText(value.size)} players`}</span>
           <code>{value?.view}</code>
@@ -109,25 +90,24 @@ function View({ route }: { route: Route }) {
         {value && text === '' && <Page {...{ route, value }} />}
         {value && text !== '' && <Found key={value.view} {...{ route, text }} />}
       </section>
-      {player !== undefined && <Player key={player} route={{ ...route, player }} />}
     </div>
   );
 }
 
 /** A page of a view as it changes: the first one from its stream if it has one, any other by polling. */
-function useStandings({ board, window, where, from }: Route): Answer<Standings> {
-  const query = queryOf({ window, limit: PAGE_SIZE }, where);
+function useStandings({ board, view, from }: Route): Answer<Standings> {
+  const query = queryOf({ view, limit: PAGE_SIZE });
   const stream = `/v1/boards/${encodeURIComponent(board)}/standings/events?${query}`;
   return useAnswer(`${query} ${from}`, {
-    read: () => reader.standings(board, { window, where, from, limit: PAGE_SIZE }),
-    stream: from === 1 ? stream : undefined,
+    read: () => reader.standings(board, { view, from, limit: PAGE_SIZE }),
+    stream: from === undefined ? stream : undefined,
   });
 }
 
 function Page({ route, value }: { route: Route; value: Standings }) {
   const { view, entries, size } = value;
-  const { from } = route;
-  const [before, after] = [Math.max(1, from - PAGE_SIZE), from + PAGE_SIZE];
+  const { from = 1 } = route;
+  const [before, after] = [from - PAGE_SIZE, from + PAGE_SIZE];
   return (
     <>
       <Table key={`${view} ${from}`} {...{ route, entries }} />
@@ -157,12 +137,12 @@ const MOST_STEPS = 5;
 const SEARCH_MS = 10_000;
 
 /** Players of the view whose ids contain the text, and the one with exactly this id. */
-async function search({ board, window, where }: Route, text: string): Promise<Standing[]> {
-  const { standing } = await reader.player(board, text, { window, where });
-  const found = new Map(standing && [[text, standing]]);
+async function search({ board, view }: Route, text: string): Promise<Standing[]> {
+  const { entries } = await reader.players(board, [text], { view });
+  const found = new Map<string, Standing>(entries.map((entry) => [entry.playerId, entry]));
   let after: string | undefined;
   for (let step = 0; step < MOST_STEPS && found.size < PAGE_SIZE; step++) {
-    const page = await reader.search(board, text, { window, where, after });
+    const page = await reader.search(board, text, { view, after });
     for (const entry of page.entries) found.set(entry.playerId, entry);
     after = page.next;
     if (after === undefined) break;

@@ -4,12 +4,11 @@ import { HttpBoardReader, HttpReadError, type Standings } from '#http';
 /** The folder of the page without its last slash: a proxy may serve ranklog below a path. */
 const BASE = new URL('.', location.href).pathname.replace(/\/$/, '');
 const POLL_MS = 1_000;
-/** A browser connects again by itself, except after an answer that is an error. */
-const REOPEN_MS = 15_000;
+const REOPEN_MS = 5_000;
 
 export const reader = new HttpBoardReader({ url: BASE });
 
-/** Reads what HttpBoardReader does not. @throws HttpReadError */
+/** Reads what HttpBoardReader does not. @throws HttpReadError, and what `fetch` throws without an answer */
 export async function getJson<T extends object>(path: string): Promise<T> {
   const response = await fetch(BASE + path, { signal: AbortSignal.timeout(10_000) });
   const body = (await response.json()) as T | { code: string; detail: string };
@@ -17,15 +16,10 @@ export async function getJson<T extends object>(path: string): Promise<T> {
   return body;
 }
 
-export function problemIn(error: unknown): { problem: HttpReadError } {
-  if (error instanceof HttpReadError) return { problem: error };
-  return { problem: new HttpReadError('UNREACHABLE', String(error), 0) };
-}
-
 export interface Answer<T> {
   readonly value?: T;
-  /** Why the last read failed; then `value` is older. */
-  readonly problem?: HttpReadError | undefined;
+  /** Why the last read failed; then `value` is older. An HttpReadError unless the service did not answer. */
+  readonly problem?: unknown;
   /** Whether an open stream sends each new value. */
   readonly isLive?: boolean;
 }
@@ -33,13 +27,15 @@ export interface Answer<T> {
 interface Source<T> {
   readonly read: () => Promise<T>;
   readonly everyMs?: number;
+  /** Reads at once when this changes. */
+  readonly after?: string;
   /** The path of a stream of standings. */
   readonly stream?: string | undefined;
 }
 
 /** Reads now, and `everyMs` after each answer, unless the stream sends values that are not stale. Forgets them when `key` changes. */
 export function useAnswer<T extends object>(key: string, source: Source<T>): Answer<T> {
-  const { read, everyMs = POLL_MS, stream } = source;
+  const { read, everyMs = POLL_MS, after, stream } = source;
   const [answer, setAnswer] = useState<Answer<T> & { key: string }>({ key });
   useEffect(() => {
     let isLive = false;
@@ -61,22 +57,23 @@ export function useAnswer<T extends object>(key: string, source: Source<T>): Ans
         show({ ...(value && answerOf(value as unknown as T)), isLive });
       });
     return () => ended.abort();
-  }, [key]);
+  }, [key, after]);
   return answer.key === key ? answer : {};
 }
 
-const answerOf = <T>(value: T) => ({ value, problem: undefined });
+const answerOf = <T>(value: T): Answer<T> => ({ value, problem: undefined });
+const problemIn = (problem: unknown) => ({ problem });
 
-/** Passes on the standings of a stream, and undefined when it breaks. */
+/** Passes on the standings of a stream, and undefined when it breaks; then opens it again. */
 function follow(path: string, signal: AbortSignal, onValue: (value?: Standings) => void): void {
   if (signal.aborted) return;
   const source = new EventSource(BASE + path);
   signal.addEventListener('abort', () => source.close());
-  for (const name of ['snapshot', 'standings', 'reset'])
+  for (const name of ['snapshot', 'standings'])
     source.addEventListener(name, ({ data }) => onValue(JSON.parse(String(data)) as Standings));
   source.addEventListener('error', () => {
+    source.close();
     onValue();
-    if (source.readyState === EventSource.CLOSED)
-      setTimeout(() => follow(path, signal, onValue), REOPEN_MS);
+    setTimeout(() => follow(path, signal, onValue), REOPEN_MS);
   });
 }

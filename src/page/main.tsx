@@ -4,7 +4,7 @@ import { BoardPage } from './board.js';
 import { getJson, reader, useAnswer } from './data.js';
 import { Operations } from './operations.js';
 import { ProblemNotice } from './parts.js';
-import { hashOf, routeOf, type Board } from './route.js';
+import { hashOf, routeOf } from './route.js';
 import './style.css';
 
 function App() {
@@ -29,7 +29,7 @@ function App() {
         <h1>{name}</h1>
         <Health />
         {isOperations && <Operations />}
-        {name === 'Boards' && <Boards />}
+        {!isOperations && route.board === '' && <Boards />}
         {route.board !== '' && <BoardPage key={route.board} route={route} />}
       </main>
     </>
@@ -41,17 +41,16 @@ function Health() {
   const read = () => getJson<{ status: string; problems: string[] }>('/health');
   const { value, problem } = useAnswer('health', { read });
   const away = 'The service does not answer. This page shows what it read last, and tries again.';
-  const problems = problem ? [away] : (value?.problems ?? []);
+  const text = problem ? away : value?.problems.join('; ');
   return (
     <div role="status" data-health={problem ? 'unreachable' : value?.status}>
-      {problems.length > 0 && <p class="notice">{problems.join('; ')}</p>}
+      {text && <p class="notice">{text}</p>}
     </div>
   );
 }
 
 function Boards() {
-  const read = () => reader.boards() as Promise<unknown> as Promise<Board[]>;
-  const { value: boards, problem } = useAnswer('boards', { read });
+  const { value: boards, problem } = useAnswer('boards', { read: () => reader.boards() });
   if (boards === undefined) return <ProblemNotice problem={problem} />;
   return (
     <div class="grid">
@@ -61,7 +60,7 @@ function Boards() {
           <h2>
             <a href={hashOf({ board })}>{board}</a>
           </h2>
-          <p>Ranked by {columns.map(({ name }) => name).join(', then ')}</p>
+          <p>Ranked by {(columns as { name: string }[]).map(({ name }) => name).join(', then ')}</p>
         </section>
       ))}
     </div>

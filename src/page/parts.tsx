@@ -1,14 +1,15 @@
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { HttpReadError, Standing } from '#http';
+import { HttpReadError, type Standing } from '#http';
+import type { Answer } from './data.js';
 import { hashOf, type Route } from './route.js';
 
-/** What failed and what to do, in the words of the service; without a problem, that it loads. */
-export function ProblemNotice({ problem }: { problem: HttpReadError | undefined }) {
-  const isAway = problem?.code === 'UNREACHABLE';
-  const text = problem?.message.slice(problem.code.length + 2) ?? 'Loading…';
+/** What failed and what to do, in the words of the service. While there is no answer, that the page loads. */
+export function ProblemNotice({ problem }: Pick<Answer<object>, 'problem'>) {
+  const isAnswer = problem instanceof HttpReadError && problem.status > 0;
   return (
     <p class="notice" role="status">
-      {isAway ? 'The service does not answer; this page tries again.' : text}
+      {isAnswer ? problem.message : 'Loading…'}
     </p>
   );
 }
@@ -17,25 +18,28 @@ const TIMES = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle:
 export const timeText = (time: string) => TIMES.format(new Date(time));
 export const countText = (count: number) => count.toLocaleString('en');
 
-/** The name of a field as a label: `goalDifference` is Goal difference. */
-export function labelOf(name: string): string {
-  const words = name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+/** The name of a field as a label: `goalDifference` is goal difference. */
+export const labelOf = (name: string) =>
+  name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** Names and values, without those that are null. */
+export function Facts({ facts }: { facts: (readonly [name: string, value: unknown])[] }) {
+  return (
+    <dl>
+      {facts.map(([name, value]) => (
+        <div key={name} hidden={value === null}>
+          <dt>{labelOf(name)}</dt>
+          <dd>{textOf(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }
 
-/** The labels of the columns of a table. */
-export function Head({ names }: { names: readonly string[] }) {
-  return (
-    <thead>
-      <tr>
-        {names.map((name) => (
-          <th key={name} scope="col">
-            {labelOf(name)}
-          </th>
-        ))}
-      </tr>
-    </thead>
-  );
+function textOf(value: unknown): ComponentChildren {
+  if (typeof value === 'number') return countText(value);
+  const isTime = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
+  return isTime ? timeText(value) : (value as ComponentChildren);
 }
 
 /** Standings whose rows move to their new ranks. */
@@ -43,7 +47,13 @@ export function Table({ route, entries }: { route: Route; entries: readonly Stan
   const columns = Object.keys(entries[0]?.columns ?? {});
   return (
     <table data-table="standings">
-      <Head names={['rank', 'player', ...columns, 'reached']} />
+      <thead>
+        <tr>
+          {['rank', 'player', ...columns, 'reached'].map((name) => (
+            <th key={name}>{labelOf(name)}</th>
+          ))}
+        </tr>
+      </thead>
       <tbody>
         {entries.map((entry) => (
           <Row key={entry.playerId} {...{ route, entry }} />
@@ -56,12 +66,18 @@ export function Table({ route, entries }: { route: Route; entries: readonly Stan
 function Row({ route, entry }: { route: Route; entry: Standing }) {
   const { rank, competitionRank, playerId, columns, reachedAt } = entry;
   const { row, rise } = useMoves(rank);
+  const [way, sign] = rise > 0 ? ['up', '▲'] : ['down', '▼'];
+  const by = Math.abs(rise);
   return (
     <tr ref={row} data-player={playerId} data-chosen={route.player === playerId ? '' : undefined}>
       <td data-rank={rank}>
         <span class="rank">{rank}</span>
         {competitionRank < rank && <small>tied {competitionRank}</small>}
-        {rise !== 0 && <Rise by={rise} />}
+        {rise !== 0 && (
+          <small class={way} role="img" aria-label={`${way} ${by}`}>
+            {sign} {by}
+          </small>
+        )}
       </td>
       <th scope="row">
         <a href={hashOf({ ...route, player: playerId })}>{playerId}</a>
@@ -72,17 +88,6 @@ function Row({ route, entry }: { route: Route; entry: Standing }) {
     </tr>
   );
 }
-
-function Rise({ by }: { by: number }) {
-  const [name, sign] = by > 0 ? ['up', '▲'] : ['down', '▼'];
-  return (
-    <small class={name} role="img" aria-label={`${name} ${Math.abs(by)}`}>
-      {sign} {Math.abs(by)}
-    </small>
-  );
-}
-
-const MOVE_MS = 450;
 
 /** Lets a row glide to its new place, unless the user wants less motion. `rise`: by how many ranks it rose with its last move. */
 function useMoves(rank: number) {
@@ -97,9 +102,7 @@ function useMoves(rank: number) {
     if (last.top === top || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
     const glide = { transform: [`translateY(${last.top - top}px)`, 'none'] };
     // added to a glide that still runs, so that the row does not jump
-    row.current?.animate(glide, { duration: MOVE_MS, easing: 'ease-in-out', composite: 'add' });
-    const tint = `color-mix(in srgb, var(${last.top > top ? '--up' : '--down'}) 25%, transparent)`;
-    row.current?.animate({ backgroundColor: [tint, 'transparent'] }, 3 * MOVE_MS);
+    row.current?.animate(glide, { duration: 450, easing: 'ease-in-out', composite: 'add' });
   });
   return { row, rise };
 }

@@ -1,79 +1,62 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import type { Histogram, Standing } from '#http';
-import { getJson, problemIn, reader, useAnswer } from './data.js';
-import { countText, labelOf, ProblemNotice, Table, timeText } from './parts.js';
+import type { Histogram, Standing, Standings } from '#http';
+import { getJson, reader, useAnswer } from './data.js';
+import { countText, Facts, ProblemNotice, Table, timeText } from './parts.js';
 import { hashOf, type Route } from './route.js';
-
-/** A player whom a link to the page shows does not take the focus. */
-const OPENED_WITH = location.hash;
 
 type Chosen = Route & { readonly player: string };
 
 /** A player in a view: place, the last ranks, the histogram of the view, and neighbours. */
 export function Player({ route }: { route: Chosen }) {
-  const { player } = route;
-  const { value, problem } = useAnswer(hashOf(route), { read: () => readPlayer(route) });
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    if (location.hash !== OPENED_WITH) heading.current?.focus();
-  }, []);
-  const row = `[data-player="${CSS.escape(player)}"] a`;
-  const focusRow = () => document.querySelector<HTMLElement>(row)?.focus();
+  const { board, view, player } = route;
+  const read = async () => {
+    const [around, { buckets }] = await Promise.all([
+      reader.around(board, player, { view, above: 2, below: 2 }),
+      reader.histogram(board, { view, buckets: 24 }),
+    ]);
+    return { ...around, buckets };
+  };
+  const { value, problem } = useAnswer(String(view), { read });
   return (
     <section class="card player" aria-label={`Player ${player}`} data-panel="player">
       <div class="line">
-        <h2 ref={heading} tabIndex={-1}>
+        <h2 ref={focus} tabIndex={-1}>
           {player}
         </h2>
-        <a href={hashOf({ ...route, player: undefined })} onClick={focusRow}>
+        <a href={hashOf({ ...route, player: undefined })} onClick={leave}>
           Close
         </a>
       </div>
-      {!value && <ProblemNotice problem={problem} />}
-      {value && <Details {...value} route={route} />}
+      {value ? <Details route={route} {...value} /> : <ProblemNotice problem={problem} />}
     </section>
   );
 }
 
-async function readPlayer({ board, player, window, where }: Chosen) {
-  const view = { window, where };
-  const path = `/v1/boards/${encodeURIComponent(board)}/players/${encodeURIComponent(player)}`;
-  const [place, { entries }, { buckets }, changes] = await Promise.all([
-    reader.player(board, player, view),
-    reader.around(board, player, { ...view, above: 2, below: 2 }),
-    reader.histogram(board, { ...view, buckets: 24 }),
-    getJson<RankChanges>(`${path}/changes`).catch(problemIn),
-  ]);
-  return { ...place, entries, buckets, changes };
-}
+const focus = (element: HTMLElement | null | undefined) => element?.focus();
 
-type DetailsProps = Awaited<ReturnType<typeof readPlayer>> & { readonly route: Route };
+/** Focuses the row of the player in the table; if it is not there, the search. */
+const leave = () =>
+  focus([...document.querySelectorAll<HTMLElement>('input, [data-chosen] a')].at(-1));
 
-function Details({ route, standing, view, size, entries, buckets, changes }: DetailsProps) {
-  if (standing === null) return <p class="notice">This player has no score in this view.</p>;
-  const { playerId, rank, percentile, columns, reachedAt } = standing;
+type DetailsProps = Standings & Pick<Histogram, 'buckets'> & { readonly route: Chosen };
+
+function Details({ route, view, size, entries, buckets }: DetailsProps) {
+  const standing = entries.find(({ playerId }) => playerId === route.player);
+  if (standing === undefined) return <p class="notice">This player has no score in this view.</p>;
+  const { rank, percentile, columns, reachedAt } = standing;
   return (
     <>
-      <p role="status">
-        Rank <strong data-place={rank}>{rank}</strong> of {countText(size)}, ahead of {percentile} %
+      <p>
+        <span role="status">
+          Rank <strong data-place={rank}>{rank}</strong>
+        </span>{' '}
+        of {countText(size)}, ahead of {percentile} %
       </p>
-      <dl>
-        {Object.entries({ ...columns, reached: timeText(reachedAt) }).map(([name, value]) => (
-          <div key={name}>
-            <dt>{labelOf(name)}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-      {'problem' in changes ? (
-        <ProblemNotice {...changes} />
-      ) : (
-        <RankPlot view={view} {...changes} />
-      )}
-      <ScorePlot buckets={buckets} columns={columns} />
-      <h3>Around {playerId}</h3>
-      <Table route={route} entries={entries} />
+      <Facts facts={Object.entries({ ...columns, reached: reachedAt })} />
+      <RankPlot {...{ route, view, reachedAt }} />
+      <ScorePlot {...{ buckets, columns }} />
+      <h3>Around {route.player}</h3>
+      <Table {...{ route, entries }} />
     </>
   );
 }
@@ -85,23 +68,20 @@ function Plot({ text, children }: { text: string; children: ComponentChildren })
   return (
     <figure>
       <figcaption>{text}</figcaption>
-      <svg viewBox={`0 -6 ${WIDTH} ${HEIGHT + 12}`} role="img" aria-label={text}>
+      <svg viewBox={`0 -6 ${WIDTH} ${HEIGHT + 12}`} aria-hidden="true">
         {children}
       </svg>
     </figure>
   );
 }
 
-type HistogramProps = Pick<Histogram, 'buckets'> & Pick<Standing, 'columns'>;
-
 /** How many players have which values of the first column, the worst on the left; the bucket of the player stands out. */
-function ScorePlot({ buckets, columns }: HistogramProps) {
+function ScorePlot({ buckets, columns }: Pick<Histogram, 'buckets'> & Pick<Standing, 'columns'>) {
   const [[name, own] = ['', '']] = Object.entries(columns);
+  const score = Number(own);
   const most = Math.max(1, ...buckets.map(({ count }) => count));
   const width = WIDTH / buckets.length;
-  const mine = buckets.find(
-    ({ min, max }) => Number(min) <= Number(own) && Number(own) <= Number(max),
-  );
+  const mine = buckets.find(({ min, max }) => Number(min) <= score && score <= Number(max));
   const same =
     mine && `: ${countText(mine.count)} have ${mine.min} to ${mine.max}, this one included`;
   return (
@@ -124,21 +104,29 @@ interface RankChanges {
   }[];
 }
 
+type RankProps = { readonly route: Chosen } & Pick<Standings, 'view'> & Pick<Standing, 'reachedAt'>;
+
 /** The rank after each of the last rank changes, the best at the top. */
-function RankPlot({ view, changes, heldSince }: RankChanges & { view: string }) {
+function RankPlot({ route: { board, player }, view, reachedAt }: RankProps) {
+  const path = `/v1/boards/${encodeURIComponent(board)}/players/${encodeURIComponent(player)}`;
+  const read = () => getJson<RankChanges>(`${path}/changes`);
+  // The last change is published a moment after the standings show it.
+  const { value, problem } = useAnswer('changes', { read, everyMs: 10_000, after: reachedAt });
+  if (value === undefined) return <ProblemNotice problem={problem} />;
+  const { changes, heldSince } = value;
   const moves = changes.flatMap((change) => change.changes).filter((move) => move.view === view);
   const ranks = moves.flatMap(({ after }) => (after ? [after.rank] : []));
-  const since = heldSince === null ? '' : ` since ${timeText(heldSince)}`;
-  const held = `${since}, as far back as this process holds rank changes`;
-  if (ranks.length === 0) return <p>{`No rank change of this player${held}.`}</p>;
+  if (heldSince === null || ranks.length === 0)
+    return <p>This process holds no rank change of this player.</p>;
   const [best, worst] = [Math.min(...ranks), Math.max(...ranks)];
   const points = ranks.map((rank, index) => [
     6 + (index / Math.max(1, ranks.length - 1)) * (WIDTH - 12),
     ((rank - best) / Math.max(1, worst - best)) * HEIGHT,
   ]);
   const [x, y] = points.at(-1) ?? [];
+  const held = `the ${ranks.length} changes that this process holds, since ${timeText(heldSince)}`;
   return (
-    <Plot text={`Rank over ${ranks.length} changes${held}: best ${best}, worst ${worst}`}>
+    <Plot text={`Rank over ${held}: best ${best}, worst ${worst}`}>
       <polyline points={points.join(' ')} fill="none" stroke="var(--accent)" stroke-width="2" />
       <circle fill="var(--accent)" cx={x} cy={y} r="5" />
     </Plot>

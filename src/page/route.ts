@@ -1,83 +1,63 @@
 import type { HttpView } from '#http';
 
-type Where = Readonly<Record<string, string>>;
-
 /** What the page shows of a board. It is the hash of the URL, so that a link shows the same again. */
 export interface Route {
   readonly board: string;
-  /** The name of a window, also a relative one; undefined: the page chooses a view. */
-  readonly window?: string | undefined;
-  /** A value for each dimension. */
-  readonly where: Where;
+  /** As in a listing, or with a relative window: `week region=eu`. Undefined: the first one of the listing. */
+  readonly view?: string | undefined;
   readonly player?: string | undefined;
-  /** The rank of the first row. */
-  readonly from: number;
+  /** The rank of the first row; undefined: 1. */
+  readonly from?: number | undefined;
 }
 
-/** Reads a hash; what it lacks has its default. */
 export function routeOf(hash: string): Route {
-  const fields = new URLSearchParams(hash.slice(1));
-  const where = [...fields].filter(([name]) => name.startsWith('where.'));
-  return {
-    board: fields.get('board') ?? '',
-    window: fields.get('window') ?? undefined,
-    where: Object.fromEntries(where.map(([name, value]) => [name.slice(6), value])),
-    player: fields.get('player') ?? undefined,
-    from: Math.max(1, Math.floor(Number(fields.get('from'))) || 1),
-  };
+  const { board = '', view, player, from } = Object.fromEntries(new URLSearchParams(hash.slice(1)));
+  return { board, view, player, from: Number(from) > 1 ? Number(from) : undefined };
 }
 
-/** The hash of a board, without defaults. */
-export function hashOf({ where = {}, from = 1, ...route }: Partial<Route>): string {
-  return `#${queryOf({ ...route, from: from > 1 ? from : undefined }, where)}`;
-}
+export const hashOf = (route: Route) => `#${queryOf(route)}`;
 
-/** Parameters of a URL, with a dimension as `where.NAME`. */
-export function queryOf(fields: object, where: Where): string {
-  const dimensions = Object.entries(where).map(([name, value]) => [`where.${name}`, value]);
+/** Parameters of a URL, of the fields that are defined. */
+export function queryOf(fields: object): string {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return new URLSearchParams([...given, ...dimensions] as string[][]).toString();
+  return new URLSearchParams(given as string[][]).toString();
 }
 
-/** The fields of a definition that the page shows, as in a boards file. */
-export interface Board {
-  readonly board: string;
-  readonly columns: readonly { readonly name: string }[];
-  readonly windows: readonly (string | { window?: string; season?: string; interval?: string })[];
-  readonly dimensions: readonly (readonly string[])[];
+/** The window of a view, named '', and its dimensions, by name. */
+type Parts = Readonly<Record<string, string>>;
+type Choice = readonly [name: string, value: string];
+
+export function partsOf(view: string): Parts {
+  const [window = '', ...pairs] = view.split(' ');
+  return { '': window, ...Object.fromEntries(new URLSearchParams(pairs.join('&'))) };
 }
 
-/** Names of windows: the current instance of each, then those of views, the latest first. */
-export function windowsOf(board: Board, views: readonly HttpView[]): string[] {
-  const current = board.windows.map((one) => {
-    if (typeof one === 'string') return one;
-    return one.window ?? (one.season ? `season:${one.season}` : `interval:${one.interval}`);
+const INSTANCE = /^(day|week|month|year|interval:[^@ ]+)[:@][^ ]+/;
+
+/** The views of a listing; before each with an instance of a window, the view of the current instance, such as `week region=eu`. */
+export function choicesOf(listing: readonly HttpView[]): string[] {
+  return [...new Set(listing.flatMap(({ view }) => [view.replace(INSTANCE, '$1'), view]))];
+}
+
+/** The values to choose from, by part: those of views that have the values of `parts` for the parts before it ('': none). */
+export function valuesOf(choices: readonly string[], parts: Parts): [name: string, string[]][] {
+  let possible = choices.map(partsOf);
+  const names = [...new Set(possible.flatMap((one) => Object.keys(one)))];
+  return names.map((name) => {
+    const values = [...possible, parts].map((one) => one[name] ?? '');
+    possible = possible.filter((one) => one[name] === parts[name]);
+    return [name, [...new Set(values)].sort()];
   });
-  const instances = views.map(({ view }) => view.split(' ')[0] ?? '').sort();
-  return [...new Set([...current, ...instances.reverse()])];
 }
 
-/** The values of a dimension in views with the values of `where` for the dimensions before it; '' if one of them lacks it. */
-export function valuesOf(views: readonly HttpView[], where: Where, name: string): string[] {
-  const before = Object.entries(where).slice(0, Math.max(0, Object.keys(where).indexOf(name)));
-  const found = placesOf(views).filter((one) => before.every(([key, own]) => one[key] === own));
-  return [...new Set(found.map((one) => one[name] ?? ''))].sort();
-}
-
-/** The dimensions of the view that differs least from `where` but has these values ('': none); of several, of the last changed. */
-export function nearest(views: readonly HttpView[], where: Where, values: Where = {}): Where {
-  const differing = (one: Where) =>
-    Object.keys({ ...one, ...where }).filter((name) => one[name] !== where[name]).length;
-  const [found = where] = placesOf(views)
-    .filter((one) => Object.entries(values).every(([name, value]) => (one[name] ?? '') === value))
-    .sort((one, other) => differing(one) - differing(other));
-  return found;
-}
-
-/** The dimensions of each view, the view that changed last first. */
-function placesOf(views: readonly HttpView[]): Where[] {
-  return views
-    .toSorted((a, b) => b.version - a.version)
-    .map(({ view }) => new URLSearchParams(view.split(' ').slice(1).join('&')))
-    .map((pairs) => Object.fromEntries(pairs));
+/** The view that differs least from `parts` but has this value ('': none); of several, the last one. */
+export function nearest(choices: readonly string[], parts: Parts, [name, value]: Choice) {
+  let [nearest, least] = [undefined as string | undefined, Infinity];
+  for (const view of choices) {
+    const one = partsOf(view);
+    if ((one[name] ?? '') !== value) continue;
+    const differing = Object.keys({ ...one, ...parts }).filter((key) => one[key] !== parts[key]);
+    if (differing.length <= least) [nearest, least] = [view, differing.length];
+  }
+  return nearest;
 }
