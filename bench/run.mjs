@@ -10,5 +10,7 @@ import {
 const [name = '', ...options] = process.argv.slice(2);
 await ensureDependencies();
 await ensureBuild();
-const env = await serverEnvironment({ start: ['kafka', 'redis'] });
+const env = options.includes('--help')
+  ? process.env
+  : await serverEnvironment({ start: ['kafka', 'redis'] });
 await runNode([new URL(`./${name}/main.mjs`, import.meta.url).pathname, ...options], env);

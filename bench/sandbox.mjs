@@ -3,17 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { topicNames } from '#contracts';
 
 export const PARTITIONS = 4;
+/**
+ * The time between two looks at committed offsets. Each takes 1 ms of CPU of Kafka, so there are fewer while the end is far.
+ */
+const LOOK_EVERY_MS = { least: 50, most: 1_000 };
 
 /** Topics, group, keys and a boards file of one bench run, and clients of Kafka and Redis. `remove` ends the bench run. */
 export class Sandbox {
-  /** @param {string} what prefix of the name of the bench run */
-  constructor(what) {
+  /** @param {string} what prefix of the name of the bench run @param {{ partitions?: number }} [options] */
+  constructor(what, { partitions = PARTITIONS } = {}) {
     this.name = `${what}-${randomUUID().slice(0, 8)}`;
+    this.partitions = partitions;
     this.topics = topicNames(this.name);
     this.kafka = new Kafka({
       brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
@@ -28,11 +34,21 @@ export class Sandbox {
   async open() {
     await this.admin.connect();
     const configEntries = [{ name: 'retention.ms', value: '-1' }];
+    const topics = Object.values(this.topics);
     await this.admin.createTopics({
-      topics: Object.values(this.topics).map((topic) => ({
-        ...{ topic, numPartitions: PARTITIONS, configEntries },
-      })),
+      topics: topics.map((topic) => ({ topic, numPartitions: this.partitions, configEntries })),
+      waitForLeaders: false, // kafkajs gives up if a busy broker does not know the topics yet
     });
+    for (const topic of topics)
+      while (!(await this.#hasLeaders(topic))) await delay(LOOK_EVERY_MS.least);
+  }
+
+  /** @param {string} topic */
+  #hasLeaders(topic) {
+    return this.admin.fetchTopicOffsets(topic).then(
+      () => true,
+      () => false,
+    );
   }
 
   /**
@@ -53,19 +69,34 @@ export class Sandbox {
     };
   }
 
-  /** Committed offsets of ranklog's group, summed over the partitions. */
-  async published() {
-    const { admin, name, topics } = this;
-    const [topic] = await admin.fetchOffsets({ groupId: name, topics: [topics.scoreEvents] });
-    return (topic?.partitions ?? []).reduce(
+  /** Committed offsets of the sandbox's group, summed over the partitions. @param {string} [topic] default: score events */
+  async published(topic = this.topics.scoreEvents) {
+    const [found] = await this.admin.fetchOffsets({ groupId: this.name, topics: [topic] });
+    return (found?.partitions ?? []).reduce(
       (sum, { offset }) => sum + Math.max(0, Number(offset)),
       0,
     );
   }
 
+  /**
+   * Waits until the process has committed so many events; returns how many they are by then.
+   * @param {number} events @param {import('./process.mjs').BenchProcess} process @param {string} [topic]
+   */
+  async reached(events, process, topic) {
+    const begun = { at: performance.now(), published: await this.published(topic) };
+    for (let { published } = begun; ; published = await this.published(topic)) {
+      if (published >= events) return published;
+      await process.checkRunning();
+      const rate = (published - begun.published) / (performance.now() - begun.at);
+      const halfWay = rate > 0 ? (events - published) / rate / 2 : 0;
+      await delay(Math.min(LOOK_EVERY_MS.most, Math.max(LOOK_EVERY_MS.least, halfWay)));
+    }
+  }
+
   async remove() {
     const { admin, redis, name } = this;
-    await admin.deleteTopics({ topics: Object.values(this.topics) });
+    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(name));
+    await admin.deleteTopics({ topics });
     await admin.disconnect();
     const keys = await redis.keys(`${name}*`);
     if (keys.length > 0) await redis.unlink(...keys);

@@ -5,7 +5,8 @@ import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
 
 /**
  * @typedef {{ player: string, delta: number, time: number }} Score
- * @typedef {{ apply(scores: readonly Score[]): Promise<unknown>, prefix: string }} Contender applies scores to keys with `prefix`
+ * @typedef {{ apply(scores: readonly Score[], options?: { muted?: boolean }): Promise<unknown>, prefix: string }} Contender applies
+ * scores to keys with `prefix`
  */
 
 /** As short as a prefix in production: Redis reuses the objects of short arguments of a script's commands. */
@@ -13,10 +14,10 @@ const newPrefix = () => `bench${randomUUID().slice(0, 4)}`;
 
 /**
  * Pipelined ZINCRBY, one for each view: a counter without guarantees. With `ranks`, ZREVRANK before and after, too.
- * @param {import('ioredis').Redis} redis @param {{ views: number, ranks?: boolean }} options @returns {Contender}
+ * @param {import('ioredis').Redis} redis @param {{ views: number, ranks?: boolean, prefix?: string }} options
+ * @returns {Contender}
  */
-export function counter(redis, { views, ranks = false }) {
-  const prefix = newPrefix();
+export function counter(redis, { views, ranks = false, prefix = newPrefix() }) {
   const keys = Array.from({ length: views }, (_, view) => `${prefix}:${view}`);
   return {
     prefix,
@@ -35,11 +36,10 @@ export function counter(redis, { views, ranks = false }) {
 
 /**
  * Resolves and applies scores with BoardStore: arguments, script, verdicts. Each call names earlier results as published;
- * with `muted`, also its own ones, so that it computes no ranks.
- * @param {import('ioredis').Redis} redis @param {import('#board').BoardDefinition} definition
- * @param {{ muted?: boolean }} [options] @returns {Promise<Contender>}
+ * a `muted` one also its own, so that it computes no ranks.
+ * @param {import('ioredis').Redis} redis @param {import('#board').BoardDefinition} definition @returns {Promise<Contender>}
  */
-export async function ranklog(redis, definition, { muted = false } = {}) {
+export async function ranklog(redis, definition) {
   const prefix = newPrefix();
   const keys = new KeySpace(prefix);
   const store = new BoardStore(redis, keys, { shards: 1 });
@@ -51,7 +51,7 @@ export async function ranklog(redis, definition, { muted = false } = {}) {
   let next = 0;
   return {
     prefix,
-    apply(scores) {
+    apply(scores, { muted = false } = {}) {
       const first = next;
       const entries = scores.map((score) => toEntry(definition, score, next++));
       const published = muted ? next : first;

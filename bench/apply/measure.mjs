@@ -48,7 +48,7 @@ export async function race(redis, { players, events }, contenders) {
  * @param {import('ioredis').Redis} redis @param {Contender} contender
  * @param {ReturnType<typeof batch>[]} batches @returns {Promise<Round>}
  */
-async function run(redis, contender, batches) {
+export async function run(redis, contender, batches) {
   const server = await redisCpu(redis);
   const client = process.cpuUsage();
   const begin = performance.now();
@@ -83,7 +83,7 @@ export function median(values) {
 }
 
 /** @param {number} from @param {number} size @param {(index: number) => number} player */
-function batch(from, size, player) {
+export function batch(from, size, player) {
   return Array.from({ length: size }, (_, index) => ({
     player: `player-${player(index)}`,
     delta: 1 + Math.floor(Math.random() * 1_000),

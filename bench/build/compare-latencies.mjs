@@ -2,9 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Sandbox } from '../sandbox.mjs';
 import { fillLog } from '../log.mjs';
-import { Service } from '../soak/service.mjs';
-import { LiveTraffic } from './latency.mjs';
-import { BOARDS, goLive, rebuild, startRebuild } from './ranklog.mjs';
+import { LiveTraffic } from '../live-traffic.mjs';
+import { goLive, startRanklog, startRebuild } from '../ranklog.mjs';
 
 const WARM_UP_MS = 5_000;
 
@@ -18,25 +17,27 @@ export async function compareLatencies({ events, players, eventsPerSecond, throt
   try {
     await fillLog(sandbox, { events, players });
     await goLive(sandbox);
-    await rebuild(sandbox); // so that the board is full from the start
-    const service = new Service(sandbox.env(BOARDS));
-    const traffic = new LiveTraffic(sandbox, { players, eventsPerSecond });
+    await startRebuild(sandbox).succeeded(); // so that the board is full from the start
+    const service = startRanklog(sandbox);
+    const traffic = new LiveTraffic(sandbox, { players });
+    const during = (/** @type {() => Promise<unknown>} */ work) =>
+      traffic.during(eventsPerSecond, work);
     await traffic.open();
     try {
-      await traffic.during(() => delay(WARM_UP_MS));
+      await during(() => delay(WARM_UP_MS));
       const rows = [
-        { what: 'no build', ...(await traffic.during(() => delay(seconds * 1_000))) },
-        { what: 'a build', ...(await traffic.during(() => rebuildFor(sandbox, seconds))) },
+        { what: 'no build', ...(await during(() => delay(seconds * 1_000))) },
+        { what: 'a build', ...(await during(() => rebuildFor(sandbox, seconds))) },
         {
           what: `a build at ${throttle} events/s`,
-          ...(await traffic.during(() => throttledFor(sandbox, { seconds, throttle }))),
+          ...(await during(() => throttledFor(sandbox, { seconds, throttle }))),
         },
       ];
-      service.checkAlive();
+      await service.checkRunning();
       return { result: { events, players, eventsPerSecond, rows }, text: table(rows) };
     } finally {
       await traffic.close();
-      await service.stop();
+      await service.end('SIGTERM');
     }
   } finally {
     await sandbox.remove();
@@ -49,17 +50,17 @@ export async function compareLatencies({ events, players, eventsPerSecond, throt
  */
 async function rebuildFor(sandbox, seconds) {
   const end = performance.now() + seconds * 1_000;
-  while (performance.now() < end) await rebuild(sandbox);
+  while (performance.now() < end) await startRebuild(sandbox).succeeded();
 }
 
 /** @param {Sandbox} sandbox @param {{ seconds: number, throttle: number }} options */
 async function throttledFor(sandbox, { seconds, throttle }) {
-  const build = startRebuild(sandbox, ['--throttle', String(throttle)]);
+  const build = startRebuild(sandbox, { options: ['--throttle', String(throttle)] });
   await Promise.race([build.succeeded(), delay(seconds * 1_000)]);
   await build.end('SIGINT');
 }
 
-/** @param {({ what: string } & import('./latency.mjs').Latencies)[]} rows the row without a build first */
+/** @param {({ what: string } & import('../live-traffic.mjs').Latencies)[]} rows the row without a build first */
 function table(rows) {
   const quiet = rows[0]?.p99 ?? NaN;
   return rows

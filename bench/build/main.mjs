@@ -2,14 +2,12 @@
 import { parseArgs } from 'node:util';
 import { wholeNumber } from '../options.mjs';
 import { compareLatencies } from './compare-latencies.mjs';
-import { compareRates } from './compare-rates.mjs';
 import { compareSizes } from './compare-sizes.mjs';
 
 const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '1000000' },
     players: { type: 'string', default: '100000' },
-    latency: { type: 'boolean', default: false },
     rate: { type: 'string', default: '500' },
     throttle: { type: 'string', default: '5000' },
     seconds: { type: 'string', default: '30' },
@@ -29,7 +27,6 @@ async function measure() {
     const sizes = values.sizes.split(',').map((size) => wholeNumber('sizes', size, EVENTS));
     return compareSizes({ sizes, players });
   }
-  if (!values.latency) return compareRates({ events, players });
   const eventsPerSecond = wholeNumber('rate', values.rate, { least: 1, most: 10_000 });
   const throttle = wholeNumber('throttle', values.throttle, { least: 1, most: 1_000_000 });
   const seconds = wholeNumber('seconds', values.seconds, { least: 1, most: 3_600 });

@@ -13,28 +13,21 @@ const REWRITE = 'auto-aof-rewrite-percentage';
 /** The board `bench` and a plain ZSET, with the same players and scores. */
 export class FilledBoard {
   players = 0;
-  #rewrites = '100';
 
   /** @param {import('ioredis').Redis} redis @param {import('../apply/contenders.mjs').Contender} board */
   constructor(redis, board) {
     this.redis = redis;
     this.board = board;
     this.prefix = board.prefix;
-    this.zset = `${board.prefix}:zset`;
+    this.zset = `${board.prefix}:0`;
     this.reader = new BoardReader({ redis, prefix: board.prefix });
   }
 
-  /** Redis does not rewrite its log until `remove`: the copy would take CPU time from whatever is measured.
-   * @param {import('ioredis').Redis} redis
-   */
+  /** @param {import('ioredis').Redis} redis */
   static async open(redis) {
     const [definition] = parseBoardsFile(BOARDS, 'bench');
     if (definition === undefined) throw new Error('the bench has no board');
-    const filled = new FilledBoard(redis, await ranklog(redis, definition, { muted: true }));
-    const [, rewrites = ''] = /** @type {string[]} */ (await redis.config('GET', REWRITE));
-    filled.#rewrites = rewrites;
-    await redis.config('SET', REWRITE, '0');
-    return filled;
+    return new FilledBoard(redis, await ranklog(redis, definition));
   }
 
   /** Adds players with random scores until there are so many. @param {number} players */
@@ -47,14 +40,28 @@ export class FilledBoard {
         time: T0 + from + index,
       }));
       await Promise.all([
-        this.board.apply(scores),
+        this.board.apply(scores, { muted: true }),
         this.redis.zadd(this.zset, ...scores.flatMap(({ player, delta }) => [delta, player])),
       ]);
     }
   }
 
   async remove() {
-    await this.redis.config('SET', REWRITE, this.#rewrites);
     await this.redis.unlink(...(await this.redis.keys(`${this.prefix}:*`)));
+  }
+}
+
+/**
+ * Redis does not rewrite its append-only file during the work: that would take CPU time from whatever is measured.
+ * @template T
+ * @param {import('ioredis').Redis} redis @param {() => Promise<T>} work
+ */
+export async function withoutRewrites(redis, work) {
+  const [, rewrites = ''] = /** @type {string[]} */ (await redis.config('GET', REWRITE));
+  await redis.config('SET', REWRITE, '0');
+  try {
+    return await work();
+  } finally {
+    await redis.config('SET', REWRITE, rewrites);
   }
 }

@@ -9,7 +9,21 @@ const BYTES_PER_PLAYER = 450;
  * Compares how the CPU time of each query grows with the players of the board, and that of its bare commands.
  * @param {import('ioredis').Redis} redis @param {{ sizes: number[], requests: number, json: boolean }} options
  */
-export async function benchGrowth(redis, { sizes, requests, json }) {
+export function benchGrowth(redis, { sizes, requests, json }) {
+  return withBoards(redis, sizes, async (boards) => {
+    const rows = (await compare(boards, requests)).map((row) => ({ ...row, ...growth(row) }));
+    if (json) console.log(JSON.stringify({ requests, rows }));
+    else for (const row of rows) print(row);
+  });
+}
+
+/**
+ * Fills a board of each size that fits into memory, and removes them after the work.
+ * @template T
+ * @param {import('ioredis').Redis} redis @param {number[]} sizes @param {(boards: FilledBoard[]) => Promise<T>} work
+ */
+export async function withBoards(redis, sizes, work) {
+  /** @type {FilledBoard[]} */
   const boards = [];
   try {
     for (const size of sizesInMemory(sizes)) {
@@ -17,9 +31,8 @@ export async function benchGrowth(redis, { sizes, requests, json }) {
       boards.push(board);
       await board.grow(size);
     }
-    const rows = (await compare(boards, requests)).map((row) => ({ ...row, ...growth(row) }));
-    if (json) console.log(JSON.stringify({ requests, rows }));
-    else for (const row of rows) print(row);
+    if (boards.length === 0) throw new Error('no board fits into memory');
+    return await work(boards);
   } finally {
     for (const board of boards.reverse()) await board.remove();
   }
@@ -44,7 +57,7 @@ function sizesInMemory(sizes) {
 /** By how much CPU per request grows from the smallest board to the largest. @param {{ boards: import('./measure.mjs').Comparison[] }} row */
 function growth({ boards }) {
   const [least, most] = [boards[0], boards.at(-1)];
-  if (least === undefined || most === undefined) throw new Error('no board fits into memory');
+  if (least === undefined || most === undefined) throw new Error('there is no board');
   const reader = cpuOf(most.reader) / cpuOf(least.reader);
   const bare = cpuOf(most.bare) / cpuOf(least.bare);
   return { growth: { reader, bare, ratio: reader / bare } };

@@ -1,31 +1,27 @@
 // @ts-check
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
+import { cpuOf } from '../machine.mjs';
+import { BenchProcess, REPORTS_MEMORY } from '../process.mjs';
+import { cliOf } from '../ranklog.mjs';
 
-const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-const REPORTER = new URL('../soak/memory-reporter.mjs', import.meta.url).href;
 const CONSTANT = fileURLToPath(new URL('./constant.mjs', import.meta.url));
 const CONNECTIONS = 100;
 
 /** @typedef {{ rate: number, p50: number, p99: number, cpu: number }} Figures requests per second, ms, us of CPU of the server per request */
 
-/** A server in its own process, which has logged its address. */
+/** A server in its own process, which prints its address. */
 export class Server {
-  /** @param {import('node:child_process').ChildProcess} child @param {string} url */
-  constructor(child, url) {
-    this.child = child;
+  /** @param {BenchProcess} process @param {string} url */
+  constructor(process, url) {
+    this.process = process;
     this.url = url;
   }
 
   /** `ranklog start` with the role `query`. @param {NodeJS.ProcessEnv} env */
   static ranklog(env) {
     const json = { ...env, RANKLOG_LOG_FORMAT: 'json', RANKLOG_LOG_LEVEL: 'info' };
-    const args = ['--expose-gc', '--import', REPORTER, CLI, 'start', '--roles', 'query'];
-    return Server.#start(args, json);
+    return Server.#start([...REPORTS_MEMORY, cliOf(), 'start', '--roles', 'query'], json);
   }
 
   /** A Fastify server that answers every request with the same text. @param {string} body */
@@ -35,21 +31,9 @@ export class Server {
 
   /** @param {string[]} args @param {NodeJS.ProcessEnv} env @returns {Promise<Server>} */
   static async #start(args, env) {
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
-    const url = await /** @type {Promise<string>} */ (
-      new Promise((resolve, reject) => {
-        let text = '';
-        const look = (/** @type {string} */ line) => {
-          text += `${line}\n`;
-          const [found] = /http:\/\/[\d.]+:\d+/.exec(line) ?? [];
-          if (found !== undefined) resolve(found);
-        };
-        for (const input of [child.stdout, child.stderr])
-          if (input !== null) createInterface({ input }).on('line', look);
-        child.on('exit', () => reject(new Error(`${args.join(' ')} has ended:\n${text}`)));
-      })
-    );
-    return new Server(child, url);
+    const process = new BenchProcess(args, env);
+    const [url] = await process.line(/http:\/\/[\d.]+:\d+/);
+    return new Server(process, url);
   }
 
   /**
@@ -73,23 +57,16 @@ export class Server {
 
   /** us of CPU that the process has used, in steps of 10 ms. */
   cpu() {
-    const stat = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8');
-    const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14);
-    return (Number(user) + Number(system)) * 10_000;
+    return cpuOf(this.process.pid);
   }
 
-  /** Of a ranklog. @returns {Promise<import('../soak/service.mjs').Memory>} */
-  async memory() {
-    this.child.send('memory');
-    const [memory] = /** @type {[import('../soak/service.mjs').Memory]} */ (
-      await once(this.child, 'message')
-    );
-    return memory;
+  /** Of a ranklog. */
+  memory() {
+    return this.process.memory();
   }
 
   async stop() {
-    this.child.kill('SIGTERM');
-    if (this.child.exitCode === null) await once(this.child, 'exit');
+    await this.process.end('SIGTERM');
   }
 }
 

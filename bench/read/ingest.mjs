@@ -1,15 +1,12 @@
 // @ts-check
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { median, redisCpu } from '../apply/measure.mjs';
-import { BOARDS } from '../build/ranklog.mjs';
-import { NodeProcess } from '../build/processes.mjs';
 import { fillLog } from '../log.mjs';
+import { startRanklog } from '../ranklog.mjs';
 import { Sandbox } from '../sandbox.mjs';
 
-const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const NEIGHBOUR = fileURLToPath(new URL('./reading-process.mjs', import.meta.url));
 /** What the other process does meanwhile; `computes` shows what sharing the CPUs costs without sharing Redis. */
 const WORKS = /** @type {const} */ (['rests', 'reads', 'computes']);
@@ -28,7 +25,7 @@ export async function slowdown(board, { events, rounds }) {
   const neighbour = fork(NEIGHBOUR, [board.prefix, String(board.players)]);
   // One slice warms up, and one is left over, as the partitions do not end together.
   await fillLog(sandbox, { events: (rounds * WORKS.length + 2) * events, players: 10_000 });
-  const service = new NodeProcess([CLI, 'start'], sandbox.env(BOARDS));
+  const service = startRanklog(sandbox);
   try {
     let target = events;
     let begin = await reach(sandbox, service, target);
@@ -62,14 +59,9 @@ export async function slowdown(board, { events, rounds }) {
   }
 }
 
-/** Waits until the results of so many events are published. @param {Sandbox} sandbox @param {NodeProcess} service @param {number} events */
+/** Waits until the results of so many events are published. @param {Sandbox} sandbox @param {import('../process.mjs').BenchProcess} service @param {number} events */
 async function reach(sandbox, service, events) {
-  for (;;) {
-    const published = await sandbox.published();
-    if (published >= events) return { published, at: performance.now() };
-    if (!service.isRunning) await service.succeeded();
-    await delay(20);
-  }
+  return { published: await sandbox.reached(events, service), at: performance.now() };
 }
 
 /** @param {Round[]} rounds */

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { wholeNumber } from '../options.mjs';
 import { Sandbox } from '../sandbox.mjs';
-import { BOARDS, FilledBoard } from './filled-board.mjs';
+import { BOARDS, FilledBoard, withoutRewrites } from './filled-board.mjs';
 import { benchGrowth } from './growth.mjs';
 import { compareHttp } from './http.mjs';
 import { printSlowdown, slowdown, summary } from './ingest.mjs';
@@ -43,12 +43,16 @@ const rounds = wholeNumber('rounds', values.rounds, { least: 1, most: 100 });
 
 const redis = new Redis(process.env['REDIS_URL'] ?? '');
 try {
+  await withoutRewrites(redis, measure);
+} finally {
+  redis.disconnect();
+}
+
+async function measure() {
   if (values.growth) await benchGrowth(redis, { sizes, requests, json });
   else if (givenStreams !== undefined) await benchStreams(givenStreams);
   else if (values.ingest) await withBoard(benchIngest);
   else await withBoard(values.http ? benchHttp : benchReader);
-} finally {
-  redis.disconnect();
 }
 
 /** @param {(board: FilledBoard) => Promise<void>} bench */

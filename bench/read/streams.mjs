@@ -2,14 +2,14 @@
 import { fork } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { NodeProcess } from '../build/processes.mjs';
+import { BenchProcess } from '../process.mjs';
 import { Sandbox } from '../sandbox.mjs';
 import { Server } from './http.mjs';
 import { playerId, PLAYERS, Scores } from './scores.mjs';
 
 /** @typedef {import('./stream-clients.mjs').Report} Report */
 /** @typedef {import('./stream-clients.mjs').Target} Target */
-/** @typedef {import('../soak/service.mjs').Memory} Memory */
+/** @typedef {import('../process.mjs').Memory} Memory */
 /** @typedef {Memory & { cpu: number, clientsCpu: number }} Phase used CPUs of the server and of the process of all clients */
 /** @typedef {{ rate: number, seconds: number }} Load events per second, and how long each phase lasts */
 
@@ -28,14 +28,12 @@ export async function measureStreams(streams, load) {
   const sandbox = new Sandbox('read-streams');
   await sandbox.open();
   const env = { ...sandbox.env(BOARDS), RANKLOG_QUERY_STREAMS: String(streams) };
-  const ingest = new NodeProcess([CLI, 'start', '--roles', 'ingest,reconciliation'], env);
+  const ingest = new BenchProcess([CLI, 'start', '--roles', 'ingest,reconciliation'], env);
   const scores = new Scores(sandbox);
   const clients = fork(CLIENTS);
   try {
     await scores.open();
-    while ((await sandbox.published()) < PLAYERS)
-      if (ingest.isRunning) await delay(50);
-      else await ingest.succeeded();
+    await sandbox.reached(PLAYERS, ingest);
     const server = await Server.ranklog(env);
     const targets = targetsOf(streams);
     return await measure({ server, clients, targets, scores }, load).finally(() => server.stop());

@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 import { Partitioners } from 'kafkajs';
 import { Sandbox, PARTITIONS } from '../sandbox.mjs';
 import { wholeNumber } from '../options.mjs';
-import { Service } from './service.mjs';
+import { BenchProcess, REPORTS_MEMORY } from '../process.mjs';
+import { cliOf } from '../ranklog.mjs';
 
 const BOARDS =
   'boards: { arena: { columns: [{ name: score }], windows: [all, day], publish: { leaders: 10 } } }\n';
@@ -33,12 +34,12 @@ const { kafka, topics } = sandbox;
 let published = 0;
 
 await sandbox.open();
-const service = new Service(sandbox.env(BOARDS));
+const service = new BenchProcess([...REPORTS_MEMORY, cliOf(), 'start'], sandbox.env(BOARDS));
 try {
   const [samples] = await Promise.all([sample(), produce()]);
   print(samples);
 } finally {
-  await service.stop();
+  await service.end('SIGTERM');
   await sandbox.remove();
 }
 
@@ -70,7 +71,7 @@ async function sample() {
   const samples = [];
   while (published < total) {
     await delay(50);
-    service.checkAlive();
+    await service.checkRunning();
     published = await sandbox.published();
     if (published < Math.min(total, (samples.length + 1) * every)) continue;
     const { rss, heapUsed, external } = await service.memory();

@@ -43,8 +43,8 @@ export async function ensureInstalled(commands) {
   if (still.length > 0) throw new ServiceError(whatToInstall(still));
 }
 
-/** @param {Command} command */
-function isMissing(command) {
+/** Whether a command is not installed, or too old. @param {Command} command */
+export function isMissing(command) {
   return NEEDS[command].major() < NEEDS[command].oldest;
 }
 

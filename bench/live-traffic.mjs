@@ -1,16 +1,15 @@
 // @ts-check
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Partitioners } from 'kafkajs';
 import { patchKafkajs } from '#kafka-batch';
-import { score } from '../log.mjs';
+import { score } from './log.mjs';
 
 const TICK_MS = 10;
 const LONGEST_WAIT_MS = 30_000;
 
-/** @typedef {{ events: number, p50: number, p99: number, worst: number }} Latencies in ms */
+/** @typedef {{ events: number, p50: number, p95: number, p99: number, worst: number }} Latencies in ms */
 
-/** Sends score events at a steady rate, and receives their rank changes as a read_committed subscriber. */
+/** Sends score events at a steady rate, and receives their results as a read_committed subscriber. */
 export class LiveTraffic {
   #consumer;
   #producer;
@@ -19,12 +18,13 @@ export class LiveTraffic {
   /** @type {number[]} */
   #latencies = [];
 
-  /** @param {import('../sandbox.mjs').Sandbox} sandbox @param {{ players: number, eventsPerSecond: number }} options */
-  constructor({ kafka, topics, name }, { players, eventsPerSecond }) {
+  #number = 0;
+
+  /** @param {import('./sandbox.mjs').Sandbox} sandbox @param {{ players: number }} options */
+  constructor({ kafka, topics, name }, { players }) {
     patchKafkajs();
     this.topics = topics;
     this.players = players;
-    this.perTick = (eventsPerSecond * TICK_MS) / 1_000;
     this.#producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
     this.#consumer = kafka.consumer({ groupId: `${name}-subscriber` });
   }
@@ -42,15 +42,15 @@ export class LiveTraffic {
   }
 
   /**
-   * Measures the time from an event to its rank change, for all events that are sent while the work goes on.
-   * @param {() => Promise<unknown>} work @returns {Promise<Latencies>}
+   * Measures the time from an event to its result, for all events that are sent while the work goes on.
+   * @param {number} eventsPerSecond @param {() => Promise<unknown>} work @returns {Promise<Latencies>}
    */
-  async during(work) {
+  async during(eventsPerSecond, work) {
     this.#latencies = [];
     let working = true;
     const [worked] = await Promise.allSettled([
       work().finally(() => (working = false)),
-      this.#send(() => working),
+      this.#send(eventsPerSecond, () => working),
     ]);
     if (worked.status === 'rejected') throw worked.reason;
     await this.#allHeard();
@@ -62,14 +62,14 @@ export class LiveTraffic {
     await this.#consumer.disconnect();
   }
 
-  /** Sends by the clock, without waiting for Kafka: slow answers must not slow the traffic. @param {() => boolean} goesOn */
-  async #send(goesOn) {
+  /** Sends by the clock, without waiting for Kafka: slow answers must not slow the traffic. @param {number} eventsPerSecond @param {() => boolean} goesOn */
+  async #send(eventsPerSecond, goesOn) {
     const begin = performance.now();
     let sent = 0;
     /** @type {Promise<unknown>[]} */
     const under = [];
     while (goesOn()) {
-      const due = Math.floor(((performance.now() - begin) / TICK_MS) * this.perTick);
+      const due = Math.floor(((performance.now() - begin) * eventsPerSecond) / 1_000);
       if (due > sent) under.push(this.#sendSome(due - sent));
       sent = Math.max(sent, due);
       await delay(TICK_MS);
@@ -80,9 +80,9 @@ export class LiveTraffic {
   /** @param {number} count */
   async #sendSome(count) {
     const messages = Array.from({ length: count }, () => {
-      const eventId = randomUUID();
+      const eventId = `live-${this.#number++}`;
       this.#sent.set(eventId, performance.now());
-      return score(this.players, new Date(), eventId);
+      return score(this.#number, this.players, new Date(), eventId);
     });
     await this.#producer.send({ topic: this.topics.scoreEvents, messages });
   }
@@ -110,5 +110,5 @@ function summary(latencies) {
   const sorted = latencies.toSorted((a, b) => a - b);
   const at = (/** @type {number} */ share) =>
     sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
-  return { events: sorted.length, p50: at(0.5), p99: at(0.99), worst: at(1) };
+  return { events: sorted.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), worst: at(1) };
 }
