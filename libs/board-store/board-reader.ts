@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
 import { decimalColumns, type BoardDefinition, type ReadableView } from '#board';
-import { BoardLocator, type Located } from './board-locator.js';
+import { BoardLocator } from './board-locator.js';
 import { ExpiredViewError, InvalidReadError, ListingInterruptedError } from './errors.js';
 import {
   byText,
@@ -310,8 +310,14 @@ export class BoardReader implements ViewReads {
     call: (args: PlaceArguments, live: BoardDefinition, asked: Asked) => Promise<string[] | string>,
   ): Promise<[words: string[], BoardDefinition, Asked]> {
     const [reply, { definition }, asked] = await this.#boards.read(board, async (located) => {
-      const view = viewOf(located.definition);
-      return [await call(this.#placeArguments(located, view), located.definition, view), view];
+      const { shard, generation, definition } = located;
+      const asked = viewOf(definition);
+      const args = [
+        ...this.#boards.arguments(located, this.#keys.ofView(shard, generation, asked.view)),
+        ...[asked.view, asked.expiresAt ?? '-', definition.columns.length],
+        ...[REACH_TIME_WIDTH[definition.ties], asked.dense === true ? 1 : 0],
+      ] as const;
+      return [await call(args, definition, asked), asked];
     });
     const [lines = ''] = reply;
     if (typeof reply !== 'string') return [lines.split('\n'), definition, asked];
@@ -332,18 +338,5 @@ export class BoardReader implements ViewReads {
       throw new ListingInterruptedError(board);
     const sized = step.views.map((view, index) => ({ ...view, size: sizes[index] ?? 0 }));
     return { ...step, views: sized.filter(({ size }) => size > 0) };
-  }
-
-  /** The arguments of lua/includes/places.lua. */
-  #placeArguments(located: Located, { view, expiresAt, dense }: ReadableView & DenseOption) {
-    const { shard, generation, definition } = located;
-    return [
-      ...this.#boards.arguments(located, this.#keys.ofView(shard, generation, view)),
-      view,
-      expiresAt ?? '-',
-      definition.columns.length,
-      REACH_TIME_WIDTH[definition.ties],
-      dense === true ? 1 : 0,
-    ] as const;
   }
 }

@@ -1,4 +1,10 @@
-import type { CountRequest, PlayerStanding, ViewReads, ViewSelection } from '#board-store';
+import type {
+  CountRequest,
+  PlayerStanding,
+  ViewReads,
+  ViewSelection,
+  ViewSummary,
+} from '#board-store';
 
 export interface HttpReaderOptions {
   /** The address of a process with the role `query`, such as `http://127.0.0.1:9464`. */
@@ -31,14 +37,8 @@ export class HttpReadError extends Error {
 /** A board, with the fields of its definition as in the boards file. */
 export type HttpBoard = { readonly board: string } & Readonly<Record<string, unknown>>;
 
-/** A view that has players. */
-export interface HttpView {
-  readonly view: string;
-  readonly version: number;
-  readonly size: number;
-  /** RFC 3339; null for a view that never expires. */
-  readonly expiresAt: string | null;
-}
+/** A view that has players. `expiresAt` is RFC 3339; null for a view that never expires. */
+export type HttpView = Omit<ViewSummary, 'expiresAt'> & { readonly expiresAt: string | null };
 
 /** Reads boards over HTTP, by `fetch` alone: for browsers, and for services that can't reach Redis. Rejects with HttpReadError. */
 export class HttpBoardReader implements ViewReads {

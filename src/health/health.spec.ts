@@ -47,9 +47,9 @@ describe('the health of a process', () => {
     expect({ status, problems }).toEqual({
       status: 'failing',
       problems: [
-        'partition 0 is stopped: the log is another one',
-        'partition 1 is about to start again: no topic',
-        'partition 2 is starting again: Redis has lost events',
+        'partition 0 (failed): the log is another one',
+        'partition 1 (backingOff): no topic',
+        'partition 2 (starting): Redis has lost events',
       ],
     });
   });

@@ -23,14 +23,6 @@ interface PartitionReport {
   readonly problem: string | null;
 }
 
-const STATES: Readonly<Record<PartitionHealth['state'], string>> = {
-  starting: 'starting again',
-  running: 'running',
-  backingOff: 'about to start again',
-  failed: 'stopped',
-  released: 'released',
-};
-
 @Injectable()
 export class HealthService {
   /** Whether all roles of the process have started. */
@@ -69,7 +61,7 @@ export class HealthService {
 }
 
 function problemOf({ partition, state, problem }: PartitionReport): string[] {
-  return problem === null ? [] : [`partition ${partition} is ${STATES[state]}: ${problem}`];
+  return problem === null ? [] : [`partition ${partition} (${state}): ${problem}`];
 }
 
 function seconds(ms: number): number {

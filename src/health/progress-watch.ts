@@ -61,25 +61,19 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     this.shutdown.fail();
   }
 
-  #stall(health: ConsumerHealth, now: number): string | undefined {
-    return this.#idleLoop(health, now) ?? this.#stuck(health, now) ?? this.#allStopped(health, now);
-  }
-
-  #idleLoop({ loopAgeMs }: ConsumerHealth, now: number): string | undefined {
-    if (!this.#isTooLong(loopAgeMs, now)) return undefined;
-    return `nothing was fetched from ${this.#topic} for ${seconds(loopAgeMs)}`;
-  }
-
-  #stuck({ partitions }: ConsumerHealth, now: number): string | undefined {
+  /** Why the process makes no progress; undefined if it makes some. */
+  #stall({ loopAgeMs, partitions }: ConsumerHealth, now: number): string | undefined {
+    if (this.#isTooLong(loopAgeMs, now))
+      return `nothing was fetched from ${this.#topic} for ${seconds(loopAgeMs)}`;
     for (const [partition, { state, error, stuckMs }] of partitions) {
       if (!this.#isTooLong(stuckMs, now) || error instanceof NeedsOperatorError) continue;
       const last = error === undefined ? 'no error' : `last error: ${error.message}`;
       return `${this.#topic}/${partition} (${state}) has made no progress for ${seconds(stuckMs)}; ${last}`;
     }
-    return undefined;
+    return this.#allStopped(partitions, now);
   }
 
-  #allStopped({ partitions }: ConsumerHealth, now: number): string | undefined {
+  #allStopped(partitions: ConsumerHealth['partitions'], now: number): string | undefined {
     const stopped = [...partitions].filter(([, health]) => isStopped(health));
     if (stopped.length === 0 || stopped.length < partitions.size) {
       this.#allStoppedSince = undefined;

@@ -5,7 +5,7 @@ import { BoardReader, requirePlayerId, selectedView } from '#board-store';
 import { ProblemError } from '../infra/problems.js';
 import { Answers } from '../standings/answers.js';
 import { QUERIES, type QueryOf } from '../standings/request-schemas.js';
-import { Events, Read } from '../standings/route.js';
+import { Events, Read, type PlayerPath } from '../standings/route.js';
 import { readSelected } from '../standings/selection.js';
 import { LiveStreams } from './live-streams.js';
 
@@ -42,11 +42,7 @@ export class LiveController {
   }
 
   @Events('players/:player/events', 'The rank changes of a player, live', QUERIES.none)
-  async player(
-    @Param('board') board: string,
-    @Param('player') player: string,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async player(@Param() { board, player }: PlayerPath, @Res() reply: FastifyReply): Promise<void> {
     requirePlayerId(player);
     await this.#check(board);
     await this.streams.rankChanges(reply, board, player);
@@ -54,7 +50,7 @@ export class LiveController {
 
   @Read('players/:player/changes', 'RankChanges', 'The last rank changes of a player', QUERIES.none)
   @UseInterceptors(Answers)
-  async changes(@Param('board') board: string, @Param('player') playerId: string) {
+  async changes(@Param() { board, player: playerId }: PlayerPath) {
     requirePlayerId(playerId);
     await this.#check(board);
     return { board, playerId, ...(await this.streams.heldChanges(board, playerId)) };

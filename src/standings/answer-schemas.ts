@@ -39,6 +39,7 @@ const STANDING = {
   columns: COLUMNS,
   reachedAt: Text({ format: 'date-time' }),
 };
+const { rank, competitionRank, playerId, columns, reachedAt } = STANDING;
 const ENTRIES = { entries: List(ref('Standing')) };
 const NEXT = { next: Optional(Text({ description: 'The cursor of the next page.' })) };
 
@@ -72,14 +73,7 @@ export const ANSWERS = [
     ...NEXT,
   }),
   named('Standing', STANDING),
-  named('ExportedPlayer', {
-    view: Text(),
-    rank: STANDING.rank,
-    competitionRank: STANDING.competitionRank,
-    playerId: Text(),
-    columns: COLUMNS,
-    reachedAt: STANDING.reachedAt,
-  }),
+  named('ExportedPlayer', { view: Text(), rank, competitionRank, playerId, columns, reachedAt }),
   named('Neighbour', { ...STANDING, gap: COLUMNS }),
   named('Selected', { ...STANDING, position: Integer() }),
   named('Standings', { ...HEAD, ...ENTRIES, count: Optional(Integer()), ...NEXT }),

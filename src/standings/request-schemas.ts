@@ -64,9 +64,7 @@ export const QUERIES = {
   write: Type.Object(
     {
       wait: Optional(Type.Enum(['rank'], { description: 'Wait for the result of one event.' })),
-      timeout: Optional(
-        whole('How long to wait, in ms; default: 5000 with `wait`, else 30000.', 1, 30_000),
-      ),
+      timeout: whole('How long to wait, in ms; default: 5000 with `wait`, else 30000.', 1, 30_000),
     },
     closed,
   ),

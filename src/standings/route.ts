@@ -5,6 +5,9 @@ import { QUERIES, type BODIES } from './request-schemas.js';
 type Querystring = (typeof QUERIES)[keyof typeof QUERIES];
 type Body = (typeof BODIES)[keyof typeof BODIES];
 
+/** The parameters in the path of a player of a board. */
+export type PlayerPath = Readonly<Record<'board' | 'player', string>>;
+
 /** A read by GET, with what Fastify validates and OpenAPI describes. `answer` is a name of answer-schemas.ts. */
 export function Read(path: string, answer: string, summary: string, querystring: Querystring) {
   const headers = { ...HEADERS, etag: { type: 'string', description: 'For `if-none-match`.' } };

@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query, UseInterceptors } from '@nestjs/common'
 import { BoardReader, InvalidReadError, type RankOrShare } from '#board-store';
 import { Answers } from './answers.js';
 import { BODIES, QUERIES, type BodyOf, type QueryOf } from './request-schemas.js';
-import { Read, ReadByPost } from './route.js';
+import { Read, ReadByPost, type PlayerPath } from './route.js';
 import { momentOf, readSelected } from './selection.js';
 
 /** The reads of one view: each is a method of BoardReader. */
@@ -24,20 +24,12 @@ export class StandingsController {
   }
 
   @Read('players/:player', 'PlayerStanding', 'A player', QUERIES.player)
-  player(
-    @Param('board') board: string,
-    @Param('player') player: string,
-    @Query() query: QueryOf<'player'>,
-  ) {
+  player(@Param() { board, player }: PlayerPath, @Query() query: QueryOf<'player'>) {
     return this.#read(board, 'player', query, (asked) => this.reader.player(board, player, asked));
   }
 
   @Read('players/:player/around', 'Standings', 'The players around a player', QUERIES.around)
-  around(
-    @Param('board') board: string,
-    @Param('player') player: string,
-    @Query() query: QueryOf<'around'>,
-  ) {
+  around(@Param() { board, player }: PlayerPath, @Query() query: QueryOf<'around'>) {
     return this.#read(board, 'around', query, (asked) => this.reader.around(board, player, asked));
   }
 
