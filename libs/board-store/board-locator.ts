@@ -16,12 +16,10 @@ import type { LiveBoard } from './types.js';
 /** A read gives up when so many of its calls have named outdated generations: builds are too slow for that. */
 const MOST_FOLLOWED = 5;
 
-export interface Located extends LiveBoard {
+interface Located extends LiveBoard {
   readonly shard: number;
-  /** The keys of lua/includes/read.lua. */
-  readonly readKeys: readonly string[];
 }
-type Position = Pick<Located, 'board' | 'shard' | 'generation' | 'readKeys'>;
+type Position = Pick<Located, 'board' | 'shard' | 'generation'>;
 
 /**
  * Finds the generation of a board that is to be read. It names to a script the generation that it found last, and the script
@@ -31,20 +29,18 @@ type Position = Pick<Located, 'board' | 'shard' | 'generation' | 'readKeys'>;
 export class BoardLocator {
   readonly #found = new Map<string, Located>();
   #boards: Boards | undefined;
-  #isPinned = false;
 
   /** `generation` is a snapshot to read instead of live generations. */
   constructor(
     protected readonly redis: Redis,
     protected readonly keys: KeySpace,
     private readonly generation?: string,
+    private readonly isPinned = false,
   ) {}
 
   /** A locator that stays with the generation of a board that it finds first: see `read`. */
   pinned(): BoardLocator {
-    const pinned = new BoardLocator(this.redis, this.keys, this.generation);
-    pinned.#isPinned = true;
-    return pinned;
+    return new BoardLocator(this.redis, this.keys, this.generation, true);
   }
 
   /** The boards of all shards. Cost: one request, and five per shard; one per shard if none has changed since the last call. */
@@ -73,7 +69,7 @@ export class BoardLocator {
       try {
         const [reply, asked] = await call(located);
         if (reply[0] !== MOVED) return [reply, located, asked];
-        if (this.#isPinned && this.generation === undefined)
+        if (this.isPinned && this.generation === undefined)
           throw new ListingInterruptedError(board);
         if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
         this.#follow(board, located.shard, reply);
@@ -91,9 +87,8 @@ export class BoardLocator {
   /** Asks Redis which generation to read. @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
   async locate(board: string): Promise<Located> {
     const shard = shardOf(board, await this.shards());
-    const readKeys = this.#readKeys(shard, '');
-    const args = this.viewsArguments({ board, shard, generation: '', readKeys });
-    const located = this.#follow(board, shard, await this.redis.ranklogViews(...args, ''));
+    const reply = await this.viewsFrom({ board, shard, generation: '' }, '');
+    const located = this.#follow(board, shard, reply);
     if (located !== undefined) return located;
     if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
     const known = (await this.live()).map((other) => other.board);
@@ -106,35 +101,26 @@ export class BoardLocator {
     this.#found.delete(board);
     if (generation === BUILDING) throw new BoardBuildingError(board);
     if (text === '') return undefined;
-    const live = liveBoardOf(board, generation, text, starts);
-    const located = { ...live, shard, readKeys: this.#readKeys(shard, generation) };
+    const located = { ...liveBoardOf(board, generation, text, starts), shard };
     this.#found.set(board, located);
     return located;
   }
 
-  /** The arguments of lua/commands/views-9.lua before the cursor. */
-  viewsArguments(place: Position) {
-    return this.arguments(place, [this.keys.expiries(place.shard, place.generation)]);
+  /** Calls lua/commands/views-9.lua. */
+  viewsFrom(place: Position, cursor: string): Promise<string[]> {
+    const own = [this.keys.expiries(place.shard, place.generation)];
+    return this.redis.ranklogViews(...this.arguments(place, own), cursor);
   }
 
   /** The arguments of lua/includes/read.lua; `own` are the further keys of a script. */
-  arguments({ board, generation, readKeys }: Position, own: readonly string[]) {
-    const length = readKeys.length + own.length;
-    return [length, ...readKeys, ...own, board, generation, this.generation ?? ''] as const;
-  }
-
-  #readKeys(shard: number, generation: string): string[] {
+  arguments({ board, shard, generation }: Position, own: readonly string[]) {
     const { keys } = this;
-    return [
-      keys.live(shard),
-      keys.snapshots(shard),
-      keys.definitions(shard),
-      keys.starts(shard),
-      keys.continuity(shard),
-      keys.recoveryTargets(shard),
-      keys.facts(shard, generation),
-      keys.views(shard, generation),
+    const all = [
+      ...[keys.live(shard), keys.snapshots(shard), keys.definitions(shard), keys.starts(shard)],
+      ...[keys.continuity(shard), keys.recoveryTargets(shard)],
+      ...[keys.facts(shard, generation), keys.views(shard, generation), ...own],
     ];
+    return [all.length, ...all, board, generation, this.generation ?? ''] as const;
   }
 
   /** The number of shards that Redis has; 1 if no ranklog has claimed it yet. */

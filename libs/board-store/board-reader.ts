@@ -22,6 +22,7 @@ import {
   valuesOf,
   whole,
   type DenseOption,
+  type PlaceRequest,
 } from './read-requests.js';
 import { TIE_SIGNS } from './run-arguments.js';
 import { defineScripts, READ_SCRIPTS } from './scripts.js';
@@ -31,7 +32,6 @@ import {
   placesOf,
   playersOf,
   standingsOf,
-  type Places,
   type Standings,
 } from './standings.js';
 import type { LiveBoard } from './types.js';
@@ -161,12 +161,9 @@ export class BoardReader implements ViewReads {
   };
 
   /** The number of players in a view, or of those with such scores. Cost: O(log N). */
-  count: ViewReads['count'] = async (board, { scores, ...selection } = {}) => {
-    const { from, to } = await this.#page(board, (live) => {
-      const bounds = boundsOf(live, scores);
-      return { ...selectedView(live, selection), anchor: ['position', 0], limit: 0, bounds };
-    });
-    return to - from;
+  count: ViewReads['count'] = async (board, request = {}) => {
+    const { size, count = size } = await this.standings(board, { ...request, limit: 0 });
+    return count;
   };
 
   /** A player's place, and with `gaps` those of the players just in front and just behind. Cost: O(log N). */
@@ -177,10 +174,8 @@ export class BoardReader implements ViewReads {
       const { entries, ...head } = await this.#places(board, [playerId], request);
       return { ...head, playerId, standing: entries[0] ?? null };
     }
-    const page = await this.#page(board, (live) => {
-      const anchor = ['player', playerId, gaps ? 1 : 0] as const;
-      return { ...selectedView(live, request), anchor, limit: gaps ? 3 : 1, dense };
-    });
+    const anchor = ['player', playerId, gaps ? 1 : 0] as const;
+    const page = await this.#pageAt(board, request, anchor, gaps ? 3 : 1);
     return playerStandingOf(page, { playerId, gaps });
   };
 
@@ -189,16 +184,12 @@ export class BoardReader implements ViewReads {
    * player is not in the view. Cost: O(log N + above + below).
    */
   around: ViewReads['around'] = async (board, playerId, request = {}) => {
-    const { above = 5, below = 5, dense } = request;
+    const { above = 5, below = 5 } = request;
     requirePlayerId(playerId);
     whole('above', above, 0, MOST_PLAYERS);
     whole('below', below, 0, MOST_PLAYERS);
     const limit = whole('above + 1 + below', above + 1 + below, 1, MOST_PLAYERS);
-    const page = await this.#page(board, (live) => {
-      const anchor = ['player', playerId, above] as const;
-      return { ...selectedView(live, request), anchor, limit, dense };
-    });
-    return standingsOf(page);
+    return standingsOf(await this.#pageAt(board, request, ['player', playerId, above], limit));
   };
 
   /** Players by id, such as friends or a guild: at most 1,000. Cost: O(log N) per id. */
@@ -239,14 +230,8 @@ export class BoardReader implements ViewReads {
    * The player at a rank, or the last one of the best `percent` of the players ("what do I need for the top 1 %?"), as a page of
    * one; without an entry if there is no such player. Cost: O(log N).
    */
-  at: ViewReads['at'] = async (board, asked, request = {}) => {
-    const { dense } = request;
-    const anchor = anchorAt(asked);
-    const page = await this.#page(board, (live) => {
-      return { ...selectedView(live, request), anchor, limit: 1, dense };
-    });
-    return standingsOf(page);
-  };
+  at: ViewReads['at'] = async (board, asked, request = {}) =>
+    standingsOf(await this.#pageAt(board, request, anchorAt(asked), 1));
 
   /** How many players have which scores, for plots. Cost: O(log N) per bucket. */
   histogram: ViewReads['histogram'] = async (board, request = {}) => {
@@ -288,7 +273,12 @@ export class BoardReader implements ViewReads {
     return playersOf(definition, view, reply);
   }
 
-  async #page(board: string, pageOf: (definition: BoardDefinition) => Page): Promise<Places> {
+  #pageAt(board: string, request: PlaceRequest, anchor: Anchor, limit: number) {
+    const { dense } = request;
+    return this.#page(board, (live) => ({ ...selectedView(live, request), anchor, limit, dense }));
+  }
+
+  async #page(board: string, pageOf: (definition: BoardDefinition) => Page) {
     const [reply, definition, { view, bounds }] = await this.#read(
       board,
       (live) => {
@@ -327,7 +317,7 @@ export class BoardReader implements ViewReads {
   /** Reads one step of a listing, then the sizes of its views. A view that is swept in between has size 0 and is left out. */
   async #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
     const [reply, { shard, generation }] = await this.#boards.read(board, async (located) => [
-      await this.#redis.ranklogViews(...this.#boards.viewsArguments(located), cursor),
+      await this.#boards.viewsFrom(located, cursor),
       undefined,
     ]);
     const step = viewsStepOf(reply, generation);

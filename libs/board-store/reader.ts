@@ -13,16 +13,6 @@ export {
 } from './errors.js';
 export type { ViewsPage, ViewSummary } from './existing-views.js';
 export type * from './read-requests.js';
-export type {
-  Histogram,
-  Neighbour,
-  PlayerStanding,
-  RankOfScore,
-  SearchPage,
-  SelectedStandings,
-  Standing,
-  Standings,
-  ViewHead,
-} from './standings.js';
+export type * from './standings.js';
 export type { LiveBoard } from './types.js';
 export type { ViewSelection } from './view-selection.js';

@@ -63,7 +63,7 @@ export interface PlayerStanding extends ViewHead {
   readonly below?: Neighbour | null;
 }
 
-export interface Selected extends Standing {
+interface Selected extends Standing {
   /** The position among the players asked for, from 1. */
   readonly position: number;
 }
@@ -95,7 +95,7 @@ export type SearchPage = Omit<Standings, 'count'>;
 type Reply = readonly string[];
 
 /** A page as Redis returned it. `first` is its first position, from 0; `lastState` the state of its last player, if it has any. */
-export interface Places {
+interface Places {
   readonly definition: BoardDefinition;
   readonly head: ViewHead;
   readonly first: number;

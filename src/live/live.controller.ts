@@ -9,8 +9,6 @@ import { Events, Read, type PlayerPath } from '../standings/route.js';
 import { readSelected } from '../standings/selection.js';
 import { LiveStreams } from './live-streams.js';
 
-const DEFAULT_LIMIT = 10;
-
 /** Committed results: as server-sent events, and the last ones. */
 @Controller('v1/boards/:board')
 export class LiveController {
@@ -30,7 +28,7 @@ export class LiveController {
       const { definition } = await reader.board(board);
       const { view } = selectedView(definition, asked);
       if (!publishesView(definition, view)) throw notPublished(board, ` of the view "${view}"`);
-      const { limit = DEFAULT_LIMIT } = asked;
+      const { limit = 10 } = asked;
       await this.streams.standings(reply, { ...asked, board, limit });
     });
   }
