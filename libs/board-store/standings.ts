@@ -47,7 +47,6 @@ export interface Standings extends ViewHead {
   readonly next?: string;
 }
 
-/** A neighbour in the order of a view. */
 export interface Neighbour extends Standing {
   /** By how much the better of the two players is better, per column; negative where it is worse. */
   readonly gap: Readonly<Record<string, string>>;
@@ -64,11 +63,10 @@ export interface PlayerStanding extends ViewHead {
 }
 
 interface Selected extends Standing {
-  /** The position among the players asked for, from 1. */
+  /** Among the players asked for, from 1. */
   readonly position: number;
 }
 
-/** The players asked for, in order, and those who are not in the view. */
 export interface SelectedStandings extends ViewHead {
   readonly entries: readonly Selected[];
   readonly missing: readonly string[];
@@ -94,7 +92,7 @@ export type SearchPage = Omit<Standings, 'count'>;
 
 type Reply = readonly string[];
 
-/** A page as Redis returned it. `first` is its first position, from 0; `lastState` the state of its last player, if it has any. */
+/** A page as Redis returned it. `first` is its first position, from 0. */
 interface Places {
   readonly definition: BoardDefinition;
   readonly head: ViewHead;
@@ -153,14 +151,13 @@ export function playerStandingOf(
   const index = entries.findIndex((entry) => entry.playerId === playerId);
   const standing = entries[index] ?? null;
   if (!gaps) return { ...head, playerId, standing };
-  if (standing === null) return { ...head, playerId, standing, above: null, below: null };
   const [above, below] = [entries[index - 1], entries[index + 1]];
   return {
     ...head,
     playerId,
     standing,
-    above: above === undefined ? null : { ...above, gap: gapOf(definition, above, standing) },
-    below: below === undefined ? null : { ...below, gap: gapOf(definition, standing, below) },
+    above: standing && above ? { ...above, gap: gapOf(definition, above, standing) } : null,
+    below: standing && below ? { ...below, gap: gapOf(definition, standing, below) } : null,
   };
 }
 

@@ -45,10 +45,7 @@ function matches(board: string, view: string, filter: ResultFilter): boolean {
     : (filter.view ?? view) === view;
 }
 
-/**
- * Subscribes the decorated methods: one subscriber for each group and kind of result, in the consumer group `GROUP.rank-changes`
- * or `GROUP.leader-changes`. Its handlers get a result one after the other; if one throws, all of them may get it again.
- */
+/** Subscribes the decorated methods, by group and kind. If one throws, all methods of its group may get the result again. */
 @Injectable()
 export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDestroy {
   /** By consumer group, the error that has ended its subscription. */

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
+import type { PartitionHealth } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
@@ -45,18 +45,16 @@ export class HealthService {
         problem: error?.message ?? null,
       }))
       .sort((a, b) => a.partition - b.partition);
-    const problems = [...this.#connectionProblems(consumer), ...partitions.flatMap(problemOf)];
+    const { status } = this.redis;
+    const isSilent = consumer.loopAgeMs > this.settings.sessionTimeout;
+    const silence = `nothing was fetched from Kafka for ${seconds(consumer.loopAgeMs)} s`;
+    const problems = [
+      ...(status === 'ready' ? [] : [`not connected to Redis (${status})`]),
+      ...(isSilent ? [silence] : []),
+      ...partitions.flatMap(problemOf),
+    ];
     const runningStatus = problems.length > 0 ? 'failing' : 'ok';
     return { status: this.isRunning ? runningStatus : 'starting', problems, partitions };
-  }
-
-  #connectionProblems({ loopAgeMs }: ConsumerHealth): string[] {
-    const { status } = this.redis;
-    const isSilent = loopAgeMs > this.settings.sessionTimeout;
-    return [
-      ...(status === 'ready' ? [] : [`not connected to Redis (${status})`]),
-      ...(isSilent ? [`nothing was fetched from Kafka for ${seconds(loopAgeMs)} s`] : []),
-    ];
   }
 }
 

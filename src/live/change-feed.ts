@@ -35,10 +35,7 @@ interface FeedOptions {
 
 const CHECK_PARTITIONS_MS = 15_000;
 
-/**
- * Reads all committed rank changes, and keeps the last ones. Begins before the end of the topic, so that clients of another
- * process can resume here. Ends when the topic gets more partitions, which it would not read.
- */
+/** Reads all committed rank changes, and keeps the last ones. Ends when the topic gets more partitions, which it would not read. */
 export class ChangeFeed {
   readonly recent: RecentChanges;
   readonly #heard = new EventEmitter<Record<string, Heard>>().setMaxListeners(0);
@@ -90,10 +87,7 @@ export class ChangeFeed {
     return positionText(this.#position);
   }
 
-  /**
-   * The position of an id, once this process has reached it too: another one may be ahead. undefined if it is no position of
-   * this topic.
-   */
+  /** The position of an id, once this process has reached it: another one may be ahead. undefined if it is none of this topic. */
   async positionOf(id: string): Promise<LogPosition | undefined> {
     const position = parsePosition(id, this.#position.length);
     if (position?.some((offset, partition) => offset > (this.#position[partition] ?? 0))) {

@@ -102,10 +102,7 @@ export function readings({ board, ...request }: TopRequest, { reader, changes }:
   );
 }
 
-/**
- * Whether a rank change may change the top N of a view or the number of players, on which all percentiles depend. `view` is empty
- * during the first read, which may miss the change.
- */
+/** Whether a rank change may change the top N of a view, or its number of players. `shown` is empty during the first read. */
 function concerns({ changes }: RankChange, shown: string, limit: number): boolean {
   return changes.some(
     ({ view, before, after }) =>

@@ -8,10 +8,7 @@ export const EXPORT_TYPES = {
 } as const;
 export type ExportFormat = keyof typeof EXPORT_TYPES;
 
-/**
- * Returns a function that formats the pages of one export, in order: a line for each player. CSV is that of RFC 4180, with a header
- * before the first player. Cost: about 10 us a player.
- */
+/** Returns a function that formats the pages of one export, a line for each player. CSV (RFC 4180) begins with a header. */
 export function exportText(format: ExportFormat): (page: Standings) => string {
   let columns: string[] | undefined;
   return ({ view, entries }) => {

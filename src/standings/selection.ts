@@ -37,10 +37,7 @@ export function momentOf(at: string | undefined): number | undefined {
   return at === undefined ? undefined : parseTime(at);
 }
 
-/**
- * Runs a read. If the board refuses its selection, or a cursor makes the selection irrelevant, checks whether a name in `where`
- * is that of no dimension: then it is a misspelt parameter. @throws ProblemError UNKNOWN_PARAMETER
- */
+/** Runs a read. If it is refused, or has a cursor, a name that is no dimension is a misspelt parameter. @throws ProblemError */
 export async function readSelected<T, Name extends keyof typeof QUERIES>(
   { reader, board, name }: { reader: BoardReader; board: string; name: Name },
   query: QueryOf<Name>,

@@ -15,10 +15,7 @@ export interface DeadLetterCount {
   readonly detail: string;
 }
 
-/**
- * Counts the dead letters in the last 1,000 offsets of each partition by code, the most frequent ones first. Cost: a connection;
- * reads up to 1 MiB of each partition, at most ten times.
- */
+/** Counts the last dead letters by code, the most frequent ones first. Cost: a connection, ten fetches of 1 MiB a partition. */
 export async function countDeadLetters(
   { kafka, admin }: { kafka: Kafka; admin: Admin },
   topic: string,

@@ -11,10 +11,7 @@ export interface PartitionPosition {
   readonly lag: number; // offsets that are not published, up to `committedEnd`
 }
 
-/**
- * The position of every partition, by number. Cost: two requests to each leader, and one to the coordinator of the group; and,
- * for each partition that is not published to its end, a connection and a search for the last record.
- */
+/** By number. Cost: two requests to each leader; and for each partition that lags, a connection and a search for its end. */
 export async function readPositions(
   { kafka, admin }: { kafka: Kafka; admin: Admin },
   { topic, group }: { topic: string; group: string },

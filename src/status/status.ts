@@ -44,10 +44,7 @@ async function readStore(redis: Redis, keys: KeySpace) {
   return { appliedOffsets, boards, generations, recovering, building, reconciliations };
 }
 
-/**
- * Joins what Redis knows with `log`. Cost: up to twenty requests to each shard, three for each board, and one for each running
- * reconciliation. @throws errors of Redis, and what `log` rejects with
- */
+/** Joins what Redis knows with `log`. Cost: twenty requests to each shard, three for each board. @throws what `log` rejects with */
 export async function readStatus(redis: Redis, keys: KeySpace, log: ReturnType<typeof readLog>) {
   const [{ positions, letters }, { appliedOffsets, recovering, ...store }] = await Promise.all([
     log,
