@@ -179,10 +179,7 @@ export class BoardReader implements ViewReads {
     return playerStandingOf(page, { playerId, gaps });
   };
 
-  /**
-   * The players around a player, as a page that is shifted at both ends of the view, so that it stays full. Without entries if the
-   * player is not in the view. Cost: O(log N + above + below).
-   */
+  /** The players around a player: a page, shifted at the ends of the view; empty if he is not in it. Cost: O(log N + page). */
   around: ViewReads['around'] = async (board, playerId, request = {}) => {
     const { above = 5, below = 5 } = request;
     requirePlayerId(playerId);
@@ -226,10 +223,7 @@ export class BoardReader implements ViewReads {
     return { ...head, rank: first + 1, tied };
   };
 
-  /**
-   * The player at a rank, or the last one of the best `percent` of the players ("what do I need for the top 1 %?"), as a page of
-   * one; without an entry if there is no such player. Cost: O(log N).
-   */
+  /** The player at a rank, or the last of the best `percent`, as a page of one; empty if there is none. Cost: O(log N). */
   at: ViewReads['at'] = async (board, asked, request = {}) =>
     standingsOf(await this.#pageAt(board, request, anchorAt(asked), 1));
 

@@ -50,10 +50,7 @@ export class LiveStreams implements BeforeApplicationShutdown {
     stream.heartbeat(feed.id);
   }
 
-  /**
-   * Streams the first players of a view, first as they are: a client that resumes may have missed more than rank changes, such as
-   * a new week. @throws ProblemError, and what BoardReader.standings throws
-   */
+  /** Streams the first players of a view: at once, also to a client that resumes, as a new week may have begun. */
   async standings(reply: FastifyReply, request: TopRequest): Promise<void> {
     const { feed, asked, position } = await this.#resume(reply);
     const tops = this.#views.get(request, { reader: this.reader, changes: feed });
@@ -77,10 +74,7 @@ export class LiveStreams implements BeforeApplicationShutdown {
     this.#end();
   }
 
-  /**
-   * The position that a client asks for with Last-Event-ID; undefined if it asks for none, or for one that is not kept.
-   * @throws ProblemError LOG_UNAVAILABLE
-   */
+  /** The position of Last-Event-ID; undefined if there is none, or if it is not kept. @throws ProblemError LOG_UNAVAILABLE */
   async #resume({ request: { headers } }: FastifyReply) {
     const id = String(headers['last-event-id'] ?? '');
     const feed = await this.#opened();

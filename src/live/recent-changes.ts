@@ -70,10 +70,7 @@ export class RecentChanges {
       .map(({ event }) => JSON.parse(event.toString('utf8', event.indexOf('{'))) as RankChange);
   }
 
-  /**
-   * The rank changes of a board, or of one player of it, from a position on, each as its id and the event that lacks it: clients
-   * share the events. Cost: O(changes kept).
-   */
+  /** The rank changes of a board or player from a position on, each as its id and the shared event. Cost: O(changes kept). */
   since(position: LogPosition, board: string, playerId?: string): (string | Buffer)[] {
     const reached = [...position];
     return this.#changes.flatMap((change) => {
