@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Partitioners } from 'kafkajs';
-import type { Kafka, Message, PartitionMetadata, Producer } from 'kafkajs';
+import type { Kafka, Message, Producer } from 'kafkajs';
 import {
   cloudEventHeaders,
   decodeText,
@@ -9,7 +8,7 @@ import {
   type ScoreEvent,
   type Source,
 } from '#contracts';
-import { allDone, patchKafkajs, sendChunks } from '#kafka-batch';
+import { allDone, partitionOf, patchKafkajs, sendChunks } from '#kafka-batch';
 import { InvalidScoreEventError, SendError, type EventPosition } from './errors.js';
 import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
 import { ResultWait, type SendOutcome } from './result-wait.js';
@@ -34,9 +33,8 @@ export class ScoreProducer {
   readonly #producer: Producer;
   readonly #topic: string;
   readonly #source: string;
-  readonly #choose = Partitioners.DefaultPartitioner();
-  /** The partitions of the topic, as kafkajs knew them at the last send. */
-  #partitions: PartitionMetadata[] | undefined;
+  /** The number of partitions, as kafkajs knew it at the last send; 0 before. */
+  #partitions = 0;
   readonly #feedOptions: ResultFeedOptions;
   #feed: ResultFeed | undefined;
 
@@ -47,8 +45,8 @@ export class ScoreProducer {
       idempotent: true,
       maxInFlightRequests: 1,
       createPartitioner: () => (args) => {
-        this.#partitions = args.partitionMetadata;
-        return this.#choose(args);
+        this.#partitions = args.partitionMetadata.length;
+        return args.message.partition ?? partitionOf(String(args.message.key), this.#partitions);
       },
       retry: { initialRetryTime: 100, retries: 10 },
     });
@@ -142,12 +140,11 @@ export class ScoreProducer {
   }
 
   async #sendAll(messages: readonly Message[], acknowledged: Map<Message, Source>): Promise<void> {
-    const alone = this.#partitions === undefined ? messages.slice(0, 1) : [];
+    const alone = this.#partitions === 0 ? messages.slice(0, 1) : [];
     await this.#send(alone, acknowledged);
-    const partitionMetadata = this.#partitions ?? [];
     const byPartition = new Map<number, Message[]>();
     for (const message of messages.slice(alone.length)) {
-      const partition = this.#choose({ topic: this.#topic, partitionMetadata, message });
+      const partition = partitionOf(String(message.key), this.#partitions);
       const placed = byPartition.get(partition) ?? [];
       byPartition.set(partition, placed);
       placed.push(message);

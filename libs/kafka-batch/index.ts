@@ -5,7 +5,7 @@ export type { LogBatch } from './committed-messages.js';
 export * from './errors.js';
 export { kafkaLogCreator } from './kafka-logger.js';
 export { patchKafkajs } from './kafkajs-patches.js';
-export { LogReader, type LogReaderOptions } from './log-reader.js';
+export { LogReader, readRanges, type LogReaderOptions } from './log-reader.js';
 export {
   lastCommittedRecord,
   lastRecords,

@@ -193,3 +193,7 @@ declare module 'crc-32/crc32c.js' {
   const crc32c: { buf(bytes: Uint8Array): number };
   export default crc32c;
 }
+
+declare module 'kafkajs/src/producer/partitioners/default/murmur2.js' {
+  export default function murmur2(key: string): number;
+}

@@ -1,5 +1,11 @@
 import type { Admin } from 'kafkajs';
+import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js';
 import type { LogRange } from './errors.js';
+
+/** The partition that the producers of ranklog, of kafkajs and of Java choose for a key. */
+export function partitionOf(key: string, partitions: number): number {
+  return (murmur2(key) & 0x7fffffff) % partitions;
+}
 
 /** The group's committed offsets by partition. Leaves out negative ones: nothing was committed, or kafkajs lost it. */
 export async function committedOffsets(

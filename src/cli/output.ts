@@ -16,7 +16,7 @@ export function printPart(text: string): Promise<void> {
   });
 }
 
-type Cell = string | number;
+type Cell = string | number | boolean;
 
 /** Rows below a head, in columns; columns of numbers are aligned to the right. */
 export function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {

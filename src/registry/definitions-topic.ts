@@ -9,7 +9,7 @@ import {
   MalformedRecordError,
   type DefinitionRecord,
 } from '#contracts';
-import { LogReader, logRanges, type KafkaRecord, type LogBatch, type LogRange } from '#kafka-batch';
+import { logRanges, readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
 import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
 
@@ -130,24 +130,14 @@ export class DefinitionsTopic {
   }
 
   async *#records(ranges: Ranges): AsyncGenerator<{ partition: number; record: KafkaRecord }> {
-    const filled = [...ranges].filter(([, { start, end }]) => start < end);
-    if (filled.length === 0) return;
-    const ends = new Map(filled.map(([partition, { end }]) => [partition, end]));
-    const from = new Map(filled.map(([partition, { start }]) => [partition, start]));
     const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
     const { kafka } = this.connection;
-    const reader = await LogReader.open({ kafka, topic: this.#topic, from, signal });
-    try {
-      for (let quiet = 0; ends.size > 0 && quiet < QUIET_ROUNDS;) {
-        const batches: LogBatch[] = await reader.fetch((partition) => ends.has(partition));
-        quiet = batches.length > 0 ? 0 : quiet + Number(!reader.isWaiting);
-        for (const { partition, records, nextOffset } of batches) {
-          for (const record of records) yield { partition, record };
-          if (nextOffset >= (ends.get(partition) ?? 0)) ends.delete(partition);
-        }
-      }
-    } finally {
-      await reader.close();
+    let quiet = 0;
+    for await (const round of readRanges(ranges, { kafka, topic: this.#topic, signal })) {
+      quiet = round.length > 0 ? 0 : quiet + 1;
+      if (quiet === QUIET_ROUNDS) return;
+      for (const { partition, records } of round)
+        for (const record of records) yield { partition, record };
     }
   }
 }

@@ -214,6 +214,33 @@ describe('ranklog import', () => {
     });
   });
 
+  it('finds what an earlier import sent behind the records of an open transaction, and waits for them', async () => {
+    const rows = Array.from({ length: 1_001 }, (_, serial) => `p-${serial},7\n`);
+    const pipe = path.join(tmpdir(), `${instance.name}-open`);
+    execFileSync('mkfifo', [pipe]);
+    const args = ['killed', '--at', AT, '--id', 'open'];
+    const before = await logLength();
+    const first = imported(...args, pipe);
+    const input = await open(pipe, 'w');
+    await input.write(['playerId,score\n', ...rows.slice(0, -1)].join(''));
+    await until(async () => (await logLength()) >= before + 1_000, 'some events are sent');
+    const producer = instance.kafka.producer({ transactionalId: instance.name, idempotent: true, maxInFlightRequests: 1 }); // prettier-ignore
+    await producer.connect();
+    const transaction = await producer.transaction();
+    const messages = [0, 1, 2].map((partition) => ({ partition, value: 'not a score event' }));
+    await transaction.send({ topic: instance.topics.scoreEvents, messages });
+    await input.write(rows[1_000]!);
+    await input.close();
+    expect(await first).toMatchObject({ code: 0, sent: 1_001 });
+    await rm(pipe);
+    const again = imported(...args, await file('open', ['playerId,score\n', ...rows].join('')));
+    await ranklog('views', 'killed'); // takes as long as the other command needs to begin
+    await ranklog('views', 'killed');
+    await transaction.abort();
+    await producer.disconnect();
+    expect(await again).toMatchObject({ code: 0, repeated: 1_001, sent: 0 });
+  });
+
   it('moves a board in as docs/migrate.md shows, command by command', async () => {
     const page = await readFile('docs/migrate.md', 'utf8');
     const blocks = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
@@ -229,7 +256,7 @@ describe('ranklog import', () => {
       const env = { ...own.env, RANKLOG_HTTP_PORT: '0', RANKLOG_LOG_LEVEL: 'error' };
       const run = spawnSync('bash', ['-c', head + script], { env, encoding: 'utf8' });
       expect(run.status === 0 ? '' : run.stderr).toBe('');
-      expect(run.stdout).toMatch(/^refused +1\nrepeated +0\ntied +2\n/m);
+      expect(run.stdout).toMatch(/^refused +1\nrepeated +0\ntied +1\n/m);
       expect(run.stdout).toMatch(/^compared +3\ndifferent +0\nextra +0$/m);
     } finally {
       await own.remove();
@@ -252,7 +279,7 @@ describe('ranklog import', () => {
     const args = ['zset', ...source, '--at', AT, '--id', 'lossy'];
     const length = await logLength();
     const report = await imported(...args, '--dry-run');
-    expect(report).toMatchObject({ code: 1, rows: 10, refused: 8, tied: 2, toSend: 2 });
+    expect(report).toMatchObject({ code: 1, rows: 10, refused: 8, tied: 1, toSend: 2 });
     const refusals = report.refusals.trimEnd().split('\n');
     expect(refusals.sort()).toEqual([
       expect.stringMatching(/^member "": INVALID_ID: /),

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Partitioners } from 'kafkajs';
 import type { BoardDefinition } from '#board';
 import { shardOf, type PlayerStanding, type Standing } from '#board-store';
-import { logRanges } from '#kafka-batch';
+import { logRanges, partitionOf } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
 import { EXIT, readCode } from '../exit-codes.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
@@ -71,15 +70,6 @@ async function readPlace(
 
 function stateOf(standing: Standing | null) {
   return standing && { columns: standing.columns, reachedAt: standing.reachedAt };
-}
-
-/** The partition that the producers of ranklog, of kafkajs and of Java choose for a key. */
-function partitionOf(key: string, partitions: number): number {
-  const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => {
-    return { partitionId, leader: 0, isr: [], replicas: [], partitionErrorCode: 0 };
-  });
-  const message = { key, value: null };
-  return Partitioners.DefaultPartitioner()({ topic: '', partitionMetadata, message });
 }
 
 /** The neighbours of a player, each with what decides between the two. */

@@ -1,6 +1,13 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import type { Message } from 'kafkajs';
 import { resolveEvent, type BoardDefinition, type ResolvedEvent } from '#board';
-import { decodeText, formatTime, headerText, type DecodedScoreEvent } from '#contracts';
+import {
+  cloudEventHeaders,
+  decodeText,
+  formatTime,
+  headerText,
+  SCORE_EVENT_TYPE,
+} from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 import { ProgressBar } from '../progress.js';
 import type { Row } from './rows.js';
@@ -15,27 +22,23 @@ export interface OpeningOptions {
 }
 
 /** A score event as it is sent, the same whenever an import is repeated, and in the terms of the board. */
-export interface OpeningEvent {
-  readonly text: string;
+interface OpeningEvent {
+  readonly message: Message;
   readonly resolved: ResolvedEvent;
 }
 
 /** Makes an opening event of each row that ingest would accept. Keeps about 200 bytes of each event in memory. */
 export class OpeningEvents {
-  rows = 0;
-  /** Rows that ingest would not accept, or without effect. Each is written to standard error. */
-  refused = 0;
-  /** Rows whose event the log or an earlier row has. */
-  repeated = 0;
-  /** Rows whose event is new. */
-  made = 0;
-  /** New events with the columns and the time of another one: only the player id orders their players. */
-  tied = 0;
-  readonly #idPrefix: string;
+  /**
+   * `refused`: rows that ingest would not accept, or without effect; each is written to standard error. `repeated`: rows whose
+   * event the log or an earlier row has. `made`: rows whose event is new.
+   */
+  readonly counts = { rows: 0, refused: 0, repeated: 0, made: 0 };
   /** Digests of the events, by event id. */
   readonly #known = new Map<string, number>();
-  /** How many events have the same columns and time. */
-  readonly #ties = new Map<string, number>();
+  /** Digests of the columns and times of the new events. */
+  readonly #places = new Set<number>();
+  readonly #idPrefix: string;
 
   /** `clock`: the event clock of the board, in ms */
   constructor(
@@ -44,6 +47,11 @@ export class OpeningEvents {
     private readonly options: OpeningOptions,
   ) {
     this.#idPrefix = `import/${shortHash(JSON.stringify([definition.board, options.id]))}/`;
+  }
+
+  /** New events with the columns and the time of an earlier one: only the player id orders their players. */
+  get tied(): number {
+    return this.counts.made - this.#places.size;
   }
 
   /** Takes a record of the log: an event of this import is not made again. */
@@ -55,14 +63,16 @@ export class OpeningEvents {
   /** The new events of rows, in groups of at most 1,000. */
   async *of(rows: AsyncIterable<Row>): AsyncGenerator<OpeningEvent[]> {
     const bar = new ProgressBar('rows read', 0);
+    const { counts } = this;
     let group: OpeningEvent[] = [];
     try {
       for await (const row of rows) {
-        group.push(...this.#add(row));
-        if (this.rows % 1_000 !== 0) continue;
+        group.push(...this.#take(row));
+        counts.rows += 1;
+        if (counts.rows % 1_000 !== 0) continue;
         yield group;
         group = [];
-        bar.update(this.rows);
+        bar.update(counts.rows);
       }
       yield group;
     } finally {
@@ -70,63 +80,55 @@ export class OpeningEvents {
     }
   }
 
-  #add({ place, text }: Row): OpeningEvent[] {
-    this.rows += 1;
-    const opening = text === undefined ? 'it is not UTF-8, or not CSV' : this.#read(text);
-    if (opening === undefined) this.repeated += 1;
-    else if (typeof opening === 'string') {
-      this.refused += 1;
-      process.stderr.write(`${place}: ${opening}\n`);
-    } else {
-      this.made += 1;
-      this.#countTies(opening.resolved);
+  #take({ place, text }: Row): OpeningEvent[] {
+    const opening = text === undefined ? 'it is not UTF-8, or not CSV' : this.#openingOf(text);
+    if (typeof opening === 'object') {
+      this.counts.made += 1;
       return [opening];
+    }
+    if (opening === undefined) this.counts.repeated += 1;
+    else {
+      this.counts.refused += 1;
+      process.stderr.write(`${place}: ${opening}\n`);
     }
     return [];
   }
 
   /** Returns why a row is refused, or undefined for a known event. */
-  #read(text: string): OpeningEvent | string | undefined {
-    const { board } = this.definition;
-    const { at, attribute: attributes } = this.options;
-    const occurredAt = at === undefined ? undefined : formatTime(at);
-    const decoded = decodeText(text, { board, attributes, occurredAt });
+  #openingOf(row: string): OpeningEvent | string | undefined {
+    const { definition, options } = this;
+    const { board } = definition;
+    const at = options.at === undefined ? undefined : formatTime(options.at);
+    const decoded = decodeText(row, { board, attributes: options.attribute, occurredAt: at });
     if (!decoded.ok) return `${decoded.code}: ${decoded.detail}`;
     const { event } = decoded;
     if (event.board !== board) return `it is of board "${event.board}"`;
-    if (event.occurredAt !== undefined) return this.#openingOf(event, formatTime(event.occurredAt));
-    return 'it has no time; use --at, such as --at 2026-11-20T09:00:00Z';
-  }
-
-  #openingOf(event: DecodedScoreEvent, occurredAt: string): OpeningEvent | string | undefined {
-    const eventId = this.#idPrefix + shortHash(event.playerId);
-    const text = JSON.stringify({ ...event, occurredAt, eventId });
-    const [known, own] = [this.#known.get(eventId), digest(text)];
+    if (event.occurredAt === undefined)
+      return 'it has no time; use --at, such as --at 2026-11-20T09:00:00Z';
+    const id = this.#idPrefix + shortHash(event.playerId);
+    const occurredAt = formatTime(event.occurredAt);
+    const value = JSON.stringify({ ...event, occurredAt, eventId: id });
+    const [known, own] = [this.#known.get(id), digest(value)];
     if (known === own) return undefined; // also of ZSCAN, which may return a member twice
     if (known !== undefined) return 'the opening event in the log, or of an earlier row, differs';
-    const resolution = resolveEvent(this.definition, event, Date.now());
+    const resolution = resolveEvent(definition, event, Date.now());
     if (!resolution.ok) return `${resolution.code}: ${resolution.detail}`;
     const { event: resolved } = resolution;
     if (resolved.views.every(({ expiresAt }) => (expiresAt ?? Infinity) <= this.clock))
       return 'no view contains it, or only views that have expired';
-    this.#known.set(eventId, own);
-    return { text, resolved };
-  }
-
-  #countTies({ values, occurredAt }: ResolvedEvent): void {
-    const place = `${values.join()} ${occurredAt}`;
-    const others = this.#ties.get(place) ?? 0;
-    this.#ties.set(place, others + 1);
-    if (others > 0) this.tied += others === 1 ? 2 : 1;
+    this.#known.set(id, own);
+    this.#places.add(digest(`${resolved.values.join()} ${resolved.occurredAt}`));
+    const headers = cloudEventHeaders({ id, type: SCORE_EVENT_TYPE, source: '/ranklog/import' });
+    return { message: { key: event.playerId, value, headers }, resolved };
   }
 }
 
 /** 132 bits. */
 function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 /** 48 bits. */
 function digest(text: string): number {
-  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6);
 }

@@ -1,9 +1,8 @@
-import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import type { Redis } from 'ioredis';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { readLineBatches } from '../lines.js';
+import { readLines } from '../lines.js';
 
 /** A row of a source. */
 export interface Row {
@@ -13,8 +12,6 @@ export interface Row {
   readonly text: string | undefined;
 }
 
-const BATCH = { lines: 1_000, bytes: 1_048_576 };
-
 /**
  * The rows of a file, plain or gzip, or of standard input (-): NDJSON if it begins with {, else CSV with a header. A CSV row is
  * one line, as no id contains a line break. @throws CommandError for a bad header
@@ -22,16 +19,13 @@ const BATCH = { lines: 1_000, bytes: 1_048_576 };
 export async function* fileRows(file: string): AsyncGenerator<Row> {
   let names: string[] | undefined;
   const source = file === '-' ? process.stdin : createReadStream(file);
-  for await (const lines of readLineBatches(source, BATCH))
-    for (const { number, text } of lines) {
-      const place = `line ${number}`;
-      if (number === 1 && text?.trimStart().startsWith('{') !== true) names = namesOf(text ?? '');
-      else if (text?.trim() !== '')
-        yield { place, text: names && text !== undefined ? eventOf(names, text) : text };
-    }
+  for await (const { number, text } of readLines(source))
+    if (number === 1 && text?.trimStart().startsWith('{') !== true) names = namesOf(text);
+    else if (text?.trim() !== '')
+      yield { place: `line ${number}`, text: names ? eventOf(names, cellsOf(text)) : text };
 }
 
-function namesOf(header: string): string[] {
+function namesOf(header?: string): string[] {
   const names = cellsOf(header);
   if (names.includes('playerId')) return names;
   throw new CommandError(
@@ -41,17 +35,16 @@ function namesOf(header: string): string[] {
 }
 
 /** The cells of a line; none if it is not CSV. */
-function cellsOf(line: string): string[] {
+function cellsOf(line = ''): string[] {
   try {
-    return parse(line, { bom: true })[0] ?? [];
+    return parse(line, { bom: true, record_delimiter: '\n' })[0] ?? [];
   } catch {
     return [];
   }
 }
 
 /** An empty cell is a missing field. */
-function eventOf(names: readonly string[], line: string): string | undefined {
-  const cells = cellsOf(line);
+function eventOf(names: readonly string[], cells: readonly string[]): string | undefined {
   if (cells.length !== names.length) return undefined;
   const fields = names.map((name, index) => [name, cells[index] || undefined] as const);
   const { playerId, occurredAt, ...deltas } = Object.fromEntries(fields);
@@ -63,16 +56,13 @@ export async function* zsetRows(redis: Redis, key: string, decimals?: number): A
   const type = await redis.type(key);
   if (type !== 'zset')
     throw new CommandError(`the type of key "${key}" is ${type}; name a sorted set`, EXIT.usage);
-  const steps: AsyncIterable<Buffer[]> = redis.zscanBufferStream(key, { count: BATCH.lines });
+  const steps: AsyncIterable<string[]> = redis.zscanStream(key, { count: 1_000 });
   for await (const step of steps)
     for (let at = 0; at < step.length; at += 2) {
-      const [member = Buffer.of(), score] = step.slice(at, at + 2);
-      const playerId = member.toString();
-      const text = JSON.stringify({ playerId, delta: decimalOf(String(score), decimals) });
-      yield {
-        place: `member ${JSON.stringify(playerId)}`,
-        text: isUtf8(member) ? text : undefined,
-      };
+      const [playerId = '', score = ''] = step.slice(at, at + 2);
+      const text = JSON.stringify({ playerId, delta: decimalOf(score, decimals) });
+      const isText = !playerId.includes('\uFFFD'); // U+FFFD stands for bytes that are not UTF-8
+      yield { place: `member ${JSON.stringify(playerId)}`, text: isText ? text : undefined };
     }
 }
 
