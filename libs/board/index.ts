@@ -6,7 +6,6 @@ export * from './definition-text.js';
 export * from './errors.js';
 export * from './resolve-event.js';
 export * from './state.js';
-export { stateAfter } from './state-after.js';
 export { nearNames, suggestion } from './suggestion.js';
 export * from './time.js';
 export * from './view.js';

@@ -1,18 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  resolveEvent,
-  stateAfter,
-  type BoardDefinition,
-  type PlayerState,
-  type ResolvedEvent,
-} from '#board';
+import { resolveEvent, type BoardDefinition, type ResolvedEvent } from '#board';
 import { arena } from '../board-store/fixture.js';
 import { knownAndNewRuns, PLAYER_IDS, runs } from './arbitrary.js';
 import { definitionArbitrary } from './definitions.js';
 import { eventArbitrary, inputArbitrary } from './inputs.js';
 import { Oracle } from './oracle.js';
-import { updatedState } from './oracle-update.js';
 import { resolvePlainly } from './oracle-resolve.js';
 
 describe('the updates of a board', () => {
@@ -43,29 +36,6 @@ describe('the updates of a board', () => {
         expect(boards[1]).toEqual(boards[0]);
       }),
       runs(1_000),
-    );
-  });
-});
-
-describe('stateAfter', () => {
-  it('gives a player the states that the oracle gives', () => {
-    const played = definitionArbitrary('arena').chain((definition) =>
-      fc.tuple(
-        fc.constant(definition),
-        fc.array(eventArbitrary(definition, ['a']), { maxLength: 12, size: 'max' }),
-      ),
-    );
-    fc.assert(
-      fc.property(played, ([definition, events]) => {
-        let [expected, found]: (PlayerState | undefined)[] = [];
-        for (const event of events) {
-          const after = updatedState(definition, expected, event);
-          const state = stateAfter(definition, found ?? [], event);
-          expect(state ?? 'outOfRange').toEqual(after);
-          if (after !== 'outOfRange') [expected, found] = [after, state];
-        }
-      }),
-      runs(500),
     );
   });
 });

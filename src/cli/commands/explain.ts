@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { BoardDefinition } from '#board';
 import { shardOf, type PlayerStanding, type Standing } from '#board-store';
 import { logRanges, partitionOf } from '#kafka-batch';
@@ -7,7 +6,7 @@ import { EXIT, readCode } from '../exit-codes.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 import { readLog } from '../log-records.js';
 import { print, table } from '../output.js';
-import { columnsText, PlayerHistory, type HistoryEntry } from '../player-history.js';
+import { PlayerHistory, type HistoryEntry } from '../player-history.js';
 import { withRedis, type RedisSession } from '../session.js';
 import type { ReadOptions } from '../usage/options.js';
 
@@ -21,55 +20,36 @@ export function explain(board: string, player: string, options: ExplainOptions):
     withRedis(async (redis) => {
       const answer = await explained(kafka, redis, { ...options, board, player });
       print(answer, options, toText);
-      const isExplained = answer.standing !== null && answer.matches;
-      return readCode(answer.stale, isExplained ? EXIT.ok : EXIT.no);
+      return readCode(answer.stale, answer.standing === null ? EXIT.no : EXIT.ok);
     }),
   );
 }
 
 type Asked = ExplainOptions & { readonly board: string; readonly player: string };
 
-/** The place of a player, and the events of the log that make it. */
-async function explained({ topics, ...kafka }: KafkaSession, redis: RedisSession, asked: Asked) {
-  await requireTopics(kafka.admin, [topics.scoreEvents]);
-  const { live, applied, place } = await readPlace(redis, asked);
-  const ranges = await logRanges(kafka.admin, topics.scoreEvents);
+/** The place of a player, and the player's events in the log that were applied before it was read. */
+async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked) {
+  const { reader, keys, status } = redis;
+  const topic = kafka.topics.scoreEvents;
+  await requireTopics(kafka.admin, [topic]);
+  const ranges = await logRanges(kafka.admin, topic);
   const partition = partitionOf(asked.player, ranges.size);
   const held = ranges.get(partition) ?? { start: 0, end: 0 };
-  const start = Math.max(live.starts?.get(partition) ?? 0, held.start);
-  const end = Math.min(Number(applied[partition] ?? -1) + 1, held.end);
-  const history = new PlayerHistory(live.definition, place, asked.limit);
-  for await (const record of readLog({ topics, ...kafka }, new Map([[partition, { start, end }]])))
+  const { definition, starts } = await reader.board(asked.board);
+  const offsets = keys.appliedOffsets(shardOf(asked.board, await status.shards()));
+  const applied = await redis.redis.hget(offsets, String(partition));
+  const start = Math.max(starts?.get(partition) ?? 0, held.start);
+  const end = Math.min(Number(applied ?? -1) + 1, held.end);
+  const place = await reader.player(asked.board, asked.player, { ...asked, gaps: true });
+  const history = new PlayerHistory(definition, place, asked.limit);
+  for await (const record of readLog(kafka, new Map([[partition, { start, end }]])))
     if (record.offset < end) history.take(record);
   const { board, playerId, view, stale, size, standing } = place;
-  const { count, last: events, made } = history;
+  const { count, last: events } = history;
   return {
-    ...{ board, playerId, view, stale, size, standing },
-    ...neighboursOf(live.definition, place),
-    ...{ partition, offsets: { start, end }, count, events, made },
-    matches: isDeepStrictEqual(made, stateOf(standing)),
+    ...{ board, playerId, view, stale, size, standing, ...neighboursOf(definition, place) },
+    ...{ partition, offsets: { start, end }, count, events },
   };
-}
-
-/** Reads a place, and the offsets whose effects it has, by partition; again if the player moves meanwhile. */
-async function readPlace(
-  { reader, redis, keys, status }: RedisSession,
-  { board, player, view, window, where, at }: Asked,
-) {
-  const offsets = keys.appliedOffsets(shardOf(board, await status.shards()));
-  const read = () => reader.player(board, player, { view, window, where, at, gaps: true });
-  for (let before = await read(); ;) {
-    const live = await reader.board(board);
-    const applied = await redis.hgetall(offsets);
-    const place = await read();
-    if (isDeepStrictEqual(stateOf(before.standing), stateOf(place.standing)))
-      return { live, applied, place };
-    before = place;
-  }
-}
-
-function stateOf(standing: Standing | null) {
-  return standing && { columns: standing.columns, reachedAt: standing.reachedAt };
 }
 
 /** The neighbours of a player, each with what decides between the two. */
@@ -103,7 +83,7 @@ function toText(found: Explanation): string {
   if (above) lines.push(`${above.playerId} is in front: ${above.decidedBy}`);
   if (below) lines.push(`${below.playerId} is behind: ${below.decidedBy}`);
   if (events.length > 0) lines.push('', eventsTable(events));
-  return [...lines, '', countLine(found), madeLine(found)].join('\n');
+  return [...lines, '', countLine(found)].join('\n');
 }
 
 function eventsTable(events: readonly HistoryEntry[]): string {
@@ -117,13 +97,4 @@ function eventsTable(events: readonly HistoryEntry[]): string {
 function countLine({ count, events, partition, offsets: { start, end } }: Explanation): string {
   const shown = events.length < count ? `; the last ${events.length} are shown` : '';
   return `${count} events in partition ${partition}, from offset ${start} to before ${end}${shown}. Events under other keys are left out.`;
-}
-
-function madeLine({ made, matches, standing }: Explanation): string {
-  const text = (state: Explanation['made']) =>
-    state === null ? 'no place' : `${columnsText(state.columns)}, reached ${state.reachedAt}`;
-  if (matches) return `They make ${text(made)}, as the board shows.`;
-  const reason =
-    'events under other keys count, too, or some were refused for maxViews or a sum in another view, or the log lacks its beginning; "ranklog boards verify" compares the board with the whole log';
-  return `They make ${text(made)}, but the board shows ${text(standing)}: ${reason}.`;
 }
