@@ -17,24 +17,6 @@ const LONGEST_LINE = 16 * 1_024 * 1_024;
 const NEWLINE = 0x0a;
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
-/** The lines of a source in batches. A batch ends with the line that reaches one of the limits. @throws CommandError */
-export async function* readLineBatches(
-  source: Readable,
-  limits: { readonly lines: number; readonly bytes: number },
-): AsyncGenerator<Line[]> {
-  let batch: Line[] = [];
-  let bytes = 0;
-  for await (const line of readLines(source)) {
-    batch.push(line);
-    bytes += line.bytes;
-    if (batch.length < limits.lines && bytes < limits.bytes) continue;
-    yield batch;
-    batch = [];
-    bytes = 0;
-  }
-  if (batch.length > 0) yield batch;
-}
-
 async function decompress(source: Readable): Promise<AsyncIterable<Buffer>> {
   await once(source, 'readable');
   const first = source.read() as Buffer | null;
