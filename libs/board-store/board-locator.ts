@@ -55,10 +55,7 @@ export class BoardLocator {
     return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /**
-   * Calls a script with the board's generation; calls it again while the script names another generation to read. `call` returns
-   * the reply and what it asked for. @throws ListingInterruptedError if a pinned locator would have to follow a live generation
-   */
+  /** Calls a script with the board's generation, again while it names another one. @throws ListingInterruptedError if pinned */
   async read<Reply extends string[] | string, Asked>(
     board: string,
     call: (located: Located) => Promise<[Reply, Asked]>,

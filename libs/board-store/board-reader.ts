@@ -67,9 +67,7 @@ type PlaceArguments = readonly [number, ...(string | number)[]];
 
 /**
  * Reads boards from code that can reach Redis. A read takes one trip to Redis; two more if it is the first of its board, one more
- * if a new generation has gone live. Expired views are never read, swept or not. Each method rejects with an error of this library
- * for what can't be read: UnknownBoardError, BoardBuildingError, UnknownGenerationError (a snapshot that is gone), NoSuchViewError,
- * NoInstanceError, MalformedViewError, ExpiredViewError, InvalidReadError (an argument that fits no board, or not this one).
+ * if a new generation has gone live. Expired views are never read, swept or not. Rejects with the errors that reader.ts exports.
  * Costs are those in Redis: N is the number of players in the view; among k players with an equal first column, a place can
  * cost O(log k log N).
  */
@@ -98,8 +96,7 @@ export class BoardReader implements ViewReads {
   /**
    * The views that have players, about 10,000 per page, each page sorted by text. A view that exists during the whole listing
    * appears once; a view that begins or ends meanwhile may be missing. `after` is the cursor `next` of a page of an earlier
-   * listing, which goes on behind it, and may repeat views of that page. No request blocks Redis for long.
-   * @throws ListingInterruptedError, InvalidReadError
+   * listing, which goes on behind it, and may repeat views of that page. @throws ListingInterruptedError, InvalidReadError
    */
   viewPages(board: string, after?: string): AsyncGenerator<ViewsPage> {
     return pagesOf(board, (cursor) => this.#viewsFrom(board, cursor), after);
@@ -117,8 +114,7 @@ export class BoardReader implements ViewReads {
    * `standings` reads them, while scores move. Reads a page when the caller asks for it; holds the names of up to 10,000 views.
    * Without views there is one page, without a view: a board without players may be `stale`, too.
    * Rejects with ListingInterruptedError if another generation goes live meanwhile, and with ExpiredViewError if a view expires
-   * before its last page is read; begin again then.
-   * Cost: the listing of the views, and a request of O(log N + 1,000) per page.
+   * before its last page is read. Cost: the listing of the views, and a request of O(log N + 1,000) per page.
    */
   async *export(board: string, names?: readonly string[]): AsyncGenerator<Standings> {
     const reader = new BoardReader({ redis: this.#redis, prefix: this.#keys.prefix });

@@ -111,9 +111,7 @@ export function valuesOf(
   { board, columns }: BoardDefinition,
   score: Decimal | Readonly<Record<string, Decimal>>,
 ): number[] {
-  const [first] = columns;
-  const given =
-    typeof score === 'object' ? score : first !== undefined ? { [first.name]: score } : {};
+  const given = typeof score === 'object' ? score : { [columns[0]?.name ?? '']: score };
   const names = columns.map(({ name }) => name);
   const isComplete = names.every((name) => Object.hasOwn(given, name));
   if (!isComplete || Object.keys(given).length > names.length)

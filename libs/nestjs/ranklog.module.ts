@@ -13,10 +13,7 @@ import { ResultSubscriptions } from './result-subscriptions.js';
 
 const inject = [MODULE_OPTIONS_TOKEN];
 
-/**
- * Nest destroys modules in the order of their distance from the root module, global ones last. The subscribers stop before any
- * provider of the application is destroyed, because handlers use them.
- */
+/** Nest destroys this module first: the subscribers stop before any provider of the application, as handlers use them. */
 @Module({
   imports: [DiscoveryModule],
   providers: [HandlerExplorer, ResultSubscriptions],

@@ -26,7 +26,6 @@ type Heard = [change: RankChange, event: Buffer];
 
 interface FeedOptions {
   readonly kafka: Kafka;
-  /** The topic of rank changes. */
   readonly topic: string;
   /** Its abort ends the feed. */
   readonly signal: AbortSignal;

@@ -26,10 +26,9 @@ export class ExportController {
   @Download('export', 'ExportedPlayer', 'All players of all views, or some', QUERIES.export)
   async export(
     @Param('board') board: string,
-    @Query() query: QueryOf<'export'>,
+    @Query() { format = 'ndjson', view }: QueryOf<'export'>,
     @Req() { method }: FastifyRequest,
   ) {
-    const { format = 'ndjson', view } = query;
     if (this.#exports >= MOST_EXPORTS)
       throw new ProblemError(
         'OVERLOADED',

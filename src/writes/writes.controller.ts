@@ -18,10 +18,7 @@ import { Write } from '../standings/route.js';
 const RANK_TIMEOUT_MS = 5_000;
 const SEND_TIMEOUT_MS = 30_000;
 
-/**
- * Score events that wait for Kafka at once; more are refused, as each takes memory. Those whose requests were answered count too,
- * but not the one of a `wait=rank` after its timeout.
- */
+/** Score events that wait for Kafka at once, also after their requests were answered; more are refused, as each takes memory. */
 const MOST_IN_FLIGHT = 10_000;
 
 /** Accepts score events for Kafka. Checks all of them against the live definition of the board before it sends the first. */
