@@ -67,7 +67,7 @@ type PlaceArguments = readonly [number, ...(string | number)[]];
 
 /**
  * Reads boards from code that can reach Redis. A read takes one trip to Redis; two more if it is the first of its board, one more
- * if a new generation has gone live. Expired views are never read, swept or not. Rejects with the errors that reader.ts exports.
+ * if a new generation has gone live. Expired views are never read, swept or not. Rejects with the errors that this package exports.
  * Costs are those in Redis: N is the number of players in the view; among k players with an equal first column, a place can
  * cost O(log k log N).
  */
