@@ -31,7 +31,10 @@ export class BenchProcess {
     );
     this.#output = text(this.#child.stdout);
     this.#errors = text(this.#child.stderr);
-    this.#lines = createInterface({ input: this.#child.stdout });
+    const { stdout, stderr } = this.#child;
+    this.#lines = {
+      ...{ stdout: createInterface({ input: stdout }), stderr: createInterface({ input: stderr }) },
+    };
     this.#ended = new Promise((resolve) => this.#child.on('close', resolve));
   }
 
@@ -43,10 +46,13 @@ export class BenchProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Waits for a line on standard output. @param {RegExp} pattern @returns {Promise<RegExpExecArray>} @throws Error if the process ends before it */
-  line(pattern) {
+  /**
+   * Waits for a line. @throws Error if the process ends before it
+   * @param {RegExp} pattern @param {'stdout' | 'stderr'} [output] @returns {Promise<RegExpExecArray>}
+   */
+  line(pattern, output = 'stdout') {
     const found = new Promise((resolve, reject) => {
-      this.#lines.on('line', (line) => {
+      this.#lines[output].on('line', (line) => {
         const match = pattern.exec(line);
         if (match !== null) resolve(match);
       });

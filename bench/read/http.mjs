@@ -21,18 +21,19 @@ export class Server {
   /** `ranklog start` with the role `query`. @param {NodeJS.ProcessEnv} env */
   static ranklog(env) {
     const json = { ...env, RANKLOG_LOG_FORMAT: 'json', RANKLOG_LOG_LEVEL: 'info' };
-    return Server.#start([...REPORTS_MEMORY, cliOf(), 'start', '--roles', 'query'], json);
+    const args = [...REPORTS_MEMORY, cliOf(), 'start', '--roles', 'query'];
+    return Server.#start(args, json, 'stderr');
   }
 
   /** A Fastify server that answers every request with the same text. @param {string} body */
   static constant(body) {
-    return Server.#start([CONSTANT], { ...process.env, BODY: body });
+    return Server.#start([CONSTANT], { ...process.env, BODY: body }, 'stdout');
   }
 
-  /** @param {string[]} args @param {NodeJS.ProcessEnv} env @returns {Promise<Server>} */
-  static async #start(args, env) {
+  /** @param {string[]} args @param {NodeJS.ProcessEnv} env @param {'stdout' | 'stderr'} output @returns {Promise<Server>} */
+  static async #start(args, env, output) {
     const process = new BenchProcess(args, env);
-    const [url] = await process.line(/http:\/\/[\d.]+:\d+/);
+    const [url] = await process.line(/http:\/\/[\d.]+:\d+/, output);
     return new Server(process, url);
   }
 
