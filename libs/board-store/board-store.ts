@@ -18,7 +18,7 @@ import type {
   Starts,
   Verdict,
 } from './types.js';
-import { parseVerdicts } from './verdict-text.js';
+import { parseVerdicts } from './verdicts.js';
 
 const REDIS = 'Redis';
 
@@ -157,8 +157,8 @@ export class BoardStore extends ShardedStore {
     for (const shard of this.allShards) {
       const published = await this.redis.hget(this.keys.published(shard), String(partition));
       const from = Number(published ?? 0);
-      const texts = await this.redis.zrange(this.keys.outbox(shard, partition), 0, -1);
-      const offsets = texts.flatMap(parseVerdicts).map(({ offset }) => offset);
+      const members = await this.redis.zrangeBuffer(this.keys.outbox(shard, partition), 0, -1);
+      const offsets = parseVerdicts(members).map(({ offset }) => offset);
       if (offsets.some((offset) => offset >= from && offset < below)) return true;
     }
     return false;
@@ -166,13 +166,15 @@ export class BoardStore extends ShardedStore {
 
   /** Applies a call in one atomic step and returns the unpublished verdicts of its run: see lua/commands/apply-7.lua. */
   async apply(call: ApplyCall): Promise<ApplyOutcome> {
-    const reply = await this.redis.ranklogApply(...applyArguments(this.keys, call));
+    const reply = await this.redis.ranklogApplyBuffer(...applyArguments(this.keys, call));
     if (!Array.isArray(reply)) return { status: refusalOf(reply) as ApplyRefusal };
-    const [appliedOffset, ...verdicts] = reply;
+    const [appliedOffset, published, ...members] = reply;
+    const from = Math.max(call.from, Number(published));
+    const isOfCall = ({ offset }: Verdict) => offset >= from && offset <= call.through;
     return {
       status: 'applied',
       appliedOffset: Number(appliedOffset),
-      verdicts: verdicts.flatMap(parseVerdicts).sort(byOffset),
+      verdicts: parseVerdicts(members).filter(isOfCall).sort(byOffset),
     };
   }
 

@@ -12,7 +12,7 @@ import type {
 } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import { runArguments, TIE_SIGNS } from './run-arguments.js';
-import { refusalOf, rowsOf, type CatchUpReply } from './scripts.js';
+import { refusalOf, rowsOf, type Argument, type CatchUpReply } from './scripts.js';
 
 /** What a catch-up call writes to: the shadow of a board in its shard, under the lease of the board. */
 export interface ShadowPlace {
@@ -25,7 +25,7 @@ export interface ShadowPlace {
 /** A script's own keys and arguments, which follow those of lua/includes/catch-up.lua. */
 export interface EndingArguments {
   readonly keys: readonly string[];
-  readonly arguments: readonly (string | number)[];
+  readonly arguments: readonly Argument[];
 }
 
 /** A catch-up call as keys and arguments: lua/includes/catch-up.lua gives the order. */
@@ -33,7 +33,7 @@ export function catchUpArguments(
   { keys, shard, lease, shadow }: ShadowPlace,
   stretches: readonly Stretch[],
   ending: EndingArguments = { keys: [], arguments: [] },
-): [number, ...(string | number)[]] {
+): [number, ...Argument[]] {
   const { board, generation } = shadow;
   const boards = new Map([[board, shadow]]);
   const runs = stretches.map(({ partition, from, through, entries }) => {

@@ -1,13 +1,15 @@
 import { canExpire, type BoardDefinition, type ResolvedView } from '#board';
 import { recordText } from './boards.js';
+import { ByteWriter } from './bytes.js';
 import type { KeySpace } from './keys.js';
+import type { Argument } from './scripts.js';
 import type { ApplyCall, ApplyEntry, LiveBoard } from './types.js';
-import { columnsText } from './verdict-text.js';
+import { columnsText } from './verdicts.js';
 
 export const TIE_SIGNS = { earliest: 1, latest: -1, none: 0 } as const;
 
 /** An apply call as keys and arguments: the header of lua/commands/apply-7.lua gives the order. */
-export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(string | number)[]] {
+export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...Argument[]] {
   const { shard, partition } = call;
   const run = runArguments(keys, call);
   const allKeys = [
@@ -35,6 +37,12 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...(st
   ];
 }
 
+/** In place of the number of a board, for a dead letter. */
+const NO_BOARD = 0;
+
+/** The entries of the run that is being written. */
+const bytes = new ByteWriter();
+
 /** Entries of one partition, and the generations of their boards. */
 type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries'>;
 
@@ -42,13 +50,14 @@ type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries'
 export function runArguments(
   keys: KeySpace,
   run: RunOfEntries,
-): { keys: string[]; arguments: (string | number)[] } {
+): { keys: string[]; arguments: (string | Buffer)[] } {
   const tables = new ArgumentTables(keys, run);
-  const entries = run.entries.map((entry) => tables.entry(entry));
+  bytes.clear();
+  for (const entry of run.entries) tables.write(entry);
   const { boards, views } = tables;
   return {
     keys: [...tables.boardKeys, ...tables.viewKeys],
-    arguments: [JSON.stringify({ boards, views }), entries.length, ...entries],
+    arguments: [JSON.stringify({ boards, views }), bytes.copy()],
   };
 }
 
@@ -72,17 +81,24 @@ class ArgumentTables {
     private readonly run: RunOfEntries,
   ) {}
 
-  /** An entry as one argument with all fields: a second argument would cost about as much as this whole text. */
-  entry(entry: ApplyEntry): string {
-    if (entry.kind === 'deadLetter')
-      return `${entry.offset}\n0\n${entry.code}\n\n\n\n${entry.detail}`;
+  /** Writes an entry to `bytes`. */
+  write(entry: ApplyEntry): void {
+    bytes.double(entry.offset);
+    if (entry.kind === 'deadLetter') {
+      bytes.uint16(NO_BOARD);
+      bytes.text8(entry.code);
+      bytes.text32(entry.detail);
+      return;
+    }
     const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
     const { playerId, occurredAt, values, views, eventId = '' } = entry.event;
-    const numbers = views.map((view) => this.#viewNumber(view, board)).join(' ');
-    const valuesText = values.map((value) => value ?? '.').join(' ');
-    const text = `${entry.offset}\n${board.number}\n${playerId}\n${occurredAt}\n${valuesText}\n${numbers}`;
-    const deduplicates = board.live.definition.deduplicateMs !== undefined;
-    return deduplicates ? `${text}\n${eventId}` : text;
+    bytes.uint16(board.number);
+    bytes.double(occurredAt);
+    bytes.text8(playerId);
+    bytes.uint16(2 * views.length);
+    for (const view of views) bytes.uint16(this.#viewNumber(view, board));
+    bytes.text8(board.live.definition.deduplicateMs === undefined ? '' : eventId);
+    for (const value of values) bytes.double(value ?? NaN);
   }
 
   #addBoard(name: string): NumberedBoard {

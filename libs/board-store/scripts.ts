@@ -1,13 +1,14 @@
 import type { Redis } from 'ioredis';
 import { scriptText } from './script-text.js';
 
-type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: (string | number)[]];
+export type Argument = string | number | Buffer;
+type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: Argument[]];
 type Script<Reply> = (...args: Arguments) => Promise<Reply>;
 
 /** The scripts of lua/commands as methods of a client. The header of each says what it takes and returns. */
 declare module 'ioredis' {
   interface Redis {
-    ranklogApply: Script<number | string[]>;
+    ranklogApplyBuffer: Script<number | Buffer[]>;
     ranklogBeginResync: Script<string>;
     ranklogBeginShadow: Script<number>;
     ranklogBuild: Script<CatchUpReply>;

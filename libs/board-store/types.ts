@@ -1,4 +1,5 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
+import type { Leader } from '#contracts';
 
 /** The settings that make one ranklog. On the same topics, two ranklogs would publish every result twice. */
 export interface Identity {
@@ -113,7 +114,8 @@ export interface RankChangeVerdict {
   readonly kind: 'rankChange';
   readonly offset: number;
   readonly generation: string;
-  readonly changes: readonly ViewChange[];
+  /** The movements in all views: RankMovements in JSON, with commas in between, as they are published. */
+  readonly changes: string;
 }
 export interface DeadLetterVerdict {
   readonly kind: 'deadLetter';
@@ -135,24 +137,6 @@ export interface LeaderChangeVerdict {
   readonly top: readonly Leader[];
   /** Player ids of the last reported top, in order. */
   readonly before: readonly string[];
-}
-export interface Leader extends Required<Placing> {
-  readonly playerId: string;
-}
-
-/** A player's movement in one view. `before` is null for a player who was not in the view. */
-export interface ViewChange {
-  readonly view: string;
-  readonly version: number;
-  readonly before: Placing | null;
-  readonly after: Placing;
-  /** The players who were passed, best first, as many as `publish.overtook` allows; missing if there are none. */
-  readonly overtook?: readonly Passed[];
-}
-export interface Passed {
-  readonly playerId: string;
-  readonly rankBefore: number;
-  readonly rankAfter: number;
 }
 export interface Placing {
   readonly rank: number;

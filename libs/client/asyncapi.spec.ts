@@ -213,8 +213,8 @@ describe('a random record', () => {
     ],
     [
       'RankChange',
-      accepted(rankChange, (one) => decodeRankChange(recordOf(JSON.stringify(one)))).map(
-        encodeRankChange,
+      accepted(rankChange, (one) => decodeRankChange(recordOf(JSON.stringify(one)))).map((one) =>
+        encodeRankChange(one, JSON.stringify(one.changes)),
       ),
     ],
     [

@@ -57,12 +57,12 @@ describe('a rank change', () => {
     ],
     ['for a player in two views', { ...CHANGE, changes: [...CHANGE.changes, ...CHANGE.changes] }],
   ])('%s is decoded to the same value', (_, change) => {
-    const { value, headers } = encodeRankChange(change);
+    const { value, headers } = encodeRankChange(change, JSON.stringify(change.changes));
     expect(decodeRankChange(record(value, headers))).toEqual(change);
   });
 
   it('is keyed by player and has an id from its cause', () => {
-    expect(encodeRankChange(CHANGE)).toMatchObject({
+    expect(encodeRankChange(CHANGE, JSON.stringify(CHANGE.changes))).toMatchObject({
       key: 'p-17',
       headers: {
         ce_id: 'ranklog.score-events/3/41205',

@@ -90,32 +90,17 @@ function closeBatch(count: number, end: number, now: number): RecordBatch {
   return { count, bytes };
 }
 
-const ATTRIBUTES_AND_TIMESTAMP = 2;
-
 function writeRecord({ key = null, value, headers = {} }: OutgoingRecord, index: number): void {
-  const names = Object.keys(headers);
-  let size = ATTRIBUTES_AND_TIMESTAMP + varintSize(index);
-  let count = 0;
-  size += textSize(key) + textSize(value);
-  for (const name of names)
-    for (const one of valuesOf(headers[name])) {
-      size += textSize(name) + textSize(one);
-      count += 1;
-    }
-  size += varintSize(count);
-  writer.reserve(size + MAX_VARINT_BYTES);
-  writer.varint(size);
+  const begin = writer.leaveRoom();
   writer.varint(0); // attributes
   writer.varint(0); // time after that of the batch
   writer.varint(index);
   writer.text(key);
   writer.text(value);
-  writer.varint(count);
-  for (const name of names)
-    for (const one of valuesOf(headers[name])) {
-      writer.text(name);
-      writer.text(one);
-    }
+  const names = Object.keys(headers);
+  writer.varint(names.reduce((count, name) => count + valuesOf(headers[name]).length, 0));
+  for (const name of names) for (const one of valuesOf(headers[name])) writeHeader(name, one);
+  writer.writeSize(begin);
 }
 
 type Text = string | Buffer | null;
@@ -126,16 +111,33 @@ function valuesOf(value: string | Buffer | (string | Buffer)[] | undefined): rea
   return [value ?? null];
 }
 
-function byteLength(text: Text): number {
-  return text === null ? -1 : typeof text === 'string' ? Buffer.byteLength(text) : text.length;
+/** The last value of each header, and its bytes once it has occurred twice: most results of a topic differ in one header only. */
+const lastHeaders = new Map<string, { value: Text; bytes: Buffer | undefined }>();
+const MAX_LAST_HEADERS = 100;
+
+function writeHeader(name: string, value: Text): void {
+  const last = lastHeaders.get(name);
+  if (last !== undefined && last.value === value && typeof value === 'string') {
+    last.bytes ??= encodedHeader(name, value);
+    writer.copy(last.bytes);
+    return;
+  }
+  if (last !== undefined) [last.value, last.bytes] = [value, undefined];
+  else if (lastHeaders.size < MAX_LAST_HEADERS) lastHeaders.set(name, { value, bytes: undefined });
+  writer.text(name);
+  writer.text(value);
 }
 
-function textSize(text: Text): number {
-  const bytes = byteLength(text);
-  return varintSize(bytes) + Math.max(0, bytes);
+function encodedHeader(name: string, value: string): Buffer {
+  const own = new Writer(2 * MAX_VARINT_BYTES + Buffer.byteLength(name) + Buffer.byteLength(value));
+  own.text(name);
+  own.text(value);
+  return own.bytes.subarray(0, own.at);
 }
 
 const MAX_VARINT_BYTES = 5;
+/** Bytes of the size of most records: 64 to 8,191 bytes. */
+const ROOM = 2;
 
 /** Bytes of a zigzag varint. */
 function varintSize(value: number): number {
@@ -145,17 +147,35 @@ function varintSize(value: number): number {
 
 /** Writes into a buffer that grows, and is used again for each batch. */
 class Writer {
-  bytes = Buffer.alloc(65_536);
+  bytes: Buffer;
   at = 0;
 
-  reserve(count: number): void {
-    if (this.at + count <= this.bytes.length) return;
-    const larger = Buffer.alloc(2 * (this.at + count));
-    this.bytes.copy(larger, 0, 0, this.at);
-    this.bytes = larger;
+  constructor(size = 65_536) {
+    this.bytes = Buffer.alloc(size);
+  }
+
+  /** Leaves room for the size of a part, which is written later. Returns where the part begins. */
+  leaveRoom(): number {
+    this.#reserve(ROOM);
+    this.at += ROOM;
+    return this.at;
+  }
+
+  /** Writes the size of the part that began after the room; moves the part if the size takes more or less room. */
+  writeSize(begin: number): void {
+    const end = this.at;
+    const move = varintSize(end - begin) - ROOM;
+    if (move !== 0) {
+      this.#reserve(move);
+      this.bytes.copyWithin(begin + move, begin, end);
+    }
+    this.at = begin - ROOM;
+    this.varint(end - begin);
+    this.at = end + move;
   }
 
   varint(value: number): void {
+    this.#reserve(MAX_VARINT_BYTES);
     let rest = ((value << 1) ^ (value >> 31)) >>> 0;
     while (rest >= 0x80) {
       this.bytes[this.at++] = (rest & 0x7f) | 0x80;
@@ -164,12 +184,28 @@ class Writer {
     this.bytes[this.at++] = rest;
   }
 
-  /** The length in bytes, then the bytes. */
+  /** The length in bytes (-1 for null), then the bytes. */
   text(text: Text): void {
-    this.varint(byteLength(text));
+    const length =
+      text === null ? -1 : typeof text === 'string' ? Buffer.byteLength(text) : text.length;
+    this.varint(length);
     if (text === null) return;
-    this.at +=
-      typeof text === 'string' ? this.bytes.write(text, this.at) : text.copy(this.bytes, this.at);
+    if (typeof text !== 'string') return this.copy(text);
+    this.#reserve(length);
+    this.at += this.bytes.write(text, this.at);
+  }
+
+  copy(bytes: Buffer): void {
+    this.#reserve(bytes.length);
+    this.bytes.set(bytes, this.at);
+    this.at += bytes.length;
+  }
+
+  #reserve(count: number): void {
+    if (this.at + count <= this.bytes.length) return;
+    const larger = Buffer.alloc(2 * (this.at + count));
+    this.bytes.copy(larger, 0, 0, this.at);
+    this.bytes = larger;
   }
 }
 

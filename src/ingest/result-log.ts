@@ -140,8 +140,8 @@ export class ResultLog {
     const occurredAt = formatTime(event.occurredAt ?? record.timestamp);
     const cause = { board, generation, source, occurredAt };
     if (verdict.kind === 'rankChange') {
-      const player = { playerId, ...(eventId === undefined ? {} : { eventId }) };
-      const message = encodeRankChange({ ...cause, ...player, changes: verdict.changes });
+      const player = eventId === undefined ? { playerId } : { playerId, eventId };
+      const message = encodeRankChange({ ...cause, ...player }, `[${verdict.changes}]`);
       return { topic: rankChanges, message };
     }
     const { view, version, since, top, before } = verdict;

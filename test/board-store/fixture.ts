@@ -9,9 +9,11 @@ import {
   type ApplyOutcome,
   type KeySpace,
   type LiveBoard,
+  type RankChangeVerdict,
   type Stretch,
   type Verdict,
 } from '#board-store';
+import type { RankMovement } from '#contracts';
 import type { Redis } from 'ioredis';
 import { arena as plainest } from '../support/arena.js';
 
@@ -159,6 +161,10 @@ export function verdictsOf(outcome: ApplyOutcome): readonly Verdict[] {
   return outcome.verdicts;
 }
 
+export function changesOf({ changes }: RankChangeVerdict): RankMovement[] {
+  return JSON.parse(`[${changes}]`) as RankMovement[];
+}
+
 /**
  * Each verdict as a short text: the ranks before and after each change, such as `- -> 1 (1)`; the code of a dead letter; or
  * `top` and the number of leaders.
@@ -166,7 +172,7 @@ export function verdictsOf(outcome: ApplyOutcome): readonly Verdict[] {
 export function movements(verdicts: readonly Verdict[]): string[] {
   return verdicts.flatMap((verdict) =>
     verdict.kind === 'rankChange'
-      ? verdict.changes.map(({ before, after }) => `${place(before)} -> ${place(after)}`)
+      ? changesOf(verdict).map(({ before, after }) => `${place(before)} -> ${place(after)}`)
       : [verdict.kind === 'deadLetter' ? verdict.code : `top ${verdict.top.length}`],
   );
 }

@@ -22,11 +22,13 @@ function largestRankChange(): number {
   const overtook = Array(100).fill({ playerId, rankBefore: most, rankAfter: most });
   const change = { view, version: most, before: place, after: place, overtook };
   const source = { topic: 't'.repeat(249), partition: most, offset: most };
-  const { value } = encodeRankChange({
-    ...{ board: playerId, generation: playerId, playerId, eventId: playerId, source },
-    occurredAt: '2026-11-20T09:00:00.123Z',
-    changes: Array(MAX_VIEWS_OF_AN_EVENT).fill(change),
-  });
+  const { value } = encodeRankChange(
+    {
+      ...{ board: playerId, generation: playerId, playerId, eventId: playerId, source },
+      occurredAt: '2026-11-20T09:00:00.123Z',
+    },
+    JSON.stringify(Array(MAX_VIEWS_OF_AN_EVENT).fill(change)),
+  );
   return Buffer.byteLength(value);
 }
 

@@ -5,21 +5,13 @@ import type { TestTopic } from '../kafka-batch/topic.js';
 /** The value of a rank change with this `source.offset`. */
 export function result(number: number): string {
   const source = { topic: 'scores', partition: 0, offset: number };
-  return encodeRankChange({
-    board: 'arena',
-    generation: 'g1',
-    playerId: 'ada',
-    source,
-    occurredAt: '2026-11-20T09:00:00.000Z',
-    changes: [
-      {
-        view: 'all',
-        version: number + 1,
-        before: null,
-        after: { rank: 1, competitionRank: 1, columns: { points: '1' } },
-      },
-    ],
-  }).value;
+  const occurredAt = '2026-11-20T09:00:00.000Z';
+  const after = { rank: 1, competitionRank: 1, columns: { points: '1' } };
+  const changes = [{ view: 'all', version: number + 1, before: null, after }];
+  return encodeRankChange(
+    { board: 'arena', generation: 'g1', playerId: 'ada', source, occurredAt },
+    JSON.stringify(changes),
+  ).value;
 }
 
 export const results = (from: number, to: number) =>

@@ -198,7 +198,8 @@ describe('sendAndWait beside an open transaction of results', () => {
       for (let n = 1; other.at.partition === ada.at.partition; n++) other = await call(`p-${n}`);
       const transaction = await results.transaction();
       const { partition } = ada.at;
-      const change = { partition, ...encodeRankChange(changeAt(ada.at)) };
+      const { changes, ...others } = changeAt(ada.at);
+      const change = { partition, ...encodeRankChange(others, JSON.stringify(changes)) };
       await transaction.send({ topic: topics.rankChanges, messages: [change] });
       const partitions = (await ends()).map(([at, end]) => ({
         partition: at,

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import type { ApplyCall, Boards, LiveBoard, Verdict } from '#board-store';
+import { changesOf } from '../board-store/fixture.js';
 import type { StoreModel } from './store-model.js';
 
 /** What live ingest knows now. */
@@ -46,7 +47,7 @@ export class LiveAnswers {
       const { board } = liveBoard(boards, verdict.generation);
       for (const { view, version } of verdict.kind === 'leaderChange'
         ? [verdict]
-        : verdict.changes) {
+        : changesOf(verdict)) {
         const name = `${board} ${view}`;
         expect(version).toBe(versions.get(name) ?? version);
         expect(version).toBeGreaterThan(this.#versions.get(name) ?? 0);
@@ -67,7 +68,7 @@ function asExpected(boards: Boards, verdict: Verdict) {
   const { generation, ...fields } = verdict;
   const { board } = liveBoard(boards, generation);
   if (fields.kind === 'leaderChange') return { ...fields, ...UNKNOWN, board };
-  const changes = fields.changes.map((change) => ({ ...change, ...UNKNOWN }));
+  const changes = changesOf({ ...fields, generation }).map((change) => ({ ...change, ...UNKNOWN }));
   return { ...fields, changes, board };
 }
 

@@ -11,6 +11,7 @@ import {
   type LiveBoard,
   type Verdict,
 } from '#board-store';
+import { parseVerdicts } from '../../libs/board-store/verdicts.js';
 import { LiveAnswers } from './live-answers.js';
 import { offsetAfter, splitAt, type LogEntry, type ScenarioLog } from './scenario-log.js';
 import type { ApplyStep } from './steps.js';
@@ -266,13 +267,12 @@ export class LiveRun {
 
   async #compareUnpublished({ shard, partition }: ApplyCall): Promise<void> {
     const { redis, keys } = this.parts;
-    const stored = await redis.zrange(keys.outbox(shard, partition), 0, -1);
+    const stored = await redis.zrangeBuffer(keys.outbox(shard, partition), 0, -1);
     const { outbox, published } = this.model.partition(shard, partition);
     const kept = await redis.hget(keys.published(shard), String(partition));
     expect(Number(kept)).toBe(published);
-    const offsets = stored
-      .flatMap((verdicts) => verdicts.split('\x1e'))
-      .map((verdict) => Number.parseInt(verdict, 10))
+    const offsets = parseVerdicts(stored)
+      .map(({ offset }) => offset)
       .filter((offset) => offset >= published);
     const sorted = (some: number[]) => some.sort((a, b) => a - b);
     expect(sorted(offsets)).toEqual(sorted(outbox.map(({ offset }) => offset)));

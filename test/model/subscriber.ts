@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { leaderMovements } from '#contracts';
 import type { LeaderChangeVerdict, Verdict } from '#board-store';
+import { changesOf } from '../board-store/fixture.js';
 
 type Columns = Readonly<Record<string, string>>;
 
@@ -42,13 +43,13 @@ export class Subscriber {
       this.#leaders.set(name, [...(this.#leaders.get(name) ?? []), verdict]);
       return;
     }
-    for (const change of verdict.changes) {
+    for (const change of changesOf(verdict)) {
       const name = `${board} ${change.view}`;
       const last = this.#chains.get(name)?.get(playerId);
       if (isChained && last !== undefined) expect(change.before?.columns).toEqual(last);
       for (const known of [this.#columns, this.#chains]) {
         const players = known.get(name) ?? new Map<string, Columns>();
-        known.set(name, players.set(playerId, change.after.columns));
+        known.set(name, players.set(playerId, change.after?.columns ?? {}));
       }
     }
   }

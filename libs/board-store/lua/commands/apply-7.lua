@@ -6,8 +6,8 @@
 --       4 first offset of the run, 5 its last offset, 6 continuity that the caller believes in, 7
 --       offset, timestamp and hash of the run's last record (empty if it has none), 8 version of
 --       the pointers that the caller believes in (6 and 8: shard.lua), then the run (arguments.lua)
--- Returns  { applied offset, verdicts, ... } of the run, applied now or before (verdict.lua);
---          GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
+-- Returns  { applied offset, published position, verdicts, ... }: those of the run, applied now or
+--          before, and maybe of other offsets (verdict.lua); GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
 -- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders cost extra
 --
 -- A run covers all its offsets, also those without an entry (records of other shards, transaction
@@ -58,5 +58,4 @@ if unmuted and parts > 0 then
   verdicts[#verdicts + 1] = text
 end
 call('ZREMRANGEBYSCORE', KEYS[4], '-inf', format('(%d', published))
-table.insert(verdicts, 1, format('%d', through))
-return verdicts
+return { format('%d', through), format('%d', published), unpack(verdicts) }

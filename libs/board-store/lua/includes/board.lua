@@ -4,7 +4,7 @@
 -- include verdict.lua
 
 local function load_board(board, partition)
-  board.seen, board.moved, board.counts, board.head = {}, {}, {}, head_of('change', board)
+  board.seen, board.moved, board.counts = {}, {}, {}
   local facts = call('HMGET', board.facts, 'floor', 'version', 'clock', 'clock:' .. partition)
   board.floor, board.version = tonumber(facts[1]) or 0, tonumber(facts[2]) or 0
   board.clock, board.partition_clock = tonumber(facts[3]), tonumber(facts[4])

@@ -46,14 +46,13 @@ end
 -- Writes a verdict if the top differs from the last report, and stores the new report.
 local function write_leader_change(view)
   local since, before = string.match(view.report or '', '^(%d+)\n(.*)$')
-  if not since then since, before = '-', '' end
+  since, before = tonumber(since) or 0 / 0, before or ''
   local lines = top_lines(view)
   local top = table.concat(lines, '\n')
   if top == before then return end
   call('HSET', view.board.reports, view.text, view.version .. '\n' .. top)
-  local head = table.concat({ view.text, view.version, since, format('%d', #lines) }, '\t')
-  local report = table.concat({ head, top, before }, '\n')
-  begin_verdict(view.cause, head_of('leaders', view.board) .. report)
+  if not view.has_head then write_head(view) end
+  write(pack('>BdHdI4c0I4c0', LEADERS, view.cause, view.number, since, #top, top, #before, before))
 end
 
 -- Reports the leaders of the views that the run has changed; if muted, deletes their reports.

@@ -27,18 +27,6 @@ local function find_next_states(entry, views)
   return changes, false
 end
 
-local function move_in_views(entry, views)
-  local has_verdict = false
-  for i = 1, #views do
-    local change = views[i].next and move_player(views[i], entry)
-    if change then
-      if has_verdict then write('\n') else begin_verdict(entry.text, entry.board.head) end
-      write(change)
-      has_verdict = true
-    end
-  end
-end
-
 local EXPIRED = 'all views of board "%s" that the event would change have expired'
 local FULL = 'board "%s" can have %d views (maxViews), too few for the %d that the event would add'
 local OVERFLOW = 'a sum of board "%s" would leave +-(2^53-1) minor units'
@@ -65,7 +53,10 @@ local function apply_entry(entry)
   end
   local changes, overflow = find_next_states(entry, views)
   if overflow then write_dead_letter(entry, 'SUM_OUT_OF_RANGE', format(OVERFLOW, board.name)) end
-  if changes then move_in_views(entry, views) end
+  if not changes then return end
+  for i = 1, #views do
+    if views[i].next then move_player(views[i], entry) end
+  end
 end
 
 -- Selects the entries above the applied offset, up to `last`, and loads what apply_run needs.

@@ -14,7 +14,6 @@ local function load_view(view, now, unmuted)
   view.known = call('HGET', board.versions, view.text)
   local before = tonumber(view.known or '0')
   view.version = format('%d', math.max(before + 1, board.floor + 1, now))
-  view.head = view.text .. '\t' .. view.version .. '\t'
   view.live = unmuted and view.published and board.changes ~= 'none'
 end
 
@@ -56,12 +55,12 @@ local function update_ranking(view, player, state)
   view.members[player] = member
 end
 
--- Gives the player the state view.next. Returns the change if it is published.
+-- Gives the player the state view.next. Writes the change if it is published.
 local function move_player(view, entry)
   local player, board, state = entry.player, view.board, view.next
   local old = view.states[player]
   if not view.cause then store_version(view) end -- the first event of the run
-  view.cause = entry.text
+  view.cause = entry.offset
   view.states[player] = state
   if view.members[player] == nil then
     view.members[player] = old and member_of(board.tie, old, player)
@@ -73,9 +72,10 @@ local function move_player(view, entry)
   update_ranking(view, player, state)
   local after, better_after = positions(view, state, player)
   if board.changes == 'moved' and before == after and better_before == better_after then return end
-  local change = view.head .. (before and placing(before, better_before, old) or '-')
-    .. '\t' .. placing(after, better_after, state)
-  return board.overtook > 0 and change .. passed(view, before, after) or change
+  if not view.has_head then write_head(view) end
+  write(pack('>BdHB', CHANGE, entry.offset, view.number, before and 1 or 0)
+    .. (before and placing(before, better_before, old) or '')
+    .. placing(after, better_after, state) .. passed(view, before, after))
 end
 
 local function store_ranking(view)

@@ -1,0 +1,152 @@
+import { decimalColumns, decimalText, type Column } from '#board';
+import type { Leader } from '#contracts';
+import { ByteReader } from './bytes.js';
+import type {
+  DeadLetterVerdict,
+  LeaderChangeVerdict,
+  RankChangeVerdict,
+  Verdict,
+} from './types.js';
+
+/** The kinds of lua/includes/verdict.lua. */
+const HEAD = 0;
+const CHANGE = 1;
+const LEADERS = 2;
+
+/** What the readers of rank changes and leader changes need of the columns, so that none needs the definition. */
+export function columnsText(columns: readonly Column[]): string {
+  return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
+}
+
+/** Reads members of an outbox as lua/includes/verdict.lua writes them. */
+export function parseVerdicts(members: readonly Buffer[]): Verdict[] {
+  return members.flatMap((member) => new VerdictReader(new ByteReader(member)).verdicts());
+}
+
+/** The view of verdicts; `json` is the beginning of the JSON of a movement in it. */
+interface ViewHead {
+  readonly generation: string;
+  readonly columns: readonly ColumnHead[];
+  readonly view: string;
+  readonly version: number;
+  /** Ranks in a place: 2 if the competition rank is published. */
+  readonly ranks: number;
+  readonly json: string;
+}
+
+/** `json` is the beginning of the JSON of a value, which is a decimal text. */
+interface ColumnHead extends Column {
+  readonly json: string;
+}
+
+/** Reads one member of an outbox. */
+class VerdictReader {
+  readonly #heads = new Map<number, ViewHead>();
+  readonly #verdicts: Verdict[] = [];
+  #lastChange: RankChangeVerdict | undefined;
+
+  constructor(private readonly bytes: ByteReader) {}
+
+  verdicts(): Verdict[] {
+    const { bytes } = this;
+    while (!bytes.isAtEnd) {
+      const kind = bytes.uint8();
+      if (kind === HEAD) this.#heads.set(bytes.uint16(), this.#head());
+      else if (kind === CHANGE) this.#addChange(bytes.double());
+      else if (kind === LEADERS) this.#verdicts.push(this.#leaderChange(bytes.double()));
+      else this.#verdicts.push(this.#deadLetter(bytes.double()));
+    }
+    return this.#verdicts;
+  }
+
+  #head(): ViewHead {
+    const { bytes } = this;
+    const generation = bytes.text8();
+    const columns = (JSON.parse(bytes.text32()) as Column[]).map((column) => {
+      return { ...column, json: `${JSON.stringify(column.name)}:"` };
+    });
+    const [view, version, ranks] = [bytes.text32(), bytes.double(), bytes.uint8()];
+    const json = `{"view":${JSON.stringify(view)},"version":${version},"before":`;
+    return { generation, columns, view, version, ranks, json };
+  }
+
+  #readHead(): ViewHead {
+    const number = this.bytes.uint16();
+    const head = this.#heads.get(number);
+    if (head === undefined) throw new Error(`the outbox has a verdict without head ${number}`);
+    return head;
+  }
+
+  /** Adds a movement to the rank change of its event. Makes JSON without objects in between, for speed. */
+  #addChange(offset: number): void {
+    const head = this.#readHead();
+    const before = this.bytes.uint8() === 1 ? this.#place(head) : 'null';
+    const movement = `${head.json}${before},"after":${this.#place(head)}${this.#overtook()}}`;
+    const last = this.#lastChange;
+    const isSame = last?.offset === offset;
+    const changes = isSame ? `${last.changes},${movement}` : movement;
+    this.#lastChange = { kind: 'rankChange', offset, generation: head.generation, changes };
+    if (isSame) this.#verdicts.pop();
+    this.#verdicts.push(this.#lastChange);
+  }
+
+  #place({ columns, ranks }: ViewHead): string {
+    const { bytes } = this;
+    let json = `{"rank":${bytes.double()}`;
+    if (ranks === 2) json += `,"competitionRank":${bytes.double()}`;
+    let separator = ',"columns":{';
+    for (const column of columns) {
+      json += `${separator}${column.json}${decimalText(column, bytes.double())}"`;
+      separator = ',';
+    }
+    return `${json}}}`;
+  }
+
+  /** A player who is passed falls back by one rank. */
+  #overtook(): string {
+    const count = this.bytes.uint8();
+    if (count === 0) return '';
+    const passed = Array.from({ length: count }, () => {
+      const [rankAfter, playerId] = [this.bytes.double(), this.bytes.text8()];
+      return { playerId, rankBefore: rankAfter - 1, rankAfter };
+    });
+    return `,"overtook":${JSON.stringify(passed)}`;
+  }
+
+  #leaderChange(offset: number): LeaderChangeVerdict {
+    const { bytes } = this;
+    const { generation, columns, view, version } = this.#readHead();
+    const since = bytes.double();
+    const [top, before] = [linesOf(bytes.text32()), linesOf(bytes.text32())];
+    return {
+      kind: 'leaderChange',
+      offset,
+      generation,
+      view,
+      version,
+      since: Number.isNaN(since) ? null : since,
+      top: top.map((line, index) => parseLeader(line, index + 1, columns)),
+      before: before.map((line) => line.slice(line.indexOf('\t') + 1)),
+    };
+  }
+
+  #deadLetter(offset: number): DeadLetterVerdict {
+    const [code, detail] = [this.bytes.text8(), this.bytes.text32()];
+    return { kind: 'deadLetter', offset, code, detail };
+  }
+}
+
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.split('\n');
+}
+
+function parseLeader(line: string, rank: number, columns: readonly Column[]): Leader {
+  const tab = line.indexOf('\t');
+  const [competitionRank = rank, ...values] = line.slice(0, tab).split(' ').map(Number);
+  return {
+    playerId: line.slice(tab + 1),
+    rank,
+    competitionRank,
+    columns: decimalColumns({ columns }, values),
+  };
+}
