@@ -189,10 +189,10 @@ class Writer {
     const length =
       text === null ? -1 : typeof text === 'string' ? Buffer.byteLength(text) : text.length;
     this.varint(length);
-    if (text === null) return;
-    if (typeof text !== 'string') return this.copy(text);
-    this.#reserve(length);
-    this.at += this.bytes.write(text, this.at);
+    if (typeof text === 'string') {
+      this.#reserve(length);
+      this.at += this.bytes.write(text, this.at);
+    } else if (text !== null) this.copy(text);
   }
 
   copy(bytes: Buffer): void {
