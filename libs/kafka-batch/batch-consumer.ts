@@ -47,7 +47,7 @@ const CONSUMER_DEFAULTS = {
   rebalanceTimeout: 30_000,
   heartbeatInterval: 1_000,
   maxWaitTimeInMs: 200,
-  maxBytesPerPartition: 1_048_576,
+  maxBytesPerPartition: 262_144,
   metadataMaxAge: 15_000,
   // kafkajs never resets its count of failures while the consumer is a member, so the waits must stay short
   retry: { initialRetryTime: 100, maxRetryTime: 1_000, multiplier: 2, factor: 0.2, retries: 20 },
