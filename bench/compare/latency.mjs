@@ -91,7 +91,7 @@ export function latenciesText({ rows, seconds, rounds }) {
     ];
   });
   return [
-    `ms from produce to a read_committed subscriber; medians of ${rounds} rounds of ${seconds} s\n`,
+    `ms from produce to a read_committed subscriber; median of the rounds (${rounds} of ${seconds} s)\n`,
     table([['', '', 'p50', 'p95', 'p99', 'times those of one bare transaction'], ...lines]),
   ].join('\n');
 }

@@ -94,7 +94,7 @@ export function ratesText({ events, players, partitions, rounds, rows }) {
     ];
   });
   return [
-    `${count(events)} events, ${count(players)} players, ${partitions} partitions; medians of ${rounds} rounds;`,
+    `${count(events)} events, ${count(players)} players, ${partitions} partitions; median of the rounds (${rounds});`,
     'CPU per event: all = own process + Redis + Kafka; others: CPUs that all other processes used\n',
     table([[...head, 'others', ' rate beside'], ...lines]),
     '',

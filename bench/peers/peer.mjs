@@ -22,6 +22,8 @@ export function newRedis() {
   return new Redis(process.env['REDIS_URL'] ?? '');
 }
 
+process.on('disconnect', () => process.exit()); // the bench was killed
+
 let done = 0;
 
 /** Counts events that are applied. @param {number} count @param {Task} task */
