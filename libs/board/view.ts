@@ -1,6 +1,6 @@
 import { derived, windowName, type BoardDefinition, type Window } from './definition.js';
 import { MalformedViewError, RejectedEventError } from './errors.js';
-import { windowsAt } from './windows.js';
+import { windowsAt, type WindowInstance } from './windows.js';
 
 /** One ranking of a board: a window instance, and a value for each attribute of one dimension, in the definition's order. */
 export interface View {
@@ -44,14 +44,43 @@ function parsePair(pair: string, text: string): readonly [string, string] {
   }
 }
 
-/** The views that an event moves. Cost: that of windowsAt, and linear in the views. @throws RejectedEventError */
+/** The lists of views that were made for the windows of the last event, by the values of its dimensions. */
+const recentLists = derived(({ dimensions }) => ({
+  names: [...new Set(dimensions.flat())],
+  windows: [] as readonly (WindowInstance | undefined)[],
+  lists: new Map<string, readonly ResolvedView[]>(),
+}));
+const MAX_RECENT_LISTS = 1_000;
+
+/**
+ * The views that an event moves. Events of the same windows and dimension values get the same list, as one object: most events
+ * are like an earlier one. Cost: that of windowsAt; for another list, linear in the views. @throws RejectedEventError
+ */
 export function viewsOf(
   definition: BoardDefinition,
   attributes: Attributes,
   time: number,
+): readonly ResolvedView[] {
+  const windows = windowsAt(definition, time);
+  const recent = recentLists(definition);
+  const isSame = windows.every((instance, index) => instance === recent.windows[index]);
+  if (!isSame || recent.lists.size >= MAX_RECENT_LISTS) recent.lists.clear();
+  recent.windows = windows;
+  const values = recent.names.map((name) => Object.hasOwn(attributes, name) && attributes[name]);
+  const key = values.length === 0 ? '' : JSON.stringify(values);
+  const known = recent.lists.get(key);
+  if (known !== undefined) return known;
+  const list = listViews(definition, attributes, windows);
+  recent.lists.set(key, list);
+  return list;
+}
+
+function listViews(
+  definition: BoardDefinition,
+  attributes: Attributes,
+  windows: readonly (WindowInstance | undefined)[],
 ): ResolvedView[] {
-  const instances = windowsAt(definition, time);
-  const present = instances.filter((instance) => instance !== undefined).length;
+  const present = windows.filter((instance) => instance !== undefined).length;
   const published = publishedParts(definition);
   const views: ResolvedView[] = [];
   for (const [combination, names] of definition.dimensions.entries()) {
@@ -63,7 +92,7 @@ export function viewsOf(
         `the event would move more than ${MAX_VIEWS_OF_AN_EVENT} views of board "${definition.board}"; send fewer values in its attributes`,
       );
     const places = combinations(names, lists);
-    for (const [index, instance] of instances.entries()) {
+    for (const [index, instance] of windows.entries()) {
       if (instance === undefined) continue;
       const { text, expiresAt } = instance;
       const shown = published.windows[index] === true && published.dimensions[combination] === true;

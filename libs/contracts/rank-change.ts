@@ -67,7 +67,10 @@ let last = { board: '', generation: '', topic: '', json: '' };
  * The record of a rank change: keyed by player id, with CloudEvents headers and an id from its cause. `changes` is JSON.
  * JSON.stringify of the whole change would take three times as long, for each event.
  */
-export function encodeRankChange(change: Omit<RankChange, 'changes'>, changes: string) {
+export function encodeRankChange(
+  change: Omit<RankChange, 'changes' | 'eventId'> & { readonly eventId?: string | undefined },
+  changes: string,
+) {
   const { board, generation, playerId, source, eventId, occurredAt } = change;
   const { topic, partition, offset } = source;
   const text = JSON.stringify;

@@ -218,11 +218,12 @@ export class Applier {
 }
 
 function pair(verdicts: readonly Verdict[], items: readonly ReadRecord[]): AppliedRun['verdicts'] {
-  const byOffset = new Map(items.map((item) => [item.record.offset, item]));
-  return verdicts
-    .flatMap((verdict) => {
-      const read = byOffset.get(verdict.offset);
-      return read === undefined ? [] : [{ verdict, read }];
-    })
-    .sort((a, b) => a.verdict.offset - b.verdict.offset);
+  const byOffset = new Map<number, ReadRecord>();
+  for (const item of items) byOffset.set(item.record.offset, item);
+  const pairs: AppliedRun['verdicts'][number][] = [];
+  for (const verdict of verdicts) {
+    const read = byOffset.get(verdict.offset);
+    if (read !== undefined) pairs.push({ verdict, read });
+  }
+  return pairs.sort((a, b) => a.verdict.offset - b.verdict.offset);
 }

@@ -138,12 +138,11 @@ export class ResultLog {
     const { board, playerId, eventId } = event;
     const { generation } = verdict;
     const occurredAt = formatTime(event.occurredAt ?? record.timestamp);
-    const cause = { board, generation, source, occurredAt };
     if (verdict.kind === 'rankChange') {
-      const player = eventId === undefined ? { playerId } : { playerId, eventId };
-      const message = encodeRankChange({ ...cause, ...player }, `[${verdict.changes}]`);
-      return { topic: rankChanges, message };
+      const change = { board, generation, playerId, source, eventId, occurredAt };
+      return { topic: rankChanges, message: encodeRankChange(change, `[${verdict.changes}]`) };
     }
+    const cause = { board, generation, source, occurredAt };
     const { view, version, since, top, before } = verdict;
     const movements = leaderMovements(since === null ? [] : before, top);
     const message = encodeLeaderChange({ ...cause, view, version, since, top, ...movements });

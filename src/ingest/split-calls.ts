@@ -84,6 +84,8 @@ export class CallWork {
   #updates = 0;
   #bytes = 0;
   #isFull = false;
+  /** Lists of views of the entries: events share them (see viewsOf). */
+  readonly #lists = new Set<readonly ResolvedView[]>();
   /** Views of the entries, by board and view. */
   readonly #views = new Set<string>();
 
@@ -103,7 +105,7 @@ export class CallWork {
 
   /** Adds an entry if it fits; the first one always does. Returns whether it was added. */
   take(entry: ReadRecord['entry']): boolean {
-    const newViews = entry.kind === 'event' ? this.#newViews(entry) : [];
+    const newViews = entry.kind === 'event' ? this.#newViews(entry) : NO_VIEWS;
     const updates = this.#updates + (entry.kind === 'event' ? this.#cost(entry, newViews) : 0);
     const bytes = this.#bytes + bytesOf(entry);
     const isTooMuch = updates > this.limits.viewUpdates || bytes > MAX_CALL_BYTES;
@@ -112,38 +114,58 @@ export class CallWork {
     this.#entries += 1;
     this.#updates = updates;
     this.#bytes = bytes;
-    if (entry.kind === 'event')
-      for (const { view } of newViews) this.#views.add(`${entry.board} ${view}`);
+    if (entry.kind === 'event') this.#lists.add(entry.event.views);
+    for (const name of newViews.keys()) this.#views.add(name);
     return true;
   }
 
-  #newViews({ board, event }: EventEntry): ResolvedView[] {
-    return event.views.filter(({ view }) => !this.#views.has(`${board} ${view}`));
+  /** The views that no entry has yet, by board and view. */
+  #newViews({ board, event }: EventEntry): ReadonlyMap<string, ResolvedView> {
+    if (this.#lists.has(event.views)) return NO_VIEWS;
+    const views = event.views.map((view) => [`${board} ${view.view}`, view] as const);
+    return new Map(views.filter(([name]) => !this.#views.has(name)));
   }
 
   /** The cost of an event, in view updates. */
-  #cost({ board, event }: EventEntry, newViews: readonly ResolvedView[]): number {
+  #cost({ board, event }: EventEntry, newViews: ReadonlyMap<string, ResolvedView>): number {
     const definition = this.boards.get(board)?.definition;
     if (definition === undefined) throw new Error(`a run has an event of unknown board ${board}`);
     const { columns, publish } = definition;
-    const countPublished = (views: readonly ResolvedView[]) =>
-      this.isMuted ? 0 : views.filter(({ published }) => published).length;
-    const ranked = publish.rankChanges === 'none' ? 0 : countPublished(event.views);
+    const shown = this.isMuted ? 0 : sizeOf(event.views).published;
+    const ranked = publish.rankChanges === 'none' ? 0 : shown;
     const updates = event.views.length + (UPDATE_WITH_RANKS - 1) * ranked;
-    const named = publish.overtook * ranked + publish.leaders * countPublished(newViews);
+    const reported = this.isMuted ? 0 : countPublished(newViews.values());
+    const named = publish.overtook * ranked + publish.leaders * reported;
     return (
       updates * (1 + FURTHER_COLUMN * (columns.length - 1)) +
-      UPDATES_OF_A_VIEW * newViews.length +
+      UPDATES_OF_A_VIEW * newViews.size +
       named / NAMES_OF_AN_UPDATE
     );
   }
 }
 
+const NO_VIEWS: ReadonlyMap<string, ResolvedView> = new Map();
+
+const sizes = new WeakMap<readonly ResolvedView[], { published: number; bytes: number }>();
+
+/** How many views of a list are published, and the bytes of all. */
+function sizeOf(views: readonly ResolvedView[]): { published: number; bytes: number } {
+  let size = sizes.get(views);
+  if (size !== undefined) return size;
+  const bytes = views.map(({ view }) => BYTES_OF_A_VIEW + TEXTS_OF_A_VIEW * view.length);
+  size = { published: countPublished(views), bytes: bytes.reduce((sum, some) => sum + some, 0) };
+  sizes.set(views, size);
+  return size;
+}
+
+function countPublished(views: Iterable<ResolvedView>): number {
+  let count = 0;
+  for (const { published } of views) if (published) count += 1;
+  return count;
+}
+
 function bytesOf(entry: ReadRecord['entry']): number {
   if (entry.kind === 'none') return 0;
   if (entry.kind === 'deadLetter') return BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.detail);
-  const viewBytes = entry.event.views.map(
-    ({ view }) => BYTES_OF_A_VIEW + TEXTS_OF_A_VIEW * view.length,
-  );
-  return viewBytes.reduce((sum, bytes) => sum + bytes, BYTES_OF_AN_ENTRY);
+  return BYTES_OF_AN_ENTRY + sizeOf(entry.event.views).bytes;
 }
