@@ -52,14 +52,16 @@ local function read_values(count, text, at)
 end
 
 -- Most events have the same views as an earlier one, so equal numbers share one list.
-local function read_event(board, text, at, run)
-  local entry, numbers, id = { board = board }, nil, nil
-  entry.time, entry.player, numbers, id, at = read_bytes('>dBc0Hc0Bc0', text, at)
-  entry.views = run.lists[numbers] or views_of_numbers(numbers, run.views)
-  run.lists[numbers] = entry.views
-  entry.event_id = id ~= '' and id .. '\n' .. entry.player
-  entry.values, at = read_values(#board.updates, text, at)
-  return entry, at
+local function read_event(offset, board, text, at, run)
+  local time, player, numbers, id, values
+  time, player, numbers, id, at = read_bytes('>dBc0Hc0Bc0', text, at)
+  local views = run.lists[numbers] or views_of_numbers(numbers, run.views)
+  run.lists[numbers] = views
+  values, at = read_values(#board.updates, text, at)
+  return {
+    offset = offset, board = board, time = time, player = player, views = views, values = values,
+    event_id = id ~= '' and id .. '\n' .. player,
+  }, at
 end
 
 local function read_entries(run, text)
@@ -68,12 +70,11 @@ local function read_entries(run, text)
     local offset, number, entry
     offset, number, at = read_bytes('>dH', text, at)
     if number > 0 then
-      entry, at = read_event(run.boards[number], text, at, run)
+      entry, at = read_event(offset, run.boards[number], text, at, run)
     else
-      entry = {}
+      entry = { offset = offset }
       entry.code, entry.detail, at = read_bytes('>Bc0I4c0', text, at)
     end
-    entry.offset = offset
     entries[#entries + 1] = entry
   end
   return entries

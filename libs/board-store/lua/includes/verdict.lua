@@ -50,8 +50,9 @@ end
 -- The first `overtook` players after the new position, up to the old one (a new player: the last).
 local function passed(view, before, after)
   local board, players = view.board, {}
+  if board.overtook == 0 then return '\0' end
   local last = math.min(before or call('ZCARD', view.ranking) - 1, after + board.overtook)
-  if board.overtook == 0 or last <= after then return '\0' end
+  if last <= after then return '\0' end
   for i, member in ipairs(call('ZRANGE', view.ranking, after + 1, last)) do
     local id = sub(member, board.id_from)
     players[i] = pack('>dBc0', after + i + 1, #id, id)
