@@ -53,11 +53,12 @@ const MAX_LEVELS = 100;
 /** The limit is fixed, so that the verdict never depends on how much stack the process has left. */
 function nestsTooDeeply(value: object, levelsLeft: number): boolean {
   if (levelsLeft === 0) return true;
-  const isTooDeep = (child: unknown) =>
-    typeof child === 'object' && child !== null && nestsTooDeeply(child, levelsLeft - 1);
-  if (Array.isArray(value)) return value.some(isTooDeep);
-  const fields = value as Record<string, unknown>;
-  for (const name in fields) if (isTooDeep(fields[name])) return true;
+  const children = value as Record<string, unknown>; // also those of an array
+  for (const name in children) {
+    const child = children[name];
+    if (typeof child !== 'object' || child === null) continue;
+    if (nestsTooDeeply(child, levelsLeft - 1)) return true;
+  }
   return false;
 }
 
@@ -71,19 +72,15 @@ function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {
     );
   const numbers = exactDeltas(event, text);
   if (typeof numbers === 'string') return reject('INVALID_NUMBER', numbers);
+  const { board, playerId, eventId, attributes = {} } = event;
   const occurredAt = event.occurredAt === undefined ? undefined : parseTime(event.occurredAt);
-  return {
-    ok: true,
-    event: {
-      board: event.board,
-      playerId: event.playerId,
-      ...numbers,
-      ...(occurredAt === undefined ? {} : { occurredAt }),
-      ...(event.eventId === undefined ? {} : { eventId: event.eventId }),
-      attributes: event.attributes ?? {},
-    },
-  };
+  const decoded: Mutable<DecodedScoreEvent> = { board, playerId, ...numbers, attributes };
+  if (occurredAt !== undefined) decoded.occurredAt = occurredAt;
+  if (eventId !== undefined) decoded.eventId = eventId;
+  return { ok: true, event: decoded };
 }
+
+type Mutable<T> = { -readonly [F in keyof T]: T[F] };
 
 /** Makes fields with null absent: many serialisers write null for an absent optional field. */
 function dropNulls(value: Record<string, unknown>): void {
