@@ -16,7 +16,6 @@ import type {
   LiveBoard,
   ServerMemory,
   Starts,
-  Verdict,
 } from './types.js';
 import { parseVerdicts } from './verdicts.js';
 
@@ -170,12 +169,10 @@ export class BoardStore extends ShardedStore {
     if (!Array.isArray(reply)) return { status: refusalOf(reply) as ApplyRefusal };
     const [appliedOffset, published, ...members] = reply;
     const from = Math.max(call.from, Number(published));
-    const isOfCall = ({ offset }: Verdict) => offset >= from && offset <= call.through;
-    return {
-      status: 'applied',
-      appliedOffset: Number(appliedOffset),
-      verdicts: parseVerdicts(members).filter(isOfCall).sort(byOffset),
-    };
+    const verdicts = parseVerdicts(members)
+      .filter(({ offset }) => offset >= from && offset <= call.through)
+      .sort((a, b) => a.offset - b.offset);
+    return { status: 'applied', appliedOffset: Number(appliedOffset), verdicts };
   }
 
   /** Removes some of the views that have expired and returns how many; 0 also if the generation is neither live nor a shadow. */
@@ -221,11 +218,4 @@ function registration(
     startsText(starts?.size === 0 ? undefined : starts),
     since,
   ];
-}
-
-/** Orders verdicts by offset; a leader change comes after the other results of its event. */
-function byOffset(a: Verdict, b: Verdict): number {
-  return (
-    a.offset - b.offset || Number(a.kind === 'leaderChange') - Number(b.kind === 'leaderChange')
-  );
 }

@@ -1,9 +1,11 @@
-const BYTES = 65_536;
-const MAX_BYTES_OF_A_CHARACTER = 3;
+const FIRST_BYTES = 65_536;
+const LENGTH_BYTES = 4;
+/** Of UTF-8, for a UTF-16 unit. */
+const MAX_BYTES_OF_A_UNIT = 3;
 
-/** Writes numbers and texts for `struct.unpack` of Lua into a buffer that grows, and is used again. */
+/** Writes what `struct.unpack` of Lua reads, into a buffer that grows and is used again. */
 export class ByteWriter {
-  #bytes = Buffer.alloc(BYTES);
+  #bytes = Buffer.alloc(FIRST_BYTES);
   #at = 0;
 
   clear(): void {
@@ -20,28 +22,17 @@ export class ByteWriter {
     this.#at = this.#bytes.writeDoubleBE(value, this.#at);
   }
 
+  /** @throws RangeError for a larger number */
   uint16(value: number): void {
     this.#reserve(2);
     this.#at = this.#bytes.writeUInt16BE(value, this.#at);
   }
 
-  /** A text of at most 255 bytes after its length. @throws RangeError */
-  text8(text: string): void {
-    const begin = this.#skipText(1, text);
-    this.#bytes.writeUInt8(this.#at - begin, begin - 1);
-  }
-
-  text32(text: string): void {
-    const begin = this.#skipText(4, text);
-    this.#bytes.writeUInt32BE(this.#at - begin, begin - 4);
-  }
-
-  /** Writes a text after room for its length; returns where the text begins. */
-  #skipText(lengthBytes: number, text: string): number {
-    this.#reserve(lengthBytes + MAX_BYTES_OF_A_CHARACTER * text.length);
-    const begin = this.#at + lengthBytes;
-    this.#at = begin + this.#bytes.write(text, begin);
-    return begin;
+  /** The length of a text in bytes, then its bytes. */
+  text(text: string): void {
+    this.#reserve(LENGTH_BYTES + MAX_BYTES_OF_A_UNIT * text.length);
+    const length = this.#bytes.write(text, this.#at + LENGTH_BYTES);
+    this.#at = this.#bytes.writeUInt32BE(length, this.#at) + length;
   }
 
   #reserve(count: number): void {
@@ -63,31 +54,25 @@ export class ByteReader {
   }
 
   double(): number {
-    this.#at += 8;
-    return this.bytes.readDoubleBE(this.#at - 8);
+    return this.bytes.readDoubleBE(this.#skip(8));
   }
 
   uint8(): number {
-    this.#at += 1;
-    return this.bytes.readUInt8(this.#at - 1);
+    return this.bytes.readUInt8(this.#skip(1));
   }
 
   uint16(): number {
-    this.#at += 2;
-    return this.bytes.readUInt16BE(this.#at - 2);
+    return this.bytes.readUInt16BE(this.#skip(2));
   }
 
-  text8(): string {
-    return this.#text(this.uint8());
+  text(): string {
+    const begin = this.#skip(this.bytes.readUInt32BE(this.#skip(LENGTH_BYTES)));
+    return this.bytes.toString('utf8', begin, this.#at);
   }
 
-  text32(): string {
-    this.#at += 4;
-    return this.#text(this.bytes.readUInt32BE(this.#at - 4));
-  }
-
-  #text(length: number): string {
-    this.#at += length;
-    return this.bytes.toString('utf8', this.#at - length, this.#at);
+  /** Where the next `count` bytes begin. */
+  #skip(count: number): number {
+    this.#at += count;
+    return this.#at - count;
   }
 }

@@ -86,18 +86,18 @@ class ArgumentTables {
     bytes.double(entry.offset);
     if (entry.kind === 'deadLetter') {
       bytes.uint16(NO_BOARD);
-      bytes.text8(entry.code);
-      bytes.text32(entry.detail);
+      bytes.text(entry.code);
+      bytes.text(entry.detail);
       return;
     }
     const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
     const { playerId, occurredAt, values, views, eventId = '' } = entry.event;
     bytes.uint16(board.number);
     bytes.double(occurredAt);
-    bytes.text8(playerId);
+    bytes.text(playerId);
     bytes.uint16(2 * views.length);
     for (const view of views) bytes.uint16(this.#viewNumber(view, board));
-    bytes.text8(board.live.definition.deduplicateMs === undefined ? '' : eventId);
+    bytes.text(board.live.definition.deduplicateMs === undefined ? '' : eventId);
     for (const value of values) bytes.double(value ?? NaN);
   }
 

@@ -10,12 +10,14 @@ import {
   type PlayerState,
 } from '#board';
 import { rowsOf } from './scripts.js';
-import type { Placing } from './types.js';
 import { cursorAfter, type Bounds } from './view-selection.js';
 
 /** A player's place in a view. Columns are exact decimals, as texts. */
-export interface Standing extends Required<Placing> {
+export interface Standing {
   readonly playerId: string;
+  readonly rank: number;
+  readonly competitionRank: number;
+  readonly columns: Readonly<Record<string, string>>;
   /** 1 + the number of different columns that players in front have. Missing if it was not counted. */
   readonly denseRank?: number;
   /** The number of players in the view with worse columns. */

@@ -44,7 +44,6 @@ export interface DeadLetterEntry {
   readonly kind: 'deadLetter';
   readonly offset: number;
   readonly code: string;
-  /** A text without control characters, as these separate verdicts and their parts. */
   readonly detail: string;
 }
 
@@ -115,7 +114,7 @@ export interface RankChangeVerdict {
   readonly offset: number;
   readonly generation: string;
   /** The movements in all views: RankMovements in JSON, with commas in between, as they are published. */
-  readonly changes: string;
+  changes: string;
 }
 export interface DeadLetterVerdict {
   readonly kind: 'deadLetter';
@@ -137,10 +136,4 @@ export interface LeaderChangeVerdict {
   readonly top: readonly Leader[];
   /** Player ids of the last reported top, in order. */
   readonly before: readonly string[];
-}
-export interface Placing {
-  readonly rank: number;
-  /** Missing if the board does not publish it. */
-  readonly competitionRank?: number;
-  readonly columns: Readonly<Record<string, string>>;
 }

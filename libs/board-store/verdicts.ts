@@ -1,12 +1,7 @@
 import { decimalColumns, decimalText, type Column } from '#board';
 import type { Leader } from '#contracts';
 import { ByteReader } from './bytes.js';
-import type {
-  DeadLetterVerdict,
-  LeaderChangeVerdict,
-  RankChangeVerdict,
-  Verdict,
-} from './types.js';
+import type { DeadLetterVerdict, LeaderChangeVerdict, Verdict } from './types.js';
 
 /** The kinds of lua/includes/verdict.lua. */
 const HEAD = 0;
@@ -18,12 +13,12 @@ export function columnsText(columns: readonly Column[]): string {
   return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
 }
 
-/** Reads members of an outbox as lua/includes/verdict.lua writes them. */
+/** Reads members of an outbox, as lua/includes/verdict.lua writes them. The leader changes of a member come last. */
 export function parseVerdicts(members: readonly Buffer[]): Verdict[] {
   return members.flatMap((member) => new VerdictReader(new ByteReader(member)).verdicts());
 }
 
-/** The view of verdicts; `json` is the beginning of the JSON of a movement in it. */
+/** A head, and `json`: how the JSON of each movement in its view begins. */
 interface ViewHead {
   readonly generation: string;
   readonly columns: readonly ColumnHead[];
@@ -34,7 +29,7 @@ interface ViewHead {
   readonly json: string;
 }
 
-/** `json` is the beginning of the JSON of a value, which is a decimal text. */
+/** A column, and `json`: how the JSON of each of its values begins. */
 interface ColumnHead extends Column {
   readonly json: string;
 }
@@ -43,7 +38,6 @@ interface ColumnHead extends Column {
 class VerdictReader {
   readonly #heads = new Map<number, ViewHead>();
   readonly #verdicts: Verdict[] = [];
-  #lastChange: RankChangeVerdict | undefined;
 
   constructor(private readonly bytes: ByteReader) {}
 
@@ -61,11 +55,11 @@ class VerdictReader {
 
   #head(): ViewHead {
     const { bytes } = this;
-    const generation = bytes.text8();
-    const columns = (JSON.parse(bytes.text32()) as Column[]).map((column) => {
+    const generation = bytes.text();
+    const columns = (JSON.parse(bytes.text()) as Column[]).map((column) => {
       return { ...column, json: `${JSON.stringify(column.name)}:"` };
     });
-    const [view, version, ranks] = [bytes.text32(), bytes.double(), bytes.uint8()];
+    const [view, version, ranks] = [bytes.text(), bytes.double(), bytes.uint8()];
     const json = `{"view":${JSON.stringify(view)},"version":${version},"before":`;
     return { generation, columns, view, version, ranks, json };
   }
@@ -82,12 +76,12 @@ class VerdictReader {
     const head = this.#readHead();
     const before = this.bytes.uint8() === 1 ? this.#place(head) : 'null';
     const movement = `${head.json}${before},"after":${this.#place(head)}${this.#overtook()}}`;
-    const last = this.#lastChange;
-    const isSame = last?.offset === offset;
-    const changes = isSame ? `${last.changes},${movement}` : movement;
-    this.#lastChange = { kind: 'rankChange', offset, generation: head.generation, changes };
-    if (isSame) this.#verdicts.pop();
-    this.#verdicts.push(this.#lastChange);
+    const last = this.#verdicts.at(-1);
+    if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${movement}`;
+    else {
+      const { generation } = head;
+      this.#verdicts.push({ kind: 'rankChange', offset, generation, changes: movement });
+    }
   }
 
   #place({ columns, ranks }: ViewHead): string {
@@ -107,7 +101,7 @@ class VerdictReader {
     const count = this.bytes.uint8();
     if (count === 0) return '';
     const passed = Array.from({ length: count }, () => {
-      const [rankAfter, playerId] = [this.bytes.double(), this.bytes.text8()];
+      const [rankAfter, playerId] = [this.bytes.double(), this.bytes.text()];
       return { playerId, rankBefore: rankAfter - 1, rankAfter };
     });
     return `,"overtook":${JSON.stringify(passed)}`;
@@ -117,7 +111,7 @@ class VerdictReader {
     const { bytes } = this;
     const { generation, columns, view, version } = this.#readHead();
     const since = bytes.double();
-    const [top, before] = [linesOf(bytes.text32()), linesOf(bytes.text32())];
+    const [top, before] = [linesOf(bytes.text()), linesOf(bytes.text())];
     return {
       kind: 'leaderChange',
       offset,
@@ -131,7 +125,7 @@ class VerdictReader {
   }
 
   #deadLetter(offset: number): DeadLetterVerdict {
-    const [code, detail] = [this.bytes.text8(), this.bytes.text32()];
+    const [code, detail] = [this.bytes.text(), this.bytes.text()];
     return { kind: 'deadLetter', offset, code, detail };
   }
 }

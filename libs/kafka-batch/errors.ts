@@ -90,36 +90,32 @@ export class MissingCodecError extends KafkaJSNonRetriableError {
 }
 
 /** Error types of kafkajs, which uses the names of older protocol versions. */
-const FENCED = new Set([
+export const isFenced = hasType(
   'INVALID_PRODUCER_EPOCH',
   'INVALID_PRODUCER_ID_MAPPING',
   'INVALID_TXN_STATE',
-]);
-const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
-const CONCURRENT = new Set(['CONCURRENT_TRANSACTIONS']);
-const BUSY = new Set([
-  ...CONCURRENT,
+);
+
+export const isTooLarge = hasType('MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE');
+
+/** The coordinator still completes the transaction before. */
+export const isConcurrent = hasType('CONCURRENT_TRANSACTIONS');
+
+/** A coordinator has not executed the request and expects it again. */
+export const isBusy = hasType(
+  'CONCURRENT_TRANSACTIONS',
   'GROUP_LOAD_IN_PROGRESS',
   'GROUP_COORDINATOR_NOT_AVAILABLE',
   'NOT_COORDINATOR_FOR_GROUP',
-]);
+);
+
 /** Not retriable for kafkajs, although a retry can succeed. */
-const TRANSIENT = new Set([
+const isTransient = hasType(
   'UNKNOWN',
   'KAFKAJS_UNKNOWN_ERROR_CODE',
   'OFFSET_OUT_OF_RANGE',
   'BROKER_NOT_AVAILABLE',
-]);
-
-export const isFenced = (error: unknown): boolean => hasType(error, FENCED);
-
-export const isTooLarge = (error: unknown): boolean => hasType(error, TOO_LARGE);
-
-/** Whether a coordinator has not executed the request and expects it again. */
-export const isBusy = (error: unknown): boolean => hasType(error, BUSY);
-
-/** Whether the coordinator still completes the transaction before. */
-export const isConcurrent = (error: unknown): boolean => hasType(error, CONCURRENT);
+);
 
 /** Whether a retry of the request would fail again, as for a missing right, a missing codec, or a bug. */
 export function isPermanent(error: unknown): boolean {
@@ -127,7 +123,7 @@ export function isPermanent(error: unknown): boolean {
   while (root instanceof KafkaJSNumberOfRetriesExceeded && root.cause !== undefined)
     root = root.cause;
   if (!(root instanceof KafkaJSError)) return true;
-  return !root.retriable && !(root instanceof KafkaJSTimeout) && !hasType(root, TRANSIENT);
+  return !root.retriable && !(root instanceof KafkaJSTimeout) && !isTransient(root);
 }
 
 export function toError(error: unknown): Error {
@@ -135,8 +131,10 @@ export function toError(error: unknown): Error {
 }
 
 /** Whether a kafkajs error, or one of its causes, has one of these protocol error types. */
-function hasType(error: unknown, types: ReadonlySet<string>): boolean {
-  for (let at: unknown = error; at instanceof Error; at = at.cause)
-    if ('type' in at && typeof at.type === 'string' && types.has(at.type)) return true;
-  return false;
+function hasType(...types: readonly unknown[]): (error: unknown) => boolean {
+  return (error) => {
+    for (let at = error; at instanceof Error; at = at.cause)
+      if ('type' in at && types.includes(at.type)) return true;
+    return false;
+  };
 }

@@ -7,13 +7,20 @@ import Encoder from 'kafkajs/src/protocol/encoder.js';
 import produceVersions from 'kafkajs/src/protocol/requests/produce/index.js';
 import { Backoff } from './backoff.js';
 import { isBusy, isConcurrent } from './errors.js';
-import { stamp, type ProducerIdentity, type RecordBatch } from './record-batch.js';
+import {
+  encodeBatches,
+  stamp,
+  type OutgoingRecord,
+  type ProducerIdentity,
+} from './record-batch.js';
 
-/** Batches for one partition, in order. */
-export interface PartitionBatches {
+/** A partition of a topic, and the records to add to it, in order. */
+export interface PartitionMessages {
   readonly topic: string;
   readonly partition: number;
-  readonly batches: readonly RecordBatch[];
+  readonly messages: readonly OutgoingRecord[];
+  /** Size limit of a batch of the topic; counts below 1 MiB. */
+  readonly maxBytes?: number;
 }
 
 /** An offset of a consumer group. */
@@ -63,10 +70,10 @@ export class ProducerSession {
     const session = new ProducerSession(cluster, transactionalId);
     session.begin();
     const asked = { transactionalId, transactionTimeout: TRANSACTION_TIMEOUT_MS };
-    session.#identity = await session.#repeat(async () => {
-      const coordinator = await session.#coordinator(TRANSACTION, transactionalId);
-      return coordinator.initProducerId(asked);
-    }, isBusy);
+    session.#identity = await session.#repeat(
+      async () => (await session.#coordinator()).initProducerId(asked),
+      isBusy,
+    );
     return session;
   }
 
@@ -75,27 +82,32 @@ export class ProducerSession {
     this.#deadline = performance.now() + TRANSACTION_TIMEOUT_MS;
   }
 
-  async addPartitions(parts: readonly PartitionBatches[]): Promise<void> {
+  async addPartitions(parts: readonly PartitionMessages[]): Promise<void> {
     if (parts.length === 0) return;
     const topics = parts.map(({ topic, partition }) => ({ topic, partitions: [partition] }));
-    await this.#askCoordinator((broker) => broker.addPartitionsToTxn({ ...this.#own, topics }));
+    await this.#repeat(async () =>
+      (await this.#coordinator()).addPartitionsToTxn({ ...this.#own, topics }),
+    );
   }
 
   async addGroup(groupId: string): Promise<void> {
-    await this.#askCoordinator((broker) => broker.addOffsetsToTxn({ ...this.#own, groupId }));
+    await this.#repeat(async () =>
+      (await this.#coordinator()).addOffsetsToTxn({ ...this.#own, groupId }),
+    );
   }
 
-  /** Sends batches one after the other. */
-  async produce({ topic, partition, batches }: PartitionBatches): Promise<void> {
+  /** Sends the batches of a partition one after the other. */
+  async produce({ topic, partition, messages, maxBytes }: PartitionMessages): Promise<void> {
     const place = `${topic}/${partition}`;
-    for (const batch of batches) {
+    for (const batch of encodeBatches(messages, maxBytes)) {
       const sequence = this.#sequences.get(place) ?? 0;
       stamp(batch, this.#identity, sequence);
-      const { transactionalId } = this;
       await this.#repeat(async () => {
         const leader = await this.#leader(topic, partition);
-        const asked = { transactionalId, topic, partition, bytes: batch.bytes };
-        await leader.connectionPool.send(produceRequest(leader, asked));
+        const produce = leader.lookupRequest(PRODUCE, produceVersions);
+        const { request, response } = produce({ acks: -1, topicData: [] });
+        const encode = () => Promise.resolve(this.#encode(topic, partition, batch.bytes));
+        await leader.connectionPool.send({ request: { ...request, encode }, response });
       });
       this.#sequences.set(place, (sequence + batch.count) % SEQUENCES);
     }
@@ -111,7 +123,7 @@ export class ProducerSession {
 
   /** Asks once: after an error, the outcome is unknown. */
   async end(how: 'commit' | 'abort'): Promise<void> {
-    const coordinator = await this.#coordinator(TRANSACTION, this.transactionalId);
+    const coordinator = await this.#coordinator();
     await coordinator.endTxn({ ...this.#own, transactionResult: how === 'commit' });
   }
 
@@ -119,11 +131,7 @@ export class ProducerSession {
     return { transactionalId: this.transactionalId, ...this.#identity };
   }
 
-  async #askCoordinator(ask: (coordinator: Broker) => Promise<unknown>): Promise<void> {
-    await this.#repeat(async () => ask(await this.#coordinator(TRANSACTION, this.transactionalId)));
-  }
-
-  #coordinator(coordinatorType: number, groupId: string): Promise<Broker> {
+  #coordinator(coordinatorType = TRANSACTION, groupId = this.transactionalId): Promise<Broker> {
     const name = `${coordinatorType} ${groupId}`;
     const known =
       this.#coordinators.get(name) ??
@@ -138,6 +146,20 @@ export class ProducerSession {
     const nodeId = partitions.find(({ partitionId }) => partitionId === partition)?.leader ?? -1;
     if (nodeId < 0) throw new KafkaJSError(`${topic}/${partition} has no leader`);
     return this.cluster.findBroker({ nodeId });
+  }
+
+  /** A produce request as kafkajs would encode it, with a batch that is encoded already. Versions 3 to 7 of it are alike. */
+  #encode(topic: string, partition: number, batch: Buffer): Encoder {
+    const { transactionalId } = this;
+    return new Encoder(batch.length + 2 * (transactionalId.length + topic.length) + 32)
+      .writeString(transactionalId)
+      .writeInt16(-1) // all in-sync replicas
+      .writeInt32(PRODUCE_TIMEOUT_MS)
+      .writeInt32(1) // one topic
+      .writeString(topic)
+      .writeInt32(1) // one partition
+      .writeInt32(partition)
+      .writeBytes(batch);
   }
 
   /** Repeats a request while its errors are repairable and the transaction has time. @throws the last error */
@@ -166,28 +188,4 @@ export class ProducerSession {
 
 function canRetry(error: unknown): boolean {
   return isBusy(error) || (error instanceof KafkaJSError && error.retriable);
-}
-
-interface Produce {
-  readonly transactionalId: string;
-  readonly topic: string;
-  readonly partition: number;
-  readonly bytes: Buffer;
-}
-
-/** The request that kafkajs would make, with a batch that is encoded already. Versions 3 to 7 of it are alike. */
-function produceRequest(broker: Broker, { transactionalId, topic, partition, bytes }: Produce) {
-  const produce = broker.lookupRequest(PRODUCE, produceVersions);
-  const { request, response } = produce({ acks: -1, topicData: [] });
-  const encode = () =>
-    new Encoder(bytes.length + 2 * (transactionalId.length + topic.length) + 32)
-      .writeString(transactionalId)
-      .writeInt16(-1) // all in-sync replicas
-      .writeInt32(PRODUCE_TIMEOUT_MS)
-      .writeInt32(1) // one topic
-      .writeString(topic)
-      .writeInt32(1) // one partition
-      .writeInt32(partition)
-      .writeBytes(bytes);
-  return { request: { ...request, encode: () => Promise.resolve(encode()) }, response };
 }

@@ -91,7 +91,7 @@ function closeBatch(count: number, end: number, now: number): RecordBatch {
 }
 
 function writeRecord({ key = null, value, headers = {} }: OutgoingRecord, index: number): void {
-  const begin = writer.leaveRoom();
+  const begin = writer.skipSize();
   writer.varint(0); // attributes
   writer.varint(0); // time after that of the batch
   writer.varint(index);
@@ -111,67 +111,46 @@ function valuesOf(value: string | Buffer | (string | Buffer)[] | undefined): rea
   return [value ?? null];
 }
 
-/** The last value of each header, and its bytes once it has occurred twice: most results of a topic differ in one header only. */
-const lastHeaders = new Map<string, { value: Text; bytes: Buffer | undefined }>();
+/** By name: the last header with a text, and its bytes once it has occurred twice. All headers but the id are mostly repeated. */
+const lastHeaders = new Map<string, { readonly value: string; bytes?: Buffer }>();
 const MAX_LAST_HEADERS = 100;
 
 function writeHeader(name: string, value: Text): void {
   const last = lastHeaders.get(name);
-  if (last !== undefined && last.value === value && typeof value === 'string') {
-    last.bytes ??= encodedHeader(name, value);
+  if (last?.bytes !== undefined && last.value === value) {
     writer.copy(last.bytes);
     return;
   }
-  if (last !== undefined) [last.value, last.bytes] = [value, undefined];
-  else if (lastHeaders.size < MAX_LAST_HEADERS) lastHeaders.set(name, { value, bytes: undefined });
+  const begin = writer.at;
   writer.text(name);
   writer.text(value);
-}
-
-function encodedHeader(name: string, value: string): Buffer {
-  const own = new Writer(2 * MAX_VARINT_BYTES + Buffer.byteLength(name) + Buffer.byteLength(value));
-  own.text(name);
-  own.text(value);
-  return own.bytes.subarray(0, own.at);
+  if (last !== undefined && last.value === value)
+    last.bytes = Buffer.from(writer.bytes.subarray(begin, writer.at));
+  else if (typeof value === 'string' && (last !== undefined || lastHeaders.size < MAX_LAST_HEADERS))
+    lastHeaders.set(name, { value });
 }
 
 const MAX_VARINT_BYTES = 5;
-/** Bytes of the size of most records: 64 to 8,191 bytes. */
-const ROOM = 2;
-
-/** Bytes of a zigzag varint. */
-function varintSize(value: number): number {
-  const zigzag = ((value << 1) ^ (value >> 31)) >>> 0;
-  return zigzag < 0x80 ? 1 : Math.ceil((32 - Math.clz32(zigzag)) / 7);
-}
 
 /** Writes into a buffer that grows, and is used again for each batch. */
 class Writer {
-  bytes: Buffer;
+  bytes = Buffer.alloc(65_536);
   at = 0;
 
-  constructor(size = 65_536) {
-    this.bytes = Buffer.alloc(size);
-  }
-
-  /** Leaves room for the size of a part, which is written later. Returns where the part begins. */
-  leaveRoom(): number {
-    this.#reserve(ROOM);
-    this.at += ROOM;
+  /** Skips room for the size of a part, which is known later. Returns where the part begins. */
+  skipSize(): number {
+    this.#reserve(MAX_VARINT_BYTES);
+    this.at += MAX_VARINT_BYTES;
     return this.at;
   }
 
-  /** Writes the size of the part that began after the room; moves the part if the size takes more or less room. */
+  /** Writes the size of the part that begins there, and moves the part up to it. */
   writeSize(begin: number): void {
     const end = this.at;
-    const move = varintSize(end - begin) - ROOM;
-    if (move !== 0) {
-      this.#reserve(move);
-      this.bytes.copyWithin(begin + move, begin, end);
-    }
-    this.at = begin - ROOM;
+    this.at = begin - MAX_VARINT_BYTES;
     this.varint(end - begin);
-    this.at = end + move;
+    this.bytes.copyWithin(this.at, begin, end);
+    this.at += end - begin;
   }
 
   varint(value: number): void {

@@ -8,16 +8,7 @@ import {
 } from './errors.js';
 import { allDone, perClient } from './batched.js';
 import { createCluster, SharedClusters, type ClusterLease } from './cluster.js';
-import { ProducerSession, type GroupOffset } from './producer-session.js';
-import { encodeBatches, type OutgoingRecord } from './record-batch.js';
-
-interface PartitionMessages {
-  readonly topic: string;
-  readonly partition: number;
-  readonly messages: readonly OutgoingRecord[];
-  /** Size limit of a batch of the topic; counts below 1 MiB. */
-  readonly maxBytes?: number;
-}
+import { ProducerSession, type GroupOffset, type PartitionMessages } from './producer-session.js';
 
 /** Records, and the group's offset, to be committed in the same transaction. */
 interface Publication {
@@ -81,13 +72,11 @@ export class TransactionalPublisher {
   /** Three steps of requests that do not need each other. */
   async #transact({ records, offset }: Publication): Promise<void> {
     const { session } = this;
-    const parts = records.map(({ topic, partition, messages, maxBytes }) => {
-      return { topic, partition, batches: encodeBatches(messages, maxBytes) };
-    });
     session.begin();
     try {
-      await allDone([session.addPartitions(parts), session.addGroup(offset.groupId)]);
-      await allDone([...parts.map((part) => session.produce(part)), session.commitOffset(offset)]);
+      await allDone([session.addPartitions(records), session.addGroup(offset.groupId)]);
+      const produced = records.map((part) => session.produce(part));
+      await allDone([...produced, session.commitOffset(offset)]);
     } catch (error) {
       await session.end('abort').catch(() => undefined); // the next publisher completes the transaction
       throw error;

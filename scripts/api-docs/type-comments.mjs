@@ -3,18 +3,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 /**
- * The doc comments of the interfaces in a folder, by `Name`, and of their fields, by `Name.field`. Inherited fields count as fields.
+ * The doc comments of the types in a folder, by `Name`, and of the fields of interfaces, by `Name.field`; also of inherited ones.
  * @param {URL} folder ends in a slash @returns {Map<string, string>}
  */
 export function typeComments(folder) {
   const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
-  const types = files.flatMap((file) => {
+  const statements = files.flatMap((file) => {
     const source = readFileSync(new URL(file, folder), 'utf8');
-    const { statements } = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
-    return statements.filter(ts.isInterfaceDeclaration);
+    return [...ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true).statements];
   });
+  const types = statements.filter(ts.isInterfaceDeclaration);
   /** @type {Map<string, string>} */
   const comments = new Map();
+  for (const node of statements.filter(ts.isTypeAliasDeclaration))
+    comments.set(node.name.text, commentOf(node));
   for (const node of types) {
     const name = node.name.text;
     comments.set(name, commentOf(node));

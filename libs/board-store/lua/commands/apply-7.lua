@@ -6,8 +6,9 @@
 --       4 first offset of the run, 5 its last offset, 6 continuity that the caller believes in, 7
 --       offset, timestamp and hash of the run's last record (empty if it has none), 8 version of
 --       the pointers that the caller believes in (6 and 8: shard.lua), then the run (arguments.lua)
--- Returns  { applied offset, published position, verdicts, ... }: those of the run, applied now or
---          before, and maybe of other offsets (verdict.lua); GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
+-- Returns  { applied offset, published position, verdicts, ... }: all of the run, applied now or
+--          before, and some of other offsets (verdict.lua); GENERATION_CHANGED, ROLLED_BACK,
+--          STORE_CHANGED, RECOVERING, GAP
 -- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders cost extra
 --
 -- A run covers all its offsets, also those without an entry (records of other shards, transaction
@@ -52,10 +53,9 @@ if target > 0 and through + 1 >= target then call('HDEL', KEYS[6], partition) en
 
 apply_run(run, partition)
 write_reports(run.boards, unmuted)
-if unmuted and parts > 0 then
-  local text = written_verdicts()
-  call('ZADD', KEYS[4], format('%d', through), text)
-  verdicts[#verdicts + 1] = text
+if unmuted and #written > 0 then
+  verdicts[#verdicts + 1] = table.concat(written)
+  call('ZADD', KEYS[4], format('%d', through), verdicts[#verdicts])
 end
 call('ZREMRANGEBYSCORE', KEYS[4], '-inf', format('(%d', published))
 return { format('%d', through), format('%d', published), unpack(verdicts) }

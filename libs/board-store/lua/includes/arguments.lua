@@ -2,13 +2,14 @@
 --
 -- KEYS  for each board: views, facts, expiries, event ids of the partition, leaders; then for each
 --       view: ranking, players
--- ARGV  the boards and views (JSON: see run-arguments.ts), entries: one text of bytes, in which a
---       text follows its length. Each entry: offset (d), number of its board, 0 for a dead letter
---       (H); then for
---         an event: occurredAt in ms (d), player id (B), numbers of its views (H; H each), event id
---                   ('' for none; B), a value per column in sort direction (d; NaN for none)
---         a dead letter: code (B), detail (I4)
---       Bytes cost a tenth of a pattern with captures.
+-- ARGV  the boards and views (JSON: see run-arguments.ts), the entries as bytes. An entry: offset
+--       (d), number of its board (H), then
+--         of an event: occurredAt in ms (d), player id, size of the list that follows (H), numbers
+--                      of its views (H each), event id ('' for none), a value per column in sort
+--                      direction (d each; NaN for none)
+--         of a dead letter (its board is 0): code, detail
+--       d and H are formats of struct; a text follows its length in bytes (I4). To read bytes costs
+--       a tenth of a pattern with captures.
 
 -- include base.lua
 
@@ -54,7 +55,7 @@ end
 -- Most events have the same views as an earlier one, so equal numbers share one list.
 local function read_event(offset, board, text, at, run)
   local time, player, numbers, id, values
-  time, player, numbers, id, at = read_bytes('>dBc0Hc0Bc0', text, at)
+  time, player, numbers, id, at = read_bytes('>dI4c0Hc0I4c0', text, at)
   local views = run.lists[numbers] or views_of_numbers(numbers, run.views)
   run.lists[numbers] = views
   values, at = read_values(#board.updates, text, at)
@@ -73,7 +74,7 @@ local function read_entries(run, text)
       entry, at = read_event(offset, run.boards[number], text, at, run)
     else
       entry = { offset = offset }
-      entry.code, entry.detail, at = read_bytes('>Bc0I4c0', text, at)
+      entry.code, entry.detail, at = read_bytes('>I4c0I4c0', text, at)
     end
     entries[#entries + 1] = entry
   end

@@ -1,42 +1,35 @@
--- A verdict is a result or a dead letter, as bytes that can be read without the definition: see
--- verdicts.ts. A head names the view of the verdicts that follow it. Each begins with its kind (B);
--- a text follows its length:
---   HEAD         number (H), generation (B), columns (JSON; I4), view (I4), version (d), number of
---                ranks in a place (B)
---   CHANGE       offset (d), number of the head (H), 1 if the player was in the view before (B);
---                places before (if so) and after: rank, competition rank (if published), columns in
---                sort direction (d each); number of passed players (B), for each: new rank
---                (d), id (B). An event that moves several views has several changes
---   LEADERS      offset (d), number of the head (H), version of the view at the last report (d; NaN
---                for none), top, top before (leaders.lua; I4 each)
---   DEAD_LETTER  offset (d), code (B), detail (I4)
--- The verdicts of a call are a member of the outbox, scored by the call's last offset.
+-- The verdicts of a call, as bytes that verdicts.ts reads without the definition, are a member of
+-- the outbox, scored by the call's last offset. Leader changes are last. A member has these parts,
+-- which begin with their kind (B). Letters are formats of struct; a text follows its length (I4):
+--   HEAD         of the changes and leaders in a view: number of the view (H), generation, columns
+--                (JSON), view, version (d), 2 if a place has a competition rank, else 1 (B)
+--   CHANGE       in one view: offset (d), number of the view (H), 1 if the player was in it before,
+--                else 0 (B), place before (if 1), place after, number of passed players (B), for
+--                each: new rank (d), id. A place: ranks, columns in sort direction (d each)
+--   LEADERS      offset (d), number of the view (H), version at the last report (d; NaN for none),
+--                top, top before (leaders.lua)
+--   DEAD_LETTER  offset (d), code, detail
 
 -- include base.lua
 
 local HEAD, CHANGE, LEADERS, DEAD_LETTER = 0, 1, 2, 3
 
-local written, parts = {}, 0
+local written = {}
 
 local function write(bytes)
-  parts = parts + 1
-  written[parts] = bytes
+  written[#written + 1] = bytes
 end
 
 local function write_head(view)
   local board = view.board
   local generation, columns, text = board.generation, board.columns, view.text
-  write(pack('>BHBc0I4c0I4c0dB', HEAD, view.number, #generation, generation, #columns, columns,
+  write(pack('>BHI4c0I4c0I4c0dB', HEAD, view.number, #generation, generation, #columns, columns,
     #text, text, tonumber(view.version), board.competition and 2 or 1))
   view.has_head = true
 end
 
 local function write_dead_letter(entry, code, detail)
-  write(pack('>BdBc0I4c0', DEAD_LETTER, entry.offset, #code, code, #detail, detail))
-end
-
-local function written_verdicts()
-  return table.concat(written, '', 1, parts)
+  write(pack('>BdI4c0I4c0', DEAD_LETTER, entry.offset, #code, code, #detail, detail))
 end
 
 -- Positions count from 0, ranks from 1.
@@ -55,7 +48,7 @@ local function passed(view, before, after)
   if last <= after then return '\0' end
   for i, member in ipairs(call('ZRANGE', view.ranking, after + 1, last)) do
     local id = sub(member, board.id_from)
-    players[i] = pack('>dBc0', after + i + 1, #id, id)
+    players[i] = pack('>dI4c0', after + i + 1, #id, id)
   end
   return pack('>B', #players) .. table.concat(players)
 end
