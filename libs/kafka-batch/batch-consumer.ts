@@ -41,7 +41,10 @@ export interface ConsumerHealth {
   readonly partitions: ReadonlyMap<number, PartitionHealth>;
 }
 
-/** For low latency: a resumed partition is fetched within maxWaitTimeInMs, and a new partition is found within metadataMaxAge. */
+/**
+ * For low latency: a resumed partition is fetched within maxWaitTimeInMs, and a new partition is found within metadataMaxAge.
+ * maxBytesPerPartition bounds the memory of fetches. Kafka returns a larger batch alone.
+ */
 const CONSUMER_DEFAULTS = {
   sessionTimeout: 10_000,
   rebalanceTimeout: 30_000,

@@ -89,7 +89,7 @@ export class MissingCodecError extends KafkaJSNonRetriableError {
   }
 }
 
-/** Error types of kafkajs, which uses the names of older protocol versions. */
+/** Another producer has the transactional id now. The names of error types are those of kafkajs: of older protocol versions. */
 export const isFenced = hasType(
   'INVALID_PRODUCER_EPOCH',
   'INVALID_PRODUCER_ID_MAPPING',

@@ -11,7 +11,7 @@ export interface ProducerIdentity {
 }
 
 /** Records in Kafka's format 2. `stamp` adds what only the send knows. */
-export interface RecordBatch {
+export interface EncodedBatch {
   readonly count: number;
   readonly bytes: Buffer;
 }
@@ -45,9 +45,9 @@ export function encodeBatches(
   records: readonly OutgoingRecord[],
   maxBytes = MAX_BATCH_BYTES,
   now = Date.now(),
-): RecordBatch[] {
+): EncodedBatch[] {
   const limit = Math.min(maxBytes, MAX_BATCH_BYTES);
-  const batches: RecordBatch[] = [];
+  const batches: EncodedBatch[] = [];
   let count = 0;
   writer.at = AT.records;
   for (const record of records) {
@@ -66,7 +66,7 @@ export function encodeBatches(
 
 /** Completes a batch for a transactional producer. Another stamp, of a later producer or sequence, replaces the first. */
 export function stamp(
-  { bytes }: RecordBatch,
+  { bytes }: EncodedBatch,
   { producerId, producerEpoch }: ProducerIdentity,
   firstSequence: number,
 ): void {
@@ -77,7 +77,7 @@ export function stamp(
 }
 
 /** A copy of what was written up to `end`, with the fields of a batch. */
-function closeBatch(count: number, end: number, now: number): RecordBatch {
+function closeBatch(count: number, end: number, now: number): EncodedBatch {
   const bytes = Buffer.alloc(end);
   writer.bytes.copy(bytes, AT.records, AT.records, end);
   bytes.writeInt32BE(end - AT.length - 4, AT.length);
