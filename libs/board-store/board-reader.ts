@@ -175,7 +175,7 @@ export class BoardReader implements ViewReads {
     return playerStandingOf(page, { playerId, gaps });
   };
 
-  /** The players around a player: a page, shifted at the ends of the view; empty if he is not in it. Cost: O(log N + page). */
+  /** The players around a player: a page, shifted at the ends of the view; empty if the player is not in it. Cost: O(log N + page). */
   around: ViewReads['around'] = async (board, playerId, request = {}) => {
     const { above = 5, below = 5 } = request;
     requirePlayerId(playerId);

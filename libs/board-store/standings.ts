@@ -64,7 +64,7 @@ export interface PlayerStanding extends ViewHead {
   readonly below?: Neighbour | null;
 }
 
-interface Selected extends Standing {
+export interface Selected extends Standing {
   /** Among the players asked for, from 1. */
   readonly position: number;
 }

@@ -1,5 +1,4 @@
 import type { ErrorObject } from 'ajv';
-import type { BoardsFileProblem } from './errors.js';
 import { isNear, suggestion } from './suggestion.js';
 
 /** What is wrong with a value of a boards file. `reason` names the value and what to do. */
@@ -15,10 +14,7 @@ export type Path = readonly (string | number)[];
 export type Report = (path: Path, reason: string) => void;
 
 /** `boards, football, columns, 1, update`: the field `columns[1].update` of the board `football`. */
-export function placeOf([boards, board, ...field]: Path): Pick<
-  BoardsFileProblem,
-  'board' | 'field'
-> {
+export function placeOf([boards, board, ...field]: Path) {
   if (board === undefined) return { board: null, field: boards === undefined ? null : 'boards' };
   const path = field.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
   return { board: String(board), field: path === '' ? null : path.replace(/^\./, '') };

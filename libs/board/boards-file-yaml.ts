@@ -72,10 +72,7 @@ function offsetOf(document: Document, path: Path): number {
 }
 
 /** An item of a list or a value of an object, and the node where it begins. */
-function partOf(
-  holder: unknown,
-  part: string | number,
-): { at: unknown; value: unknown } | undefined {
+function partOf(holder: unknown, part: string | number) {
   if (isSeq(holder)) {
     const item = holder.items[Number(part)];
     return item === undefined ? undefined : { at: item, value: item };

@@ -112,10 +112,6 @@ function inputValue(fed: FedColumn, input: string, text: string): number {
   throw rejected(fed, code, `${value} ${problems[parsed.reason]}`);
 }
 
-function rejected(
-  { board, column }: FedColumn,
-  code: EventRejectionCode,
-  problem: string,
-): RejectedEventError {
+function rejected({ board, column }: FedColumn, code: EventRejectionCode, problem: string) {
   return new RejectedEventError(code, `column "${column.name}" of board "${board}": ${problem}`);
 }

@@ -146,10 +146,7 @@ function readPublish(
 }
 
 /** Suggests a dimension with the same names first, as their order matters in the names of views. */
-function nearDimension(
-  names: readonly string[],
-  dimensions: BoardDefinition['dimensions'],
-): string {
+function nearDimension(names: readonly string[], dimensions: BoardDefinition['dimensions']) {
   const meant = dimensions.find((dimension) => sortedText(dimension) === sortedText(names));
   return meant === undefined
     ? suggestion(listText(names), dimensions.map(listText))

@@ -43,13 +43,9 @@ export type HttpView = Omit<ViewSummary, 'expiresAt'> & { readonly expiresAt: st
 /** Reads boards over HTTP, by `fetch` alone: for browsers, and for services that can't reach Redis. Rejects with HttpReadError. */
 export class HttpBoardReader implements ViewReads {
   readonly #url: string;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #timeoutMs: number;
 
-  constructor({ url, headers = {}, timeoutMs = 10_000 }: HttpReaderOptions) {
-    this.#url = url.replace(/\/+$/, '');
-    this.#headers = headers;
-    this.#timeoutMs = timeoutMs;
+  constructor(private readonly options: HttpReaderOptions) {
+    this.#url = options.url.replace(/\/+$/, '');
   }
 
   /** The live boards, sorted by name. */
@@ -129,8 +125,9 @@ export class HttpBoardReader implements ViewReads {
   }
 
   async #request<T>(path: string, { headers, ...init }: RequestInit): Promise<T> {
-    const signal = AbortSignal.timeout(this.#timeoutMs);
-    const all = { accept: 'application/json', ...this.#headers, ...(headers as object) };
+    const { headers: own, timeoutMs = 10_000 } = this.options;
+    const signal = AbortSignal.timeout(timeoutMs);
+    const all = { accept: 'application/json', ...own, ...(headers as object) };
     try {
       const response = await fetch(this.#url + path, { ...init, headers: all, signal });
       const text = await response.text();

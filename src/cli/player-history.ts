@@ -1,10 +1,12 @@
 import {
   decimalColumns,
+  decimalText,
   formatTime,
   resolveEvent,
   type BoardDefinition,
   type ResolvedEvent,
 } from '#board';
+import type { PlayerStanding } from '#board-store';
 import { decodeScoreEvent } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 
@@ -22,15 +24,24 @@ export interface HistoryEntry {
 export class PlayerHistory {
   readonly last: HistoryEntry[] = [];
   count = 0;
+  /** By column: the sum of the events that count, or else the value of one of them, if possible that of the place. */
+  readonly #made: number[] = [];
   /** The latest time of the board's events in the partition, and the times of the player's event ids (lua/includes/board.lua). */
   #clock = -Infinity;
   readonly #seen = new Map<string, number>();
 
   constructor(
     private readonly definition: BoardDefinition,
-    private readonly place: { readonly playerId: string; readonly view: string },
+    private readonly place: Pick<PlayerStanding, 'playerId' | 'view' | 'standing'>,
     private readonly limit: number,
   ) {}
+
+  /** The columns of the place whose values the events that count can't make. */
+  get unexplained(): string[] {
+    const made = this.#made.length > 0 ? decimalColumns(this.definition, this.#made) : {};
+    const names = this.definition.columns.map(({ name }) => name);
+    return names.filter((name) => made[name] !== this.place.standing?.columns[name]);
+  }
 
   take(record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
@@ -53,7 +64,19 @@ export class PlayerHistory {
 
   #effect(event: ResolvedEvent): string {
     if (this.#isDuplicate(event)) return 'duplicate';
-    return event.views.some(({ view }) => view === this.place.view) ? 'counts' : 'in other views';
+    if (event.views.every(({ view }) => view !== this.place.view)) return 'in other views';
+    this.#add(event);
+    return 'counts';
+  }
+
+  #add({ values }: ResolvedEvent): void {
+    for (const [index, column] of this.definition.columns.entries()) {
+      const [before, value] = [this.#made[index], values[index] ?? 0];
+      const shown = this.place.standing?.columns[column.name];
+      if (column.update === 'sum') this.#made[index] = (before ?? 0) + value;
+      else if (before === undefined || decimalText(column, value) === shown)
+        this.#made[index] = value;
+    }
   }
 
   #isDuplicate({ eventId, occurredAt }: ResolvedEvent): boolean {

@@ -51,11 +51,7 @@ function builtJson({ board, generation, previous, starts }: BuildReport) {
 }
 
 /** The error of a cancelled build. Names boards that are already promoted, because boards are promoted one by one. */
-function cancelled(
-  definitions: readonly BoardDefinition[],
-  before: Boards,
-  now: Boards,
-): CommandError {
+function cancelled(definitions: readonly BoardDefinition[], before: Boards, now: Boards) {
   const generation = ({ live }: Boards, board: string) => live.get(board)?.generation;
   const boards = definitions.map(({ board }) => board);
   const promoted = boards.filter((board) => generation(before, board) !== generation(now, board));

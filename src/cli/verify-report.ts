@@ -60,36 +60,17 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
 };
 
 /** The expected or found value of a difference, for programs and for people. */
-interface Side {
-  readonly json: object;
-  readonly text: string;
-}
-
-function sideOf(
-  definition: BoardDefinition,
-  kind: Difference['kind'],
-  text: string | undefined,
-): Side | undefined {
+function sideOf(definition: BoardDefinition, kind: Difference['kind'], text?: string) {
   if (text === undefined || text === '') return undefined;
-  switch (kind) {
-    case 'view': {
-      const expiresAt = text === 'never' ? null : timeText(text);
-      return { json: { expiresAt }, text: `expires ${expiresAt ?? 'never'}` };
-    }
-    case 'clock': {
-      const clock = timeText(text);
-      return { json: { clock }, text: clock };
-    }
-    case 'appliedOffset':
-    case 'eventIds':
-      return { json: { [kind]: text }, text };
-    default:
-      return stateSide(definition, text);
-  }
+  if (kind === 'appliedOffset' || kind === 'eventIds') return { json: { [kind]: text }, text };
+  if (kind !== 'view' && kind !== 'clock') return stateSide(definition, text);
+  const time = /^-?\d{1,15}$/.test(text) ? formatTime(Number(text)) : text;
+  if (kind === 'clock') return { json: { clock: time }, text: time };
+  return { json: { expiresAt: text === 'never' ? null : time }, text: `expires ${time}` };
 }
 
 /** Columns and reach time of a state; the text itself if it is not a valid state. */
-function stateSide(definition: BoardDefinition, text: string): Side {
+function stateSide(definition: BoardDefinition, text: string) {
   const state = parseState(text);
   const isValid =
     state.length === definition.columns.length &&
@@ -102,8 +83,4 @@ function stateSide(definition: BoardDefinition, text: string): Side {
   const reachedAt = formatTime(reachTime(state));
   const values = Object.entries(columns).map(([name, value]) => `${name} ${value}`);
   return { json: { columns, reachedAt }, text: `${values.join(', ')} at ${reachedAt}` };
-}
-
-function timeText(ms: string): string {
-  return /^-?\d{1,15}$/.test(ms) ? formatTime(Number(ms)) : ms;
 }

@@ -128,10 +128,7 @@ function shortHistory(topic: string, config: ReadonlyMap<string, string>): strin
   );
 }
 
-function unboundedTimestamps(
-  topic: string,
-  config: ReadonlyMap<string, string>,
-): string | undefined {
+function unboundedTimestamps(topic: string, config: ReadonlyMap<string, string>) {
   const maxAhead = config.get(MAX_AHEAD); // undefined before Kafka 3.6, which has no such setting
   const isBroker = config.get('message.timestamp.type') === 'LogAppendTime';
   if (isBroker || maxAhead === undefined || Number(maxAhead) <= ACCEPTED_AHEAD_MS) return undefined;

@@ -26,10 +26,10 @@ export class LiveController {
     const { reader } = this;
     await readSelected({ reader, board, name: 'standingsEvents' }, query, async (asked) => {
       const { definition } = await reader.board(board);
-      const { view } = selectedView(definition, asked);
-      if (!publishesView(definition, view)) throw notPublished(board, ` of the view "${view}"`);
-      const { limit = 10 } = asked;
-      await this.streams.standings(reply, { ...asked, board, limit });
+      const shown = selectedView(definition, asked).view;
+      if (!publishesView(definition, shown)) throw notPublished(board, ` of the view "${shown}"`);
+      const { view, window, where, at, limit = 10 } = asked;
+      await this.streams.standings(reply, { board, view, window, where, at, limit }); // equal ones share reads
     });
   }
 

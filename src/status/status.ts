@@ -32,37 +32,33 @@ export async function readLog(
 async function readStore(redis: Redis, keys: KeySpace) {
   const status = new StoreStatus(redis, keys);
   const shards = await status.shards();
-  const [appliedOffsets, boards, generations, recovering, { building }, reconciliations] =
-    await Promise.all([
-      status.appliedOffsets(),
-      status.overviews(),
-      new GenerationCatalog(redis, keys, { shards }).generations(),
-      status.recoveryTargets(),
-      status.boards(),
-      new LeaseStore(redis, keys, { shards }).statuses(),
-    ]);
-  return { appliedOffsets, boards, generations, recovering, building, reconciliations };
+  return Promise.all([
+    status.appliedOffsets(),
+    status.overviews(),
+    new GenerationCatalog(redis, keys, { shards }).generations(),
+    status.recoveryTargets(),
+    status.boards(),
+    new LeaseStore(redis, keys, { shards }).statuses(),
+  ]);
 }
 
 /** Joins what Redis knows with `log`. Cost: twenty requests to each shard, three for each board. @throws what `log` rejects with */
 export async function readStatus(redis: Redis, keys: KeySpace, log: ReturnType<typeof readLog>) {
-  const [{ positions, letters }, { appliedOffsets, recovering, ...store }] = await Promise.all([
-    log,
-    readStore(redis, keys),
-  ]);
-  const generations = store.generations.map(generationJson);
+  const [{ positions, letters }, store] = await Promise.all([log, readStore(redis, keys)]);
+  const [appliedOffsets, overviews, found, recovering, { building }, reconciliations] = store;
+  const generations = found.map(generationJson);
   return {
     partitions: positions.map((position) => {
       return { ...position, applied: appliedOffsets.get(position.partition) ?? 0 };
     }),
-    boards: store.boards.map(({ clock, ...board }) => ({ ...board, clock: timeText(clock) })),
+    boards: overviews.map(({ clock, ...board }) => ({ ...board, clock: timeText(clock) })),
     generations,
     recovering,
-    building: [...store.building].sort(),
+    building: [...building].sort(),
     partialHistory: generations.flatMap(({ board, generation, role, startsAt }) =>
       role === 'live' && startsAt !== null ? [{ board, generation, startsAt }] : [],
     ),
-    reconciliations: store.reconciliations.map(reconciliationJson),
+    reconciliations: reconciliations.map(reconciliationJson),
     deadLetters: letters,
   };
 }

@@ -97,7 +97,7 @@ describe('a command that is interrupted', () => {
     await deleteLease(); // as if it had expired
     expect(await discard()).toMatchObject({
       code: 0,
-      out: `${generation}: discarded\n`,
+      out: `${generation}: discarded; the next reconciliation of board "arena" begins from the start\n`,
     });
     expect(await sandbox.redis.keys(`*${generation}*`)).toEqual([]);
     expect(await shadow()).toBe('none');

@@ -122,7 +122,8 @@ describe('boards verify and snapshot', () => {
   });
 
   it('snapshot takes a date as the start of that day in UTC', async () => {
-    const { out } = await ranklog('boards', 'snapshot', 'daily', '--until', '2026-01-01');
+    const { out, err } = await ranklog('boards', 'snapshot', 'daily', '--until', '2026-01-01');
+    expect(err).toBe('ranklog: building daily as it was at 2026-01-01T00:00:00.000Z\n');
     expect(out).toMatch(/^daily as it was at 2026-01-01T00:00:00\.000Z: /);
     const [, generation = ''] = /generation (\S+)\n/.exec(out) ?? [];
     const read = await scene.json('standings', 'daily', '--generation', generation);

@@ -208,6 +208,9 @@ describe('ranklog import', () => {
     const comparison = await ranklog('import', 'killed', changed, '--compare');
     expect(comparison.code).toBe(1);
     expect(comparison.out).toMatch(/^compared +2\ndifferent +2\nextra +1999$/m);
+    const refused = await file('refused', 'playerId,score\nada,x\n');
+    const none = await ranklog('import', 'killed', refused, '--compare');
+    expect(none.out).toMatch(/^compared +0\ndifferent +0\nextra +2000$/m);
     expect(comparison.err).toBe('p-1: source 8, board 7\nnew: source 1, board not ranked\n');
     expect(await imported('killed', changed, '--at', AT)).toMatchObject({
       ...{ code: 1, refusals: expect.stringMatching(/^line 2: .* differs/), refused: 1, sent: 1 },

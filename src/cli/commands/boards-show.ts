@@ -32,11 +32,7 @@ export async function boardsShow(given: string | undefined, options: ShowOptions
   return 'deadLetter' in preview ? EXIT.no : EXIT.ok;
 }
 
-function findBoard(
-  definitions: readonly BoardDefinition[],
-  board: string,
-  file: string,
-): BoardDefinition {
+function findBoard(definitions: readonly BoardDefinition[], board: string, file: string) {
   const found = definitions.find((definition) => definition.board === board);
   if (found !== undefined) return found;
   const known = definitions.map((definition) => definition.board);

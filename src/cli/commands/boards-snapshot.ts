@@ -12,6 +12,7 @@ export function boardsSnapshot(board: string, options: SnapshotOptions): Promise
   return withReconciliation(async (session) => {
     const { until, throttle, allowPartialHistory } = options;
     await session.reader.board(board); // throws if the board is not live
+    process.stderr.write(`ranklog: building ${board} as it was at ${formatTime(until)}\n`);
     const limits = { eventsPerSecond: throttle, allowPartialHistory };
     const { generation, asOf } = await interruptible((signal) =>
       runOnLog(signal, (run) => session.reconciler.snapshot(board, until, { ...limits, ...run })),
@@ -29,17 +30,19 @@ export function boardsSnapshot(board: string, options: SnapshotOptions): Promise
 
 export function boardsDiscard(generation: string): Promise<number> {
   return withReconciliation(async ({ catalog }) => {
-    const isDiscarded =
-      (await catalog.removeSnapshot(generation)) ||
-      (await catalog.discardShadow(generation)) !== undefined;
-    if (!isDiscarded)
+    const isSnapshot = await catalog.removeSnapshot(generation);
+    const board = isSnapshot ? undefined : await catalog.discardShadow(generation);
+    if (!isSnapshot && board === undefined)
       throw new CommandError(
         `generation ${generation} is neither a snapshot nor the shadow of a killed reconciliation, so it can't be discarded; ` +
           '"ranklog boards generations" lists all generations',
         EXIT.no,
       );
     while ((await catalog.sweep()) > 0);
-    process.stdout.write(`${generation}: discarded\n`);
+    const note = isSnapshot
+      ? ''
+      : `; the next reconciliation of board "${board}" begins from the start`;
+    process.stdout.write(`${generation}: discarded${note}\n`);
     return EXIT.ok;
   });
 }

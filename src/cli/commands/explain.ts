@@ -20,35 +20,36 @@ export function explain(board: string, player: string, options: ExplainOptions):
     withRedis(async (redis) => {
       const answer = await explained(kafka, redis, { ...options, board, player });
       print(answer, options, toText);
-      return readCode(answer.stale, answer.standing === null ? EXIT.no : EXIT.ok);
+      const isExplained = answer.standing !== null && answer.unexplained.length === 0;
+      return readCode(answer.stale, isExplained ? EXIT.ok : EXIT.no);
     }),
   );
 }
 
 type Asked = ExplainOptions & { readonly board: string; readonly player: string };
 
-/** The place of a player, and the player's events in the log that were applied before it was read. */
+/** The place of a player, and the player's events in the log that were applied just before it was read. */
 async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked) {
   const { reader, keys, status } = redis;
   const topic = kafka.topics.scoreEvents;
   await requireTopics(kafka.admin, [topic]);
+  const { definition, starts } = await reader.board(asked.board);
+  const offsets = keys.appliedOffsets(shardOf(asked.board, await status.shards()));
+  const applied = await redis.redis.hgetall(offsets);
+  const place = await reader.player(asked.board, asked.player, { ...asked, gaps: true });
   const ranges = await logRanges(kafka.admin, topic);
   const partition = partitionOf(asked.player, ranges.size);
   const held = ranges.get(partition) ?? { start: 0, end: 0 };
-  const { definition, starts } = await reader.board(asked.board);
-  const offsets = keys.appliedOffsets(shardOf(asked.board, await status.shards()));
-  const applied = await redis.redis.hget(offsets, String(partition));
   const start = Math.max(starts?.get(partition) ?? 0, held.start);
-  const end = Math.min(Number(applied ?? -1) + 1, held.end);
-  const place = await reader.player(asked.board, asked.player, { ...asked, gaps: true });
+  const end = Math.min(Number(applied[partition] ?? -1) + 1, held.end);
   const history = new PlayerHistory(definition, place, asked.limit);
   for await (const record of readLog(kafka, new Map([[partition, { start, end }]])))
     if (record.offset < end) history.take(record);
   const { board, playerId, view, stale, size, standing } = place;
-  const { count, last: events } = history;
+  const { count, last: events, unexplained } = history;
   return {
     ...{ board, playerId, view, stale, size, standing, ...neighboursOf(definition, place) },
-    ...{ partition, offsets: { start, end }, count, events },
+    ...{ partition, offsets: { start, end }, count, events, unexplained },
   };
 }
 
@@ -77,14 +78,20 @@ function decisionText({ columns, ties }: BoardDefinition, better: Standing, wors
 type Explanation = Awaited<ReturnType<typeof explained>>;
 
 function toText(found: Explanation): string {
-  const { board, playerId, view, size, standing, above, below, events } = found;
+  const { board, playerId, view, size, standing, above, below, events, unexplained } = found;
   const rank = standing === null ? 'not ranked' : `rank ${standing.rank} of ${size}`;
   const lines = [`${playerId} on ${board}, ${view}: ${rank}`];
   if (above) lines.push(`${above.playerId} is in front: ${above.decidedBy}`);
   if (below) lines.push(`${below.playerId} is behind: ${below.decidedBy}`);
   if (events.length > 0) lines.push('', eventsTable(events));
-  return [...lines, '', countLine(found)].join('\n');
+  lines.push('', countLine(found));
+  if (unexplained.length > 0)
+    lines.push(`These events do not explain: ${unexplained.join(', ')}. ${REASONS}`);
+  return lines.join('\n');
 }
+
+const REASONS =
+  'Possible reasons: events under other keys, events refused for maxViews or a sum, a log whose beginning is gone, or a change while the command read. "ranklog boards verify" compares the board with the whole log.';
 
 function eventsTable(events: readonly HistoryEntry[]): string {
   const names = [...new Set(events.flatMap(({ values }) => Object.keys(values)))];

@@ -66,6 +66,7 @@ async function compareWithBoard(
   let [compared, different, extra] = [0, 0, size];
   for await (const group of opening.of(rows)) {
     const events = group.filter(({ resolved }) => resolved.views.some((it) => it.view === view));
+    if (events.length === 0) continue;
     const ids = events.map(({ resolved }) => resolved.playerId);
     const { entries } = await reader.players(definition.board, ids, { view });
     const ranked = new Map(entries.map(({ playerId, columns }) => [playerId, columns]));
@@ -100,7 +101,7 @@ async function sendMissing(
       for await (const record of readWritten(session, allowPartialHistory)) opening.addSent(record);
       const { kafka, settings } = session;
       const producer = new ScoreProducer({ kafka, topicPrefix: settings.topicPrefix });
-      await producer.connect();
+      if (!dryRun) await producer.connect(); // a dry run needs no right to write to Kafka
       try {
         for await (const events of opening.of(rows)) {
           signal.throwIfAborted();

@@ -59,11 +59,7 @@ function toText(found: Status): string {
 const POLL_MS = 200;
 
 /** Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up. */
-async function waitFor(
-  kafka: KafkaSession,
-  { status }: RedisSession,
-  seconds: number,
-): Promise<boolean> {
+async function waitFor(kafka: KafkaSession, { status }: RedisSession, seconds: number) {
   const { admin, topics, settings } = kafka;
   const names = { topic: topics.scoreEvents, group: settings.group };
   const positions = await readPositions(kafka, names);

@@ -1,21 +1,24 @@
-import type { ViewSummary } from '#board-store';
 import { viewJson } from '../../standings/view-json.js';
 import { readCode } from '../exit-codes.js';
-import { print, table } from '../output.js';
+import { printPart, table } from '../output.js';
 import { withRedis } from '../session.js';
 import type { ReadOptions } from '../usage/options.js';
 
-export function views(board: string, options: ReadOptions): Promise<number> {
+/** `ranklog views BOARD`. Reads and prints page by page: a board may have a million views. */
+export function views(board: string, { generation, json = false }: ReadOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
-    const found: ViewSummary[] = [];
     let isStale = false;
+    let separator = '['; // of the elements of a JSON array
     for await (const page of reader.viewPages(board)) {
-      found.push(...page.views);
+      const found = page.views.map(viewJson);
       isStale ||= page.stale;
+      const items = () => separator + JSON.stringify(found, null, 2).slice(1, -2);
+      await printPart(json ? items() : `${toTable(found)}\n`);
+      separator = ',';
     }
-    print(found.map(viewJson), options, toTable);
+    if (json) await printPart('\n]\n');
     return readCode(isStale);
-  }, options.generation);
+  }, generation);
 }
 
 function toTable(found: readonly ReturnType<typeof viewJson>[]): string {

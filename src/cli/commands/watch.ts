@@ -4,8 +4,6 @@ import {
   RankChangeSubscriber,
   type LeaderChange,
   type RankChange,
-  type ResultSubscriber,
-  type SubscriberOptions,
 } from '#client';
 import { requireTopics } from '../../infra/topics.js';
 import { EXIT } from '../exit-codes.js';
@@ -23,51 +21,26 @@ export interface WatchOptions {
 
 export async function watch(board: string | undefined, options: WatchOptions): Promise<number> {
   if (board !== undefined) await withRedis(({ reader }) => reader.board(board)); // it must exist
-  return withKafka((session) =>
-    options.leaders === true
-      ? watchKind(session, LEADER_CHANGES, { ...options, board })
-      : watchKind(session, RANK_CHANGES, { ...options, board }),
-  );
+  return withKafka((session) => watchTopic(session, { ...options, board }));
 }
-
-interface Kind<T> {
-  readonly topic: 'rankChanges' | 'leaderChanges';
-  readonly Subscriber: new (options: SubscriberOptions) => ResultSubscriber<T>;
-  readonly concerns: (result: T, playerId: string) => boolean;
-  readonly describe: (result: T) => string;
-}
-
-const RANK_CHANGES: Kind<RankChange> = {
-  topic: 'rankChanges',
-  Subscriber: RankChangeSubscriber,
-  concerns: ({ playerId }, player) => playerId === player,
-  describe: rankChangeLines,
-};
-
-const LEADER_CHANGES: Kind<LeaderChange> = {
-  topic: 'leaderChanges',
-  Subscriber: LeaderChangeSubscriber,
-  concerns: ({ entered, left, moved }, player) =>
-    [...entered, ...left, ...moved].some(({ playerId }) => playerId === player),
-  describe: leaderChangeLine,
-};
 
 type Selection = WatchOptions & { readonly board: string | undefined };
+type Change = RankChange | LeaderChange;
 
-async function watchKind<T extends { readonly board: string }>(
+async function watchTopic(
   { settings, kafka, admin, topics }: KafkaSession,
-  kind: Kind<T>,
   selection: Selection,
 ): Promise<number> {
-  const topic = topics[kind.topic];
+  const { leaders = false, fromBeginning = false, json = false } = selection;
+  const topic = leaders ? topics.leaderChanges : topics.rankChanges;
   await requireTopics(admin, [topic]);
   const groupId = `${settings.group}-watch-${randomUUID()}`;
   const { topicPrefix } = settings;
-  const { fromBeginning = false, json = false } = selection;
   const errors = { policy: 'stop', retries: 0 } as const;
-  const subscriber = new kind.Subscriber({ kafka, groupId, topicPrefix, fromBeginning, errors });
+  const Subscriber = leaders ? LeaderChangeSubscriber : RankChangeSubscriber;
+  const subscriber = new Subscriber({ kafka, groupId, topicPrefix, fromBeginning, errors });
   try {
-    await printAll(subscriber, kind, selection, () => {
+    await printAll(subscriber, selection, () => {
       if (!json) process.stderr.write(`watching ${topic}; press Ctrl-C to end\n`);
     });
     return EXIT.ok;
@@ -77,24 +50,33 @@ async function watchKind<T extends { readonly board: string }>(
   }
 }
 
-function printAll<T extends { readonly board: string }>(
-  subscriber: ResultSubscriber<T>,
-  { concerns, describe }: Kind<T>,
+function printAll(
+  subscriber: RankChangeSubscriber | LeaderChangeSubscriber,
   { board, player, limit = Infinity, json = false }: Selection,
   onStarted: () => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     process.once('SIGINT', resolve).once('SIGTERM', resolve);
     let seen = 0;
-    const handle = (result: T) => {
+    const handle = (change: Change) => {
       const wanted =
-        (board ?? result.board) === result.board &&
-        (player === undefined || concerns(result, player));
+        (board ?? change.board) === change.board &&
+        (player === undefined || concerns(change, player));
       if (seen >= limit || !wanted) return;
-      process.stdout.write(json ? `${JSON.stringify(result)}\n` : describe(result));
+      process.stdout.write(json ? `${JSON.stringify(change)}\n` : textOf(change));
       if (++seen >= limit) resolve();
     };
     subscriber.failed.catch(reject);
     subscriber.start(handle).then(onStarted, reject);
   });
+}
+
+function concerns(change: Change, player: string): boolean {
+  if ('playerId' in change) return change.playerId === player;
+  const { entered, left, moved } = change;
+  return [...entered, ...left, ...moved].some(({ playerId }) => playerId === player);
+}
+
+function textOf(change: Change): string {
+  return 'playerId' in change ? rankChangeLines(change) : leaderChangeLine(change);
 }

@@ -78,7 +78,11 @@ const rollback = new LazyCommand('rollback')
 const snapshot = new LazyCommand('snapshot')
   .description('build a board as it was at a time, to read beside the live board')
   .argument('<board>')
-  .requiredOption('--until <time>', 'include records with a timestamp up to this time', pastMoment)
+  .requiredOption(
+    '--until <time>',
+    'include records up to this time; of a date, its start in UTC',
+    pastMoment,
+  )
   .addOption(THROTTLE)
   .option('--allow-partial-history', 'build from the rest of a log whose beginning is gone')
   .notes(

@@ -72,7 +72,7 @@ export const explain = viewCommand('explain')
   .argument('<player>')
   .option('--limit <n>', 'show the last n events; all are counted', wholeNumber, 20)
   .notes(
-    "Reads the partition of the player's key. Exit code 1: not ranked.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
+    "Reads the partition of the player's key. Exit code 1: not ranked, or these events do not explain the place.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
   )
   .answers(async () => (await import('../commands/explain.js')).explain);
 
