@@ -234,7 +234,7 @@ describe('explain', () => {
         playerId: players[pick(3)],
         deltas: { wins: pick(3), best: pick(9) - (pick(20) === 0 ? 0.5 : 0), last: pick(3) },
         occurredAt: new Date(Date.UTC(2026, 0, 1 + pick(2), 22, 0, pick(9_000))).toISOString(),
-        eventId: `e-${pick(200)}`,
+        eventId: `e-${pick(60)}`,
         attributes: { region: ['eu', 'us'][pick(2)] },
       }),
     );
