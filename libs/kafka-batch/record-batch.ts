@@ -1,5 +1,5 @@
 import crc32c from 'crc-32/crc32c.js';
-import type { Message } from 'kafkajs';
+import type { IHeaders, Message } from 'kafkajs';
 
 /** A record to publish. Its time is that of its batch. */
 export type OutgoingRecord = Pick<Message, 'key' | 'value' | 'headers'>;
@@ -97,18 +97,25 @@ function writeRecord({ key = null, value, headers = {} }: OutgoingRecord, index:
   writer.varint(index);
   writer.text(key);
   writer.text(value);
-  const names = Object.keys(headers);
-  writer.varint(names.reduce((count, name) => count + valuesOf(headers[name]).length, 0));
-  for (const name of names) for (const one of valuesOf(headers[name])) writeHeader(name, one);
+  writer.varint(countOf(headers));
+  for (const name in headers) {
+    const value = headers[name] ?? null;
+    if (Array.isArray(value)) for (const one of value) writeHeader(name, one);
+    else writeHeader(name, value);
+  }
   writer.writeSize(begin);
 }
 
 type Text = string | Buffer | null;
 
 /** A header with several values is several headers. */
-function valuesOf(value: string | Buffer | (string | Buffer)[] | undefined): readonly Text[] {
-  if (Array.isArray(value)) return value;
-  return [value ?? null];
+function countOf(headers: IHeaders): number {
+  let count = 0;
+  for (const name in headers) {
+    const value = headers[name];
+    count += Array.isArray(value) ? value.length : 1;
+  }
+  return count;
 }
 
 /** By name: the last header with a text, and its bytes once it has occurred twice. All headers but the id are mostly repeated. */
@@ -131,6 +138,7 @@ function writeHeader(name: string, value: Text): void {
 }
 
 const MAX_VARINT_BYTES = 5;
+const MAX_BYTES_OF_A_UNIT = 3; // of UTF-16, in UTF-8
 
 /** Writes into a buffer that grows, and is used again for each batch. */
 class Writer {
@@ -165,13 +173,15 @@ class Writer {
 
   /** The length in bytes (-1 for null), then the bytes. */
   text(text: Text): void {
-    const length =
-      text === null ? -1 : typeof text === 'string' ? Buffer.byteLength(text) : text.length;
-    this.varint(length);
     if (typeof text === 'string') {
-      this.#reserve(length);
-      this.at += this.bytes.write(text, this.at);
-    } else if (text !== null) this.copy(text);
+      this.#reserve(MAX_VARINT_BYTES + MAX_BYTES_OF_A_UNIT * text.length);
+      const begin = this.skipSize();
+      this.at += this.bytes.write(text, begin);
+      this.writeSize(begin);
+      return;
+    }
+    this.varint(text === null ? -1 : text.length);
+    if (text !== null) this.copy(text);
   }
 
   copy(bytes: Buffer): void {
