@@ -44,14 +44,15 @@ async function readEverywhere(
   const found: PlayerStanding[] = [];
   let isStale = false;
   for await (const { views, stale } of reader.viewPages(board)) {
-    isStale ||= stale;
     const reads = views.map(({ view }) =>
       reader.player(board, player, { view, dense }).catch((error: unknown) => {
         if (error instanceof ExpiredViewError) return []; // it has expired since the views were listed
         throw error;
       }),
     );
-    found.push(...(await Promise.all(reads)).flat());
+    const read = (await Promise.all(reads)).flat();
+    isStale ||= stale || read.some((one) => one.stale);
+    found.push(...read.filter(({ standing }) => standing !== null)); // of maybe a million views
   }
   return { found, stale: isStale };
 }
