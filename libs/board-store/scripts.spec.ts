@@ -60,7 +60,8 @@ describe('the scripts', () => {
     const folder = new URL('./', import.meta.url);
     const typescript = readdirSync(folder).filter((name) => /(?<!spec)\.ts$/.test(name));
     const calls = typescript.map((name) => readFileSync(new URL(name, folder), 'utf8')).join();
-    const isCalled = (name: string) => new RegExp(`redis\\.${commandName(name)}(Buffer)?\\(`).test(calls);
+    const isCalled = (name: string) =>
+      new RegExp(`redis\\.${commandName(name)}(Buffer)?\\(`).test(calls);
     expect(SCRIPTS.filter((name) => !isCalled(name))).toEqual([]);
   });
 
