@@ -74,7 +74,8 @@ function explanation({ url, env, log }, end) {
 Open  ${addressOf(url, FIRST_TABLE)}
 or, for all seasons in one table:  ${url}/#board=football&view=all
 
-Rows move now, until about ${end}. Ctrl-C ends the demo. To try more, open another terminal in this folder:
+Rows move now, until about ${end}. When the season has ended, open the address of another one, as
+printed below. Ctrl-C ends the demo. To try more, open another terminal in this folder:
 
   export RANKLOG_CONFIG=${SETTINGS}
 
@@ -83,6 +84,7 @@ Change the definition under the page: rank by goals before points. Then take the
   sed '/name: points/{N;h;d;}; /name: goalsFor/G' demo/boards.yaml > ${BOARDS}
   npm run -s ranklog -- boards apply --yes
   npm run -s ranklog -- boards rollback football
+  cp demo/boards.yaml ${BOARDS}
 
 Empty Redis (everything in ${redis}): ranklog builds the boards again from Kafka, within seconds.
 Then compare them with the log.

@@ -362,6 +362,7 @@ describe('ranklog import', () => {
   it.each([
     [['arena', '/dev/null'], 1, 'there is no board "arena"'],
     [['zset', '/nowhere.csv'], 2, "can't read /nowhere.csv"],
+    [['zset', '/tmp/scores.csv', '--round'], 2, '--round needs --key'],
     [['zset', 'redis://127.0.0.1'], 2, 'a Redis needs --key'],
   ])('%j ends with %i and says why', async (args, code, word) => {
     expect(await ranklog('import', ...args)).toMatchObject({

@@ -29,6 +29,7 @@ export function importScores(board: string, from: string, options: ImportOptions
   const { key, round, compare } = options;
   if (/^rediss?:/.test(from) !== (key !== undefined))
     throw new CommandError('a Redis needs --key, and a file takes none', EXIT.usage);
+  if (round && key === undefined) throw new CommandError('--round needs --key', EXIT.usage);
   if (key === undefined) sizeOf(from); // throws if it is missing
   return withRedis(async (session) => {
     const { definition } = await session.reader.board(board);
