@@ -260,7 +260,7 @@ describe('both libraries', () => {
     import { BoardReader, UnknownBoardError, type Standings } from '@ranklog/reader';
     const kafka = new Kafka({ brokers: [] });
     const event: ScoreEvent = { board: 'arena', playerId: 'ada', delta: 10 };
-    export const sent: Promise<void> = new ScoreProducer({ kafka }).send([event]);
+    export const sent: Promise<{ readonly offset: number }[]> = new ScoreProducer({ kafka }).send([event]);
     export const read: Promise<Standings> = new BoardReader({ redis: new Redis() }).standings('arena', { limit: 10 });
     export const subscriber = new RankChangeSubscriber({ kafka, groupId: 'g' });
     void subscriber.start(({ changes }: RankChange) => { const rank: number | undefined = changes[0]?.after?.rank; void rank; });
