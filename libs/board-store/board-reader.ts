@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
-import { decimalColumns, type BoardDefinition, type ReadableView } from '#board';
+import {
+  decimalColumns,
+  readStates,
+  stateBytes,
+  type BoardDefinition,
+  type ReadableView,
+} from '#board';
 import { BoardLocator } from './board-locator.js';
 import { ExpiredViewError, InvalidReadError, ListingInterruptedError } from './errors.js';
 import {
@@ -25,13 +31,14 @@ import {
   type PlaceRequest,
 } from './read-requests.js';
 import { TIE_SIGNS } from './run-arguments.js';
-import { defineScripts, READ_SCRIPTS } from './scripts.js';
+import { defineScripts, READ_SCRIPTS, type ReadReply } from './scripts.js';
 import {
   histogramOf,
   playerStandingOf,
   placesOf,
   playersOf,
   standingsOf,
+  type PlacesReply,
   type Standings,
 } from './standings.js';
 import type { LiveBoard } from './types.js';
@@ -208,8 +215,8 @@ export class BoardReader implements ViewReads {
   /** The rank that a score would have: the values of all columns, or of the only one. Cost: O(log N). */
   rankOf: ViewReads['rankOf'] = async (board, score, selection = {}) => {
     const { definition, head, first, entries } = await this.#page(board, (live) => {
-      const state = valuesOf(live, score).map((value) => `${value}@0`);
-      const anchor = ['columns', state.join(' ')] as const;
+      const state = valuesOf(live, score).map((value) => ({ value, time: 0, settled: true }));
+      const anchor = ['columns', stateBytes(state)] as const;
       return { ...selectedView(live, selection), anchor, limit: 1 };
     });
     const [found] = entries; // the first player who is not better
@@ -230,9 +237,9 @@ export class BoardReader implements ViewReads {
       board,
       (live) => selectedView(live, request),
       (args, live) =>
-        this.#redis.ranklogHistogram(...args, buckets, ...boundsOf(live, request.scores)),
+        this.#redis.ranklogHistogramBuffer(...args, buckets, ...boundsOf(live, request.scores)),
     );
-    return histogramOf(definition, view, reply);
+    return histogramOf(definition, view, reply.words);
   };
 
   /**
@@ -243,22 +250,24 @@ export class BoardReader implements ViewReads {
   search: ViewReads['search'] = async (board, text, { after, ...selection } = {}) => {
     const pattern = patternOf(text);
     const [at, server, cursor] = after === undefined ? [undefined, '', '0'] : scanCursor(after);
-    const [[nowOn = '', nextCursor = '', ...reply], definition, { view }] = await this.#read(
+    const [{ words, states }, definition, { view }] = await this.#read(
       board,
       (live) => selectedView(live, at === undefined ? selection : { view: at }),
-      (args, { ties }) => this.#redis.ranklogSearch(...args, TIE_SIGNS[ties], cursor, pattern),
+      (args, { ties }) =>
+        this.#redis.ranklogSearchBuffer(...args, TIE_SIGNS[ties], cursor, pattern),
     );
+    const [nowOn = '', nextCursor = '', ...found] = words;
     if (server !== '' && server !== nowOn)
       throw new InvalidReadError('after', 'the cursor is of another Redis server; search again');
     const next = nextCursor === '0' ? {} : { next: encodeCursor([view, nowOn, nextCursor]) };
-    return { ...playersOf(definition, view, reply), ...next };
+    return { ...playersOf(definition, view, { words: found, states }), ...next };
   };
 
   async #places(board: string, ids: readonly string[], selection: ViewSelection) {
     const [reply, definition, { view }] = await this.#read(
       board,
       (live) => selectedView(live, selection),
-      (args, { ties }) => this.#redis.ranklogPlayers(...args, TIE_SIGNS[ties], ...ids),
+      (args, { ties }) => this.#redis.ranklogPlayersBuffer(...args, TIE_SIGNS[ties], ...ids),
     );
     return playersOf(definition, view, reply);
   }
@@ -278,18 +287,18 @@ export class BoardReader implements ViewReads {
         return { ...page, dense: page.dense === true || isTop };
       },
       (args, { ties }, { anchor, limit, bounds = ['', ''] }) =>
-        this.#redis.ranklogPage(...args, TIE_SIGNS[ties], ...bounds, limit, ...anchor),
+        this.#redis.ranklogPageBuffer(...args, TIE_SIGNS[ties], ...bounds, limit, ...anchor),
     );
     return { ...placesOf(definition, view, reply), bounds };
   }
 
-  /** Calls a script for one view. Returns the lines of its reply, with the definition and the view that were read. */
+  /** Calls a script for one view. Returns its reply, with the definition and the view that were read. */
   async #read<Asked extends ReadableView & DenseOption>(
     board: string,
     viewOf: (definition: BoardDefinition) => Asked,
-    call: (args: PlaceArguments, live: BoardDefinition, asked: Asked) => Promise<string[] | string>,
-  ): Promise<[words: string[], BoardDefinition, Asked]> {
-    const [reply, { definition }, asked] = await this.#boards.read(board, async (located) => {
+    call: (args: PlaceArguments, live: BoardDefinition, asked: Asked) => Promise<ReadReply>,
+  ): Promise<[PlacesReply, BoardDefinition, Asked]> {
+    const [reply, { definition }, found] = await this.#boards.read(board, async (located) => {
       const { shard, generation, definition } = located;
       const asked = viewOf(definition);
       const args = [
@@ -297,11 +306,16 @@ export class BoardReader implements ViewReads {
         ...[asked.view, asked.expiresAt ?? '-', definition.columns.length],
         ...[REACH_TIME_WIDTH[definition.ties], asked.dense === true ? 1 : 0],
       ] as const;
-      return [await call(args, definition, asked), asked];
+      const reply = await call(args, definition, asked);
+      const isList = Array.isArray(reply);
+      const texts = isList ? reply.map((part) => part.toString()) : reply.toString();
+      return [texts, { asked, states: isList ? reply[1] : undefined }];
     });
-    const [lines = ''] = reply;
-    if (typeof reply !== 'string') return [lines.split('\n'), definition, asked];
-    throw new ExpiredViewError(board, asked.view, asked.expiresAt ?? Infinity, Number(reply));
+    const { asked, states = Buffer.alloc(0) } = found;
+    if (typeof reply === 'string')
+      throw new ExpiredViewError(board, asked.view, asked.expiresAt ?? Infinity, Number(reply));
+    const words = reply[0]?.split('\n') ?? [];
+    return [{ words, states: readStates(states, definition.columns.length) }, definition, asked];
   }
 
   /** Reads one step of a listing, then the sizes of its views. A view that is swept in between has size 0 and is left out. */

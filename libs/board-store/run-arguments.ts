@@ -37,8 +37,8 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...Arg
   ];
 }
 
-/** In place of the number of a board, for a dead letter. */
-const NO_BOARD = 0;
+/** In place of the number of a list of views, for a dead letter. */
+const NO_LIST = 0;
 
 /** The entries of the run that is being written. */
 const bytes = new ByteWriter();
@@ -54,26 +54,29 @@ export function runArguments(
   const tables = new ArgumentTables(keys, run);
   bytes.clear();
   for (const entry of run.entries) tables.write(entry);
-  const { boards, views } = tables;
+  const { boards, views, lists } = tables;
   return {
     keys: [...tables.boardKeys, ...tables.viewKeys],
-    arguments: [JSON.stringify({ boards, views }), bytes.copy()],
+    arguments: [JSON.stringify({ boards, views, lists }), bytes.copy()],
   };
 }
 
-/** The number of a board within a run, and the numbers of its views. */
+/** The number of a board within a run, and the numbers of its views and of lists of its views. */
 interface NumberedBoard {
   readonly number: number;
   readonly live: LiveBoard;
   readonly views: Map<string, number>;
+  readonly lists: Map<readonly ResolvedView[], number>;
 }
 
-/** The boards and the views of one run or stretch, each numbered from 1 in order of first use. */
+/** The boards, views and lists of views of one run or stretch, each numbered from 1 in order of first use. */
 class ArgumentTables {
   readonly boardKeys: string[] = [];
   readonly viewKeys: string[] = [];
   readonly boards: object[] = [];
   readonly views: object[] = [];
+  /** A list of views: the number of its board, then those of its views. */
+  readonly lists: number[][] = [];
   readonly #numbered = new Map<string, NumberedBoard>();
 
   constructor(
@@ -85,20 +88,26 @@ class ArgumentTables {
   write(entry: ApplyEntry): void {
     bytes.double(entry.offset);
     if (entry.kind === 'deadLetter') {
-      bytes.uint16(NO_BOARD);
+      bytes.uint16(NO_LIST);
+      bytes.double(0);
       bytes.text(entry.code);
       bytes.text(entry.detail);
       return;
     }
     const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
     const { playerId, occurredAt, values, views, eventId = '' } = entry.event;
-    bytes.uint16(board.number);
+    bytes.uint16(board.lists.get(views) ?? this.#addList(views, board));
     bytes.double(occurredAt);
     bytes.text(playerId);
-    bytes.uint16(2 * views.length);
-    for (const view of views) bytes.uint16(this.#viewNumber(view, board));
     bytes.text(board.live.definition.deduplicateMs === undefined ? '' : eventId);
-    for (const value of values) bytes.double(value ?? NaN);
+    for (const value of values) bytes.double(value ?? 0);
+  }
+
+  #addList(views: readonly ResolvedView[], board: NumberedBoard): number {
+    const numbers = views.map((view) => this.#viewNumber(view, board));
+    const number = this.lists.push([board.number, ...numbers]);
+    board.lists.set(views, number);
+    return number;
   }
 
   #addBoard(name: string): NumberedBoard {
@@ -108,7 +117,7 @@ class ArgumentTables {
       throw new Error(`a call has an event of board "${name}", but no definition of this board`);
     const { generation, definition } = live;
     this.boards.push({ name, generation, ...settings(definition) });
-    const board = { number: this.boards.length, live, views: new Map<string, number>() };
+    const board = { number: this.boards.length, live, views: new Map(), lists: new Map() };
     this.#numbered.set(name, board);
     this.boardKeys.push(
       keys.views(run.shard, generation),

@@ -16,20 +16,23 @@ declare module 'ioredis' {
     ranklogCompareGenerations: Script<CatchUpReply>;
     ranklogDeleteReports: Script<number>;
     ranklogEndResync: Script<string[]>;
-    ranklogHistogram: Script<string[] | string>;
+    ranklogHistogramBuffer: Script<ReadReply>;
     ranklogMove: Script<number>;
-    ranklogPage: Script<string[] | string>;
-    ranklogPlayers: Script<string[] | string>;
+    ranklogPageBuffer: Script<ReadReply>;
+    ranklogPlayersBuffer: Script<ReadReply>;
     ranklogPromote: Script<CatchUpReply>;
     ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
     ranklogRegister: Script<null>;
     ranklogRemove: Script<number | string>;
     ranklogRenewLease: Script<number>;
-    ranklogSearch: Script<string[] | string>;
+    ranklogSearchBuffer: Script<ReadReply>;
     ranklogSweep: Script<number>;
     ranklogViews: Script<string[]>;
   }
 }
+
+/** The reply of the scripts that include lua/includes/places.lua: lines and states, or texts. */
+export type ReadReply = Buffer[] | Buffer;
 
 /** The reply of the scripts that include lua/includes/catch-up.lua. */
 export type CatchUpReply = number | (number | string)[];

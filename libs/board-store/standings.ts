@@ -4,7 +4,7 @@ import {
   formatDecimal,
   formatTime,
   parseDecimal,
-  parseState,
+  stateBytes,
   reachTime,
   type BoardDefinition,
   type PlayerState,
@@ -94,6 +94,12 @@ export type SearchPage = Omit<Standings, 'count'>;
 
 type Reply = readonly string[];
 
+/** The lines of a reply of lua/includes/places.lua, and the states of the players in it. */
+export interface PlacesReply {
+  readonly words: Reply;
+  readonly states: readonly PlayerState[];
+}
+
 /** A page as Redis returned it. `first` is its first position, from 0. */
 interface Places {
   readonly definition: BoardDefinition;
@@ -103,29 +109,33 @@ interface Places {
   readonly from: number;
   readonly to: number;
   readonly entries: readonly Standing[];
-  readonly lastState: string;
+  readonly lastState: PlayerState | undefined;
   readonly bounds?: Bounds | undefined;
 }
 
 /** Reads a reply of lua/includes/places.lua. */
-export function placesOf(definition: BoardDefinition, view: string, reply: Reply): Places {
-  const [first = 0, better = 0, dense = 0, worse = 0, from = 0, to = 0] = reply
+export function placesOf(
+  definition: BoardDefinition,
+  view: string,
+  { words, states }: PlacesReply,
+): Places {
+  const [first = 0, better = 0, dense = 0, worse = 0, from = 0, to = 0] = words
     .slice(3, HEAD_LENGTH)
     .map(Number);
-  const head = headOf(definition, view, reply);
+  const head = headOf(definition, view, words);
   let position = first;
-  const ties = tiesOf(definition, reply);
+  const ties = tiesOf(definition, words.slice(HEAD_LENGTH), states);
   const entries = ties.flatMap((players, number) => {
     const begin = position;
     position += players.length;
     const shared = {
       competitionRank: (number === 0 ? better : begin) + 1,
-      ...(reply[DENSE] !== '' && { denseRank: dense + number + 1 }),
+      ...(words[DENSE] !== '' && { denseRank: dense + number + 1 }),
       ...shareOf(number === ties.length - 1 ? worse : head.size - position, head.size),
     };
     return players.map((player, index) => ({ rank: begin + index + 1, ...shared, ...player }));
   });
-  return { definition, head, first, from, to, entries, lastState: reply.at(-1) ?? '' };
+  return { definition, head, first, from, to, entries, lastState: states.at(-1) };
 }
 
 const HEAD_LENGTH = 9;
@@ -135,7 +145,13 @@ const DENSE = 5;
 export function standingsOf(page: Places): Standings {
   const { definition, head, first, from, to, entries, lastState, bounds = ['', ''] } = page;
   const last = entries.at(-1);
-  const end = last && { view: head.view, state: lastState, playerId: last.playerId, bounds };
+  const end = last &&
+    lastState && {
+      view: head.view,
+      state: stateBytes(lastState),
+      playerId: last.playerId,
+      bounds,
+    };
   const isEnd = first + entries.length >= to;
   return {
     ...head,
@@ -177,14 +193,18 @@ export function histogramOf(definition: BoardDefinition, view: string, reply: Re
 }
 
 /** Reads a reply of lua/includes/players.lua; entries are in order. */
-export function playersOf(definition: BoardDefinition, view: string, reply: Reply) {
-  const head = headOf(definition, view, reply);
-  const entries = rowsOf(reply.slice(3), 5).map(
-    ([playerId = '', state = '', position, better, worse]): Standing => ({
+export function playersOf(
+  definition: BoardDefinition,
+  view: string,
+  { words, states }: PlacesReply,
+) {
+  const head = headOf(definition, view, words);
+  const entries = rowsOf(words.slice(3), 4).map(
+    ([playerId = '', position, better, worse], index): Standing => ({
       rank: Number(position) + 1,
       competitionRank: Number(better) + 1,
       ...shareOf(Number(worse), head.size),
-      ...playerOf(definition, playerId, parseState(state)),
+      ...playerOf(definition, playerId, states[index] ?? []),
     }),
   );
   return { ...head, entries: entries.sort((a, b) => a.rank - b.rank) };
@@ -220,13 +240,16 @@ export function gapOf(
 type Player = Pick<Standing, 'playerId' | 'columns' | 'reachedAt'>;
 
 /** The players of a page, grouped by equal columns. */
-function tiesOf(definition: BoardDefinition, reply: Reply): Player[][] {
+function tiesOf(
+  definition: BoardDefinition,
+  playerIds: readonly string[],
+  states: readonly PlayerState[],
+): Player[][] {
   const ties: Player[][] = [];
   let before: PlayerState = [];
-  for (let at = HEAD_LENGTH; at < reply.length; at += 2) {
-    const state = parseState(reply[at + 1] ?? '');
+  for (const [index, state] of states.entries()) {
     const isTied = before.length > 0 && before.every(({ value }, at) => value === state[at]?.value);
-    const player = playerOf(definition, reply[at] ?? '', state);
+    const player = playerOf(definition, playerIds[index] ?? '', state);
     if (isTied) ties.at(-1)?.push(player);
     else ties.push([player]);
     before = state;

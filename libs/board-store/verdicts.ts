@@ -8,6 +8,10 @@ const HEAD = 0;
 const CHANGE = 1;
 const LEADERS = 2;
 
+const BYTES_OF_A_NUMBER = 8;
+/** Each number of a change, before and after. */
+const BYTES_OF_A_PAIR = 2 * BYTES_OF_A_NUMBER;
+
 /** What the readers of rank changes and leader changes need of the columns, so that none needs the definition. */
 export function columnsText(columns: readonly Column[]): string {
   return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
@@ -24,8 +28,8 @@ interface ViewHead {
   readonly columns: readonly ColumnHead[];
   readonly view: string;
   readonly version: number;
-  /** Ranks in a place: 2 if the competition rank is published. */
-  readonly ranks: number;
+  readonly hasCompetitionRanks: boolean;
+  readonly namesPassed: boolean;
   readonly json: string;
 }
 
@@ -59,9 +63,10 @@ class VerdictReader {
     const columns = (JSON.parse(bytes.text()) as Column[]).map((column) => {
       return { ...column, json: `${JSON.stringify(column.name)}:"` };
     });
-    const [view, version, ranks] = [bytes.text(), bytes.double(), bytes.uint8()];
+    const [view, version] = [bytes.text(), bytes.double()];
+    const [hasCompetitionRanks, namesPassed] = [bytes.uint8() === 1, bytes.uint8() === 1];
     const json = `{"view":${JSON.stringify(view)},"version":${version},"before":`;
-    return { generation, columns, view, version, ranks, json };
+    return { generation, columns, view, version, hasCompetitionRanks, namesPassed, json };
   }
 
   #readHead(): ViewHead {
@@ -74,8 +79,14 @@ class VerdictReader {
   /** Adds a movement to the rank change of its event. Makes JSON without objects in between, for speed. */
   #addChange(offset: number): void {
     const head = this.#readHead();
-    const before = this.bytes.uint8() === 1 ? this.#place(head) : 'null';
-    const movement = `${head.json}${before},"after":${this.#place(head)}${this.#overtook()}}`;
+    const pairs = 1 + head.columns.length + (head.hasCompetitionRanks ? 1 : 0);
+    const begin = this.bytes.skip(pairs * BYTES_OF_A_PAIR);
+    const [before, after] = [
+      this.#place(head, begin),
+      this.#place(head, begin + BYTES_OF_A_NUMBER),
+    ];
+    const overtook = head.namesPassed ? this.#overtook() : '';
+    const movement = `${head.json}${before},"after":${after}${overtook}}`;
     const last = this.#verdicts.at(-1);
     if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${movement}`;
     else {
@@ -84,16 +95,20 @@ class VerdictReader {
     }
   }
 
-  #place({ columns, ranks }: ViewHead): string {
+  /** A place whose rank is at `at`; its other numbers follow, a pair apart. */
+  #place({ columns, hasCompetitionRanks }: ViewHead, at: number): string {
     const { bytes } = this;
-    let json = `{"rank":${bytes.double()}`;
-    if (ranks === 2) json += `,"competitionRank":${bytes.double()}`;
-    let separator = ',"columns":{';
+    const rank = bytes.doubleAt(at);
+    if (rank === 0) return 'null';
+    let values = '';
     for (const column of columns) {
-      json += `${separator}${column.json}${decimalText(column, bytes.double())}"`;
-      separator = ',';
+      at += BYTES_OF_A_PAIR;
+      values += `${values && ','}${column.json}${decimalText(column, bytes.doubleAt(at))}"`;
     }
-    return `${json}}}`;
+    const competition = hasCompetitionRanks
+      ? `,"competitionRank":${bytes.doubleAt(at + BYTES_OF_A_PAIR)}`
+      : '';
+    return `{"rank":${rank}${competition},"columns":{${values}}}`;
   }
 
   /** A player who is passed falls back by one rank. */

@@ -1,4 +1,5 @@
 import {
+  BYTES_OF_A_COLUMN,
   definitionHash,
   derived,
   EARLIEST_TIME,
@@ -53,7 +54,7 @@ function defaultWindow({ windows }: BoardDefinition): string {
 /** Where a page begins: see lua/commands/page-10.lua. */
 export type Anchor = readonly [
   name: 'position' | 'share' | 'player' | 'behind' | 'columns',
-  ...arguments: (string | number)[],
+  ...arguments: (string | number | Buffer)[],
 ];
 
 /** The best and the worst value of the first column in sort direction, '' for none. */
@@ -62,7 +63,7 @@ export type Bounds = readonly [best: string, worst: string];
 /** Where a page ended: the state (libs/board/state.ts) and id of its last player, and the range of scores that it was of. */
 export interface PageEnd {
   readonly view: string;
-  readonly state: string;
+  readonly state: Buffer;
   readonly playerId: string;
   readonly bounds: Bounds;
 }
@@ -72,7 +73,7 @@ const hashOf = derived(definitionHash);
 /** A cursor for the page after a player. It names the view, and the definition, as a state means nothing to another one. */
 export function cursorAfter(definition: BoardDefinition, end: PageEnd): string {
   const { view, state, playerId, bounds } = end;
-  return encodeCursor([hashOf(definition), view, state, playerId, ...bounds]);
+  return encodeCursor([hashOf(definition), view, state.toString('hex'), playerId, ...bounds]);
 }
 
 /** @throws InvalidReadError if the cursor is of another definition, or no cursor */
@@ -80,9 +81,9 @@ export function pageEndOf(
   definition: BoardDefinition,
   cursor: string,
 ): { readonly end: PageEnd; readonly readable: ReadableView } {
-  const [hash, view, state, playerId, ...bounds] = decodeCursor<CursorWords>(cursor, 6);
-  const words = state.split(' ');
-  const isOurs = words.length === definition.columns.length && words.every(isWord);
+  const [hash, view, stateHex, playerId, ...bounds] = decodeCursor<CursorWords>(cursor, 6);
+  const state = Buffer.from(stateHex, 'hex');
+  const isOurs = state.length === BYTES_OF_A_COLUMN * definition.columns.length;
   if (hash !== hashOf(definition) || !isOurs || !bounds.every(isBound))
     throw new InvalidReadError(
       'after',
@@ -95,7 +96,6 @@ type CursorWords = [hash: string, view: string, state: string, playerId: string,
 
 /** Whether words of a cursor have the right form, so that no script fails on them. */
 const isBound = (word: string) => /^(-?\d{1,16})?$/.test(word);
-const isWord = (word: string) => /^-?\d{1,16}[@~]-?\d{1,15}$/.test(word);
 
 export function encodeCursor(words: readonly string[]): string {
   return Buffer.from(JSON.stringify(words)).toString('base64url');

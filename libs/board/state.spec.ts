@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { decimalColumns, parseState, reachTime, sortDirection } from './state.js';
+import fc from 'fast-check';
+import {
+  decimalColumns,
+  parseState,
+  reachTime,
+  readStates,
+  sortDirection,
+  stateBytes,
+} from './state.js';
 
 const desc = { name: 'points', update: 'sum', order: 'desc', decimals: 0 } as const;
 const asc = { name: 'seconds', update: 'best', order: 'asc', decimals: 3 } as const;
@@ -24,7 +32,23 @@ describe('sort direction', () => {
   });
 });
 
-describe('the state text of Redis', () => {
+describe('states in Redis', () => {
+  it.each([1, 2, 3])(
+    'are the same bytes again after they were read, %d column(s) each',
+    (columns) => {
+      const number = fc.maxSafeInteger();
+      const column = fc.record({ value: number, time: number, settled: fc.boolean() });
+      const states = fc.array(fc.array(column, { minLength: columns, maxLength: columns }));
+      fc.assert(
+        fc.property(states, (given) => {
+          expect(readStates(Buffer.concat(given.map(stateBytes)), columns)).toEqual(given);
+        }),
+      );
+    },
+  );
+});
+
+describe('the text of a state', () => {
   it('reads as value, time and `settled` of each column', () => {
     // prettier-ignore
     expect(parseState('-9007199254740991@1795167600123 0~-62135596800000 9007199254740991@0')).toEqual([

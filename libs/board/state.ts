@@ -19,7 +19,33 @@ export function sortDirection({ order }: Pick<Column, 'order'>, minor: number): 
   return (order === 'desc' ? -minor : minor) + 0;
 }
 
-/** Reads a state as Redis stores it: `value@time` for each column, `value~time` if not settled. */
+/** Of a state in Redis. */
+export const BYTES_OF_A_COLUMN = 17;
+
+/** Reads states as Redis stores them, one after the other. A column: value and time as doubles, 1 if settled, else 0. */
+export function readStates(bytes: Buffer, columns: number): PlayerState[] {
+  const all: ColumnState[] = [];
+  for (let at = 0; at < bytes.length; at += BYTES_OF_A_COLUMN) {
+    const [value, time] = [bytes.readDoubleBE(at), bytes.readDoubleBE(at + 8)];
+    all.push({ value, time, settled: bytes[at + 16] === 1 });
+  }
+  const count = all.length / columns;
+  return Array.from({ length: count }, (_, index) =>
+    all.slice(index * columns, (index + 1) * columns),
+  );
+}
+
+/** The inverse of readStates. */
+export function stateBytes(state: PlayerState): Buffer {
+  const bytes = Buffer.alloc(BYTES_OF_A_COLUMN * state.length);
+  for (const [index, { value, time, settled }] of state.entries()) {
+    const at = bytes.writeDoubleBE(value, BYTES_OF_A_COLUMN * index);
+    bytes.writeUInt8(settled ? 1 : 0, bytes.writeDoubleBE(time, at));
+  }
+  return bytes;
+}
+
+/** Reads the text of a state in a difference: `value@time` for each column, `value~time` if not settled. */
 export function parseState(text: string): PlayerState {
   return text.split(' ').map((word) => {
     const at = word.indexOf('@');

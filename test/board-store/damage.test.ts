@@ -16,6 +16,7 @@ import { Oracle } from '../model/oracle.js';
 import { compareGeneration } from '../model/store-comparison.js';
 import { readBytes, readScores, type BoardPlace } from '../model/store-keys.js';
 import { arena, lasting, scored, stretchOf, T0 } from './fixture.js';
+import { stateOf } from '../model/oracle-format.js';
 import { damages } from './damages.js';
 import { endingOf, GenerationFixture } from './generation-fixture.js';
 import { openTestRedis } from './test-redis.js';
@@ -159,9 +160,9 @@ describe('damage to a board', () => {
     const { fixture, place } = board;
     const { keys } = fixture;
     const { generation } = fixture.live;
-    await redis.hset(keys.players(0, generation, 'all'), 'p7', '-900@1');
+    await redis.hset(keys.players(0, generation, 'all'), 'p7', stateOf(-900));
     await redis.hdel(keys.players(0, generation, 'all'), 'p900');
-    await redis.hset(keys.players(0, generation, 'all'), 'ghost', '-1@1');
+    await redis.hset(keys.players(0, generation, 'all'), 'ghost', stateOf(-1));
     const late: ResolvedEvent[] = [];
     const differences = await board.differences(async () => {
       const next = late.length;

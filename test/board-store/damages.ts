@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { stateOf } from '../model/oracle-format.js';
 import type { BoardPlace } from '../model/store-keys.js';
 
 /** Damage that somebody can do to a board in Redis. `choice`: random numbers for the view, the player and the value. */
@@ -17,8 +18,10 @@ async function chosen(
   const view = names[first % Math.max(1, names.length)] ?? 'all';
   const [ranking, players] = keys.ofView(shard, generation, view);
   const members = await redis.zrangeBuffer(ranking, 0, -1);
-  const states = Object.entries(await redis.hgetall(players)).sort();
-  const [playerId, state] = states[second % Math.max(1, states.length)] ?? ['nobody', '1@1'];
+  const states = Object.entries(await redis.hgetallBuffer(players)).sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  const [playerId, state] = states[second % Math.max(1, states.length)] ?? ['nobody', stateOf(1)];
   return {
     ...{ view, ranking, players, playerId, state },
     member: members[second % Math.max(1, members.length)] ?? Buffer.from('nobody'),
@@ -33,6 +36,13 @@ type Act = (redis: Redis, place: Chosen, value: number) => Promise<unknown>;
 
 /** In 2096: later than any event of a board whose views can expire. */
 const FAR = 4_000_000_000_000;
+
+/** A changed copy. */
+function changed(state: Buffer, change: (bytes: Buffer) => unknown): Buffer {
+  const copy = Buffer.from(state);
+  change(copy);
+  return copy;
+}
 
 const ACTS: Record<string, Act> = {
   'ZADD of a member': (redis, { ranking }, value) =>
@@ -50,18 +60,26 @@ const ACTS: Record<string, Act> = {
   'DEL of players': (redis, { players }) => redis.del(players),
   'DEL of a view': (redis, { ranking, players }) => redis.del(ranking, players),
   'HSET of a value': (redis, { players, playerId, state }, value) =>
-    redis.hset(players, playerId, state.replace(/^-?\d+/, String(value))),
+    redis.hset(
+      players,
+      playerId,
+      changed(state, (bytes) => bytes.writeDoubleBE(value, 0)),
+    ),
   'HSET of a time': (redis, { players, playerId, state }, value) =>
-    redis.hset(players, playerId, state.replace(/([@~])-?\d+$/, `$1${value}`)),
-  // The mark of a column: `@` if it is settled, `~` if it is a sum that has seen no delta but 0.
+    redis.hset(
+      players,
+      playerId,
+      changed(state, (bytes) => bytes.writeDoubleBE(value, bytes.length - 9)),
+    ),
+  // The mark of the first column: 1 if it is settled, 0 if it is a sum that has seen no delta but 0.
   'HSET of the other mark (settled or not)': (redis, { players, playerId, state }) =>
     redis.hset(
       players,
       playerId,
-      state.replace(/[@~]/, (mark) => (mark === '@' ? '~' : '@')),
+      changed(state, (bytes) => bytes.writeUInt8(1 - bytes.readUInt8(16), 16)),
     ),
   'HSET of nonsense': (redis, { players, playerId }) => redis.hset(players, playerId, '12'),
-  'HSET of a player': (redis, { players }, value) => redis.hset(players, 'ghost', `${value}@1`),
+  'HSET of a player': (redis, { players }, value) => redis.hset(players, 'ghost', stateOf(value)),
   'HDEL of a player': (redis, { players, playerId }) => redis.hdel(players, playerId),
   'HDEL of a view': (redis, { views, view }) => redis.hdel(views, view),
   'HSET of a view': (redis, { views }) => redis.hset(views, 'ghost', 1),

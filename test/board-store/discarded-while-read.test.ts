@@ -56,9 +56,12 @@ describe.each([true, false])(
       );
 
     it('is not read as an empty board: page, rank and views come from its successor', async () => {
-      const { entries } = await late(/^ranklogPage$/).standings('arena', { view: 'all', limit: 9 });
+      const { entries } = await late(/^ranklogPageBuffer$/).standings('arena', {
+        view: 'all',
+        limit: 9,
+      });
       expect(entries.map(({ playerId, rank }) => [playerId, rank])).toEqual([['b', 1], ['a', 2]]); // prettier-ignore
-      const { standing } = await late(/^ranklogPage$/).player('arena', 'a');
+      const { standing } = await late(/^ranklogPageBuffer$/).player('arena', 'a');
       expect(standing).toMatchObject({ playerId: 'a', rank: 2 });
       const listing = late(/^ranklogViews$/, 2); // the first call finds the generation
       expect(await listing.views('arena')).toMatchObject([{ view: 'all', size: 2 }]);
@@ -95,7 +98,7 @@ describe.each([true, false])(
     });
 
     it('ends a read with an error if every successor is discarded, too', async () => {
-      const always = lateReader(/^ranklogPage$/, () => replace({ isSwept }));
+      const always = lateReader(/^ranklogPageBuffer$/, () => replace({ isSwept }));
       const reading = always.standings('arena', { view: 'all', limit: 9 });
       await expect(reading).rejects.toBeInstanceOf(UnknownGenerationError);
     });
@@ -125,7 +128,7 @@ describe('a snapshot that is discarded while it is read', () => {
     const discard = async () => {
       await fixture.catalog.removeSnapshot(generation);
     };
-    const reading = lateReader(/^ranklogPlayers$/, discard, generation).player('arena', 'a');
+    const reading = lateReader(/^ranklogPlayersBuffer$/, discard, generation).player('arena', 'a');
     await expect(reading).rejects.toBeInstanceOf(UnknownGenerationError);
   });
 });

@@ -61,7 +61,7 @@ async function moveClock({ keys, live }: StoreFixture, clock: number): Promise<v
 /** A reader that does something before the first page that it reads after `pages` others. */
 const later = ({ keys }: StoreFixture, pages: number, work: () => Promise<void>) =>
   new BoardReader({
-    redis: lateClient(redis, /^ranklogPage$/, once(work, pages + 1)),
+    redis: lateClient(redis, /^ranklogPageBuffer$/, once(work, pages + 1)),
     prefix: keys.prefix,
   });
 
@@ -87,7 +87,7 @@ describe('an export', () => {
 
   it('reads a page only when the caller asks for one', async () => {
     let reads = 0;
-    const client = interceptedClient(redis, /^ranklogPage$/, async (run) => {
+    const client = interceptedClient(redis, /^ranklogPageBuffer$/, async (run) => {
       reads += 1;
       return run();
     });
@@ -140,7 +140,7 @@ describe('an export', () => {
 
   it.each([
     ['the views are listed', /^ranklogViews$/, 2],
-    ['a view is read', /^ranklogPage$/, 1],
+    ['a view is read', /^ranklogPageBuffer$/, 1],
   ])('fails if another generation goes live when %s', async (_, name, call) => {
     const fixture = await GenerationFixture.make(testRedis);
     const promote = async () => {

@@ -9,6 +9,7 @@ import {
   type LeaseStore,
   type Shadow,
 } from '#board-store';
+import { stateOf } from '../model/oracle-format.js';
 import { arena, scored, stretchOf } from './fixture.js';
 import { endingOf, GenerationFixture } from './generation-fixture.js';
 import { openTestRedis } from './test-redis.js';
@@ -143,7 +144,7 @@ describe('a shadow', () => {
       views.flatMap((view) => [view, 1]),
     );
     for (const view of views.slice(-3))
-      await redis.hset(fixture.keys.players(0, shadow.generation, view), 'a', '1@1');
+      await redis.hset(fixture.keys.players(0, shadow.generation, view), 'a', stateOf(1));
     expect((await fixture.keysOf(shadow)).length).toBeGreaterThan(3);
     await generations.discard(lease, shadow);
     await fixture.sweep();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { stateOf } from '../model/oracle-format.js';
 import { memoryOf } from '../../src/registry/read-plan.js';
 import { Scene } from '../reconciliation/sandbox.js';
 
@@ -189,11 +190,7 @@ describe('boards plan and apply', () => {
       const [ranking, states] = [keys.ranking(0, 'g', view), keys.players(0, 'g', view)];
       const players = Array.from({ length: size }, (_, index) => `player-${index}`);
       await redis.zadd(ranking, ...players.flatMap((id, index) => [-index, `#######${id}`]));
-      const stateOf = (index: number) => `-${index}@1767225600000`;
-      await redis.hset(
-        states,
-        Object.fromEntries(players.map((id, index) => [id, stateOf(index)])),
-      );
+      await redis.hset(states, ...players.flatMap((id, index) => [id, stateOf(-index)]));
       for (const key of [ranking, states])
         bytes += (await redis.memory('USAGE', key, 'SAMPLES', 0)) ?? 0;
     }

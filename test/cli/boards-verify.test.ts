@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { stateOf } from '../model/oracle-format.js';
 import { until } from '../support/instance.js';
 import { Scene } from '../reconciliation/sandbox.js';
 
@@ -8,7 +9,7 @@ const BOARDS = `boards:
     dimensions: [[], [region]]
   daily: { columns: [{ name: points }], windows: [all, year], dimensions: [[], [region]] }
 `;
-const GHOST = '-5000@1767225600000';
+const GHOST = stateOf(-5_000, Date.parse('2026-01-01'));
 const FIRST = Date.parse('2026-01-01T00:00:00Z');
 /** One of ten events is for "daily"; each player has ten events in a row. */
 const event = (serial: number) => ({
@@ -48,8 +49,7 @@ describe('boards verify and snapshot', () => {
     const { redis, keys } = scene.sandbox;
     const damaged = await liveArena();
     const players = (view: string) => keys.players(0, damaged, view);
-    const state = (await redis.hget(players('all'), 'p-1')) ?? '';
-    await redis.hset(players('all'), 'p-1', state.replace(/^-?\d+/, '-1230'));
+    await redis.hset(players('all'), 'p-1', stateOf(-1_230));
     await redis.hset(players('all'), 'ghost', GHOST);
     await redis.hdel(players('all region=eu'), 'p-0');
     await redis.zpopmax(keys.ranking(0, damaged, 'all region=us'));

@@ -1,5 +1,5 @@
 import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
-import { stateText } from './oracle-format.js';
+import { stateBytes } from './oracle-format.js';
 import {
   passedBy,
   placingOf,
@@ -148,7 +148,8 @@ function change(
       memory.orderMattered ||= event.views.some(({ expiresAt }) => expiresAt !== null);
       return refused('SUM_OUT_OF_RANGE');
     }
-    if (before === undefined || stateText(before) !== stateText(after)) updates.push([view, after]);
+    if (before === undefined || !stateBytes(before).equals(stateBytes(after)))
+      updates.push([view, after]);
   }
   const changes = updates.flatMap(([view, state]) => {
     const change = move(definition, memory, { view, state, playerId: event.playerId });

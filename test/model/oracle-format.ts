@@ -15,12 +15,18 @@ export function memberOf(state: OracleState, ties: Ties, playerId: string): Buff
   ]);
 }
 
-/** The state in the hash: `value@time` for each column, `value~time` for a sum that has seen no delta but 0. */
-export function stateText(state: OracleState): string {
-  return state
-    .map(({ value, time, settled }) => `${BigInt(value)}${settled ? '@' : '~'}${BigInt(time)}`)
-    .join(' ');
+/** The state in the hash: for each column value and time as doubles, then 1, or 0 for a sum that has seen no delta but 0. */
+export function stateBytes(state: OracleState): Buffer {
+  return Buffer.concat(
+    state.map(({ value, time, settled }) => {
+      const doubles = Buffer.from(Float64Array.of(time, value).buffer).reverse(); // to big-endian
+      return Buffer.from([...doubles, settled ? 1 : 0]);
+    }),
+  );
 }
+
+/** The state of a player on a board of one column. */
+export const stateOf = (value: number, time = 1) => stateBytes([{ value, time, settled: true }]);
 
 /** The latest of the columns' times. */
 export function reachTimeOf(state: OracleState): number {

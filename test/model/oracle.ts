@@ -7,7 +7,7 @@ import {
   type OracleOutcome,
   type OracleView,
 } from './oracle-board.js';
-import { memberOf, stateText } from './oracle-format.js';
+import { memberOf, stateBytes } from './oracle-format.js';
 import {
   inOrder,
   placingIn,
@@ -99,7 +99,7 @@ export class Oracle {
         member: memberOf(state, definition.ties, playerId).toString('hex'),
       })),
       players: Object.fromEntries(
-        [...players].map(([playerId, state]) => [playerId, stateText(state)]),
+        [...players].map(([playerId, state]) => [playerId, stateBytes(state).toString('hex')]),
       ),
     };
   }

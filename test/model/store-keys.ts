@@ -9,7 +9,7 @@ export interface BoardPlace {
   readonly live: LiveBoard;
 }
 
-/** A view as Redis has it: the ranking by ZRANGE WITHSCORES, with members in hex, and the players by HGETALL. */
+/** A view as Redis has it: the ranking by ZRANGE WITHSCORES, with members in hex, and the players by HGETALL, with states in hex. */
 export async function readBytes(
   redis: Redis,
   { keys, shard, live: { generation } }: BoardPlace,
@@ -17,14 +17,15 @@ export async function readBytes(
 ): Promise<OracleBytes> {
   const [ranking, players] = await Promise.all([
     redis.zrangeBuffer(keys.ranking(shard, generation, view), 0, -1, 'WITHSCORES'),
-    redis.hgetall(keys.players(shard, generation, view)),
+    redis.hgetallBuffer(keys.players(shard, generation, view)),
   ]);
   const pairs = ranking.flatMap((member, index) =>
     index % 2 === 0
       ? [{ score: String(Number(ranking[index + 1]!.toString())), member: member.toString('hex') }]
       : [],
   );
-  return { ranking: pairs, players };
+  const states = Object.entries(players).map(([id, state]) => [id, state.toString('hex')]);
+  return { ranking: pairs, players: Object.fromEntries(states) as Record<string, string> };
 }
 
 /** Members of a ZSET with their scores. */

@@ -50,7 +50,7 @@ describe('answers from memory', () => {
     queryCache: number,
     meanwhile: () => Promise<unknown> = () => Promise.resolve(),
   ) {
-    const redis = interceptedClient(client, /^ranklogPage$/, async (run) => {
+    const redis = interceptedClient(client, /^ranklogPageBuffer$/, async (run) => {
       reads += 1;
       await meanwhile();
       return run();

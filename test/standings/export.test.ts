@@ -53,7 +53,7 @@ beforeAll(async () => {
   await fixture.store.registerBoards([{ ...definition, board: 'empty' }]);
   await fixture.refresh();
   await fixture.apply([...FEW, ...MANY]);
-  const client = interceptedClient(redis, /^ranklogPage$/, async (run) => {
+  const client = interceptedClient(redis, /^ranklogPageBuffer$/, async (run) => {
     reads += 1;
     await beforePage();
     return run();

@@ -19,8 +19,8 @@
 
 local ranking, size, limit = KEYS[9], call('ZCARD', KEYS[9]), tonumber(ARGV[12])
 
-local function state_of(text)
-  return text and parse_state(text, tonumber(ARGV[6]))
+local function state_of(bytes)
+  return bytes and read_state(bytes, tonumber(ARGV[6]))
 end
 
 -- Whether text a is before b by its bytes: `<` would compare as the locale does.
@@ -56,8 +56,8 @@ function anchors.player(_, id, in_front)
   return position and math.max(0, math.min(position - tonumber(in_front), size - limit))
 end
 
-function anchors.behind(_, id, text)
-  local state = state_of(text)
+function anchors.behind(_, id, bytes)
+  local state = state_of(bytes)
   local member = member_of(tonumber(ARGV[9]), state, id)
   if tonumber(call('ZSCORE', ranking, member)) == state[1] then
     return call('ZRANK', ranking, member) + 1
@@ -65,8 +65,8 @@ function anchors.behind(_, id, text)
   return count_before(state[1], member)
 end
 
-function anchors.columns(_, text)
-  local state = state_of(text)
+function anchors.columns(_, bytes)
+  local state = state_of(bytes)
   return count_before(state[1], sub(member_of(0, state, ''), 1, columns_width))
 end
 

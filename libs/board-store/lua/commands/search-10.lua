@@ -15,11 +15,11 @@ local STEP = 1000
 local refused = moved() or expired_by()
 if refused then return refused end
 local scan = call('HSCAN', KEYS[10], ARGV[10], 'MATCH', ARGV[11], 'COUNT', STEP)
-local ids, texts = {}, {}
+local ids, states = {}, {}
 for i = 1, #scan[2], 2 do
-  ids[#ids + 1], texts[#texts + 1] = scan[2][i], scan[2][i + 1]
+  ids[#ids + 1], states[#states + 1] = scan[2][i], scan[2][i + 1]
 end
-local found = places_of(ids, texts)
+local found, found_states = places_of(ids, states)
 table.insert(found, 1, scan[1])
 table.insert(found, 1, replication_id())
-return lines(found)
+return lines(found, found_states)

@@ -2,24 +2,23 @@
 --
 -- KEYS  for each board: views, facts, expiries, event ids of the partition, leaders; then for each
 --       view: ranking, players
--- ARGV  the boards and views (JSON: see run-arguments.ts), the entries as bytes. An entry: offset
---       (d), number of its board (H), then
---         of an event: occurredAt in ms (d), player id, size of the list that follows (H), numbers
---                      of its views (H each), event id ('' for none), a value per column in sort
---                      direction (d each; NaN for none)
---         of a dead letter (its board is 0): code, detail
+-- ARGV  the boards, views and lists of views (JSON: see run-arguments.ts), the entries as bytes. An
+--       entry: offset (d), number of the list of its views (H), then
+--         of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column
+--                      in sort direction (d each)
+--         of a dead letter (its list is 0): 0 (d), code, detail
 --       d and H are formats of struct; a text follows its length in bytes (I4). To read bytes costs
 --       a tenth of a pattern with captures.
 
 -- include base.lua
 
-local read_bytes = struct.unpack
-
 local function read_boards(boards, key)
   for _, board in ipairs(boards) do
     board.versions, board.facts, board.expiries = KEYS[key + 1], KEYS[key + 2], KEYS[key + 3]
     board.event_ids, board.reports = KEYS[key + 4], KEYS[key + 5]
-    board.columns_width = 8 * (#board.updates - 1)
+    local columns = #board.updates
+    board.values = '>' .. string.rep('d', columns)
+    board.columns_width = 8 * (columns - 1)
     board.id_from = board.columns_width + (board.tie == 0 and 0 or 7) + 1
     key = key + 5
   end
@@ -36,45 +35,31 @@ local function read_views(views, key, boards)
   return key
 end
 
-local function views_of_numbers(numbers, views)
-  local found = {}
-  for at = 1, #numbers, 2 do found[#found + 1] = views[read_bytes('>H', numbers, at)] end
-  return found
-end
-
-local function read_values(count, text, at)
-  local values = {}
-  for c = 1, count do
-    local value
-    value, at = read_bytes('>d', text, at)
-    values[c] = value == value and value
+-- Most events have the same board and views as an earlier one, so they share one list.
+local function read_lists(lists, boards, views)
+  for number, numbers in ipairs(lists) do
+    local list = { board = boards[numbers[1]] }
+    for i = 2, #numbers do list[i - 1] = views[numbers[i]] end
+    lists[number] = list
   end
-  return values, at
 end
 
--- Most events have the same views as an earlier one, so equal numbers share one list.
-local function read_event(offset, board, text, at, run)
-  local time, player, numbers, id, values
-  time, player, numbers, id, at = read_bytes('>dI4c0Hc0I4c0', text, at)
-  local views = run.lists[numbers] or views_of_numbers(numbers, run.views)
-  run.lists[numbers] = views
-  values, at = read_values(#board.updates, text, at)
-  return {
-    offset = offset, board = board, time = time, player = player, views = views, values = values,
-    event_id = id ~= '' and id .. '\n' .. player,
-  }, at
-end
-
-local function read_entries(run, text)
+-- Returns the entries. The values of an event are its list part, to make one table less.
+local function read_entries(lists, text)
   local entries, at = {}, 1
   while at <= #text do
-    local offset, number, entry
-    offset, number, at = read_bytes('>dH', text, at)
+    local entry, offset, number, time, player, id
+    offset, number, time, player, id, at = read_bytes('>dHdI4c0I4c0', text, at)
     if number > 0 then
-      entry, at = read_event(offset, run.boards[number], text, at, run)
+      local views = lists[number]
+      entry = {
+        offset = offset, views = views, time = time, player = player,
+        read_bytes(views.board.values, text, at)
+      }
+      at = entry[#entry]
+      if id ~= '' then entry.event_id = id .. '\n' .. player end
     else
-      entry = { offset = offset }
-      entry.code, entry.detail, at = read_bytes('>I4c0I4c0', text, at)
+      entry = { offset = offset, code = player, detail = id }
     end
     entries[#entries + 1] = entry
   end
@@ -85,7 +70,7 @@ end
 local function read_run(at, key)
   local run = cjson.decode(ARGV[at + 1])
   key = read_views(run.views, read_boards(run.boards, key), run.boards)
-  run.lists = {}
-  run.entries = read_entries(run, ARGV[at + 2])
+  read_lists(run.lists, run.boards, run.views)
+  run.entries = read_entries(run.lists, ARGV[at + 2])
   return run, at + 2, key
 end

@@ -1,8 +1,8 @@
 -- Short names for functions that are called for every event, and helpers for every script. Scripts
 -- print integers with '%d' (less than half the time of '%.0f'), which must be exact up to 2^53-1.
 
-local call, pack = redis.call, struct.pack
-local format, find, sub = string.format, string.find, string.sub
+local call, pack, read_bytes = redis.call, struct.pack, struct.unpack
+local format, sub = string.format, string.sub
 
 if format('%d', 9007199254740991) ~= '9007199254740991' then
   error('ranklog needs a Redis built for 64 bits')

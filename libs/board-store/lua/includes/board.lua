@@ -44,7 +44,7 @@ local function oldest_id_time(board)
 end
 
 local function load_event_id(entry)
-  local board, id = entry.board, entry.event_id
+  local board, id = entry.views.board, entry.event_id
   if id and board.seen[id] == nil then
     board.seen[id] = tonumber(call('ZSCORE', board.event_ids, id)) or false
   end
@@ -53,7 +53,7 @@ end
 -- Whether an event is a duplicate; stores its id if not. Also advances the partition's clock. An
 -- event from before the span is never a duplicate, and its id is not stored.
 local function is_duplicate(entry)
-  local board, id = entry.board, entry.event_id
+  local board, id = entry.views.board, entry.event_id
   board.partition_clock = math.max(board.partition_clock or entry.time, entry.time)
   if not id or entry.time <= oldest_id_time(board) then return false end
   local seen = board.seen[id]

@@ -4,9 +4,24 @@
 local PLAYERS_A_STEP = 500
 local view, columns, tie = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11])
 
+-- The text of a state in a difference (libs/board/state.ts).
+local function state_text(bytes)
+  local state, words = bytes and read_state(bytes, columns), {}
+  if not state then return bytes and format('%d bytes', #bytes) end
+  for i = 1, #state, 3 do
+    local mark = state[i + 2] == 1 and '@' or '~'
+    words[#words + 1] = format('%d%s%d', state[i], mark, state[i + 1])
+  end
+  return table.concat(words, ' ')
+end
+
+local function differ_in_state(kind, player, expected, found)
+  differ(kind, view, player, state_text(expected), state_text(found))
+end
+
 -- The kind of difference between two states.
-local function kind_of(expected, text)
-  local state, other = parse_state(expected, columns), parse_state(text, columns)
+local function kind_of(expected, found)
+  local state, other = read_state(expected, columns), read_state(found, columns)
   if not other then return 'columns' end
   for i = 1, #state, 3 do
     if state[i] ~= other[i] or state[i + 2] ~= other[i + 2] then return 'columns' end
@@ -15,11 +30,11 @@ local function kind_of(expected, text)
 end
 
 local function compare_player(player, expected, live)
-  if not live then return differ('missing', view, player, expected) end
-  if live ~= expected then return differ(kind_of(expected, live), view, player, expected, live) end
-  local state = parse_state(expected, columns)
+  if not live then return differ_in_state('missing', player, expected) end
+  if live ~= expected then return differ_in_state(kind_of(expected, live), player, expected, live) end
+  local state = read_state(expected, columns)
   if tonumber(call('ZSCORE', KEYS[14], member_of(tie, state, player))) ~= state[1] then
-    differ('order', view, player, expected, live)
+    differ_in_state('order', player, expected, live)
   end
 end
 
@@ -41,7 +56,7 @@ end)
 walks['extraPlayers'] = walk_over('HSCAN', KEYS[13], function(players, live)
   local expected = each_of('HMGET', KEYS[12], players)
   for i, player in ipairs(players) do
-    if not expected[i] then differ('extra', view, player, nil, live[i]) end
+    if not expected[i] then differ_in_state('extra', player, nil, live[i]) end
   end
 end)
 
@@ -50,10 +65,10 @@ walks['ranking'] = walk_over('ZSCAN', KEYS[14], function(members, scores)
   for i, member in ipairs(members) do players[i] = sub(member, id_from) end
   local live = each_of('HMGET', KEYS[13], players)
   for i, player in ipairs(players) do
-    local state = live[i] and parse_state(live[i], columns)
+    local state = live[i] and read_state(live[i], columns)
     local member = state and member_of(tie, state, player)
     if member ~= members[i] or tonumber(scores[i]) ~= state[1] then
-      differ('order', view, player, call('HGET', KEYS[12], player), live[i])
+      differ_in_state('order', player, call('HGET', KEYS[12], player), live[i])
     end
   end
 end)

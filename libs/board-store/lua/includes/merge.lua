@@ -7,12 +7,12 @@ local MAX_EXACT = 9007199254740991
 -- The time is that of the latest delta other than 0; without one, that of the earliest event.
 -- Returns whether the sum overflows.
 local function merge_sum(state, old, i, delta, time)
-  local value, at, mark = 0, time, '~'
+  local value, at, mark = 0, time, 0
   if old then value, at, mark = old[i], old[i + 1], old[i + 2] end
   if delta ~= 0 then
-    if mark == '~' or time > at then at = time end
-    value, mark = value + delta, '@'
-  elseif mark == '~' and time < at then
+    if mark == 0 or time > at then at = time end
+    value, mark = value + delta, 1
+  elseif mark == 0 and time < at then
     at = time
   end
   state[i], state[i + 1], state[i + 2] = value, at, mark
@@ -46,16 +46,16 @@ end
 -- The state after an event, or nil if nothing changes; and whether a sum overflows.
 -- Commutes: the same events in any order give the same state, unless a sum overflows.
 local function merge(updates, old, values, time)
-  local state, changed, judged, taken = { 0, 0, '~' }, not old, nil, nil
+  local state, changed, judged, taken = { 0, 0, 0 }, not old, nil, nil
   for c = 1, #updates do
     local update, i = updates[c], 3 * c - 2
     if update == 'sum' then
-      if merge_sum(state, old, i, values[c] or 0, time) then return nil, true end
+      if merge_sum(state, old, i, values[c], time) then return nil, true end
     else
       if update ~= judged then taken = taken_at(updates, update, old, c, values, time) end
       judged = update
       if taken then
-        state[i], state[i + 1], state[i + 2] = values[c], taken, '@'
+        state[i], state[i + 1], state[i + 2] = values[c], taken, 1
       else
         state[i], state[i + 1], state[i + 2] = old[i], old[i + 1], old[i + 2]
       end

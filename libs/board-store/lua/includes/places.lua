@@ -23,21 +23,22 @@ local function head()
   return { stale(), version or '0', call('ZCARD', KEYS[9]) }
 end
 
--- One text of lines, as a client reads it faster than a list; ids have no line breaks.
-local function lines(words)
-  return { table.concat(words, '\n') }
+-- A text of lines, as a client reads it faster than a list (ids have no line breaks), and the states
+-- of the players in it, one after the other (state.lua).
+local function lines(words, states)
+  return { table.concat(words, '\n'), table.concat(states or {}) }
 end
 
 -- The score of a member is the value of the first column, with which its state begins. WITHSCORES
 -- would double the time of ZRANGE.
 local function score_of(state)
-  return tonumber(string.match(state, '^-?%d+'))
+  return (read_bytes('>d', state))
 end
 
 -- Lines: head, then position, competition position and dense position ('' if not counted) of the
 -- first player returned, number of players in the view with worse columns than the last player
 -- returned, `from` and `to`: the first position that the caller chooses from, and the one after the
--- last; then for each player returned: id, state.
+-- last; then the ids of the players returned. With their states.
 local function places(first, limit, from, to)
   local members, found = {}, head()
   if limit > 0 then
@@ -48,10 +49,10 @@ local function places(first, limit, from, to)
   local ids = {}
   for i, member in ipairs(members) do ids[i] = sub(member, id_from) end
   local states = call('HMGET', KEYS[10], unpack(ids))
-  for i, state in ipairs(states) do found[2 * i + 8], found[2 * i + 9] = ids[i], state end
+  for i, id in ipairs(ids) do found[9 + i] = id end
   local columns, last = sub(members[1], 1, columns_width), sub(members[#ids], 1, columns_width)
   found[5] = tie_begin(first, score_of(states[1]), columns)
   if ARGV[8] == '1' then found[6] = different_columns(found[5]) or '' end
   found[7] = found[3] - tie_end(first + #ids - 1, score_of(states[#ids]), last)
-  return lines(found)
+  return lines(found, states)
 end

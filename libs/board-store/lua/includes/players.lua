@@ -7,21 +7,23 @@
 -- include member.lua
 -- include places.lua
 
--- A list: head, then for each player who is in the view: id, state, position, competition position,
--- players with worse columns. `ids` and `texts`: the players and their states, false for none.
-local function places_of(ids, texts)
-  local found, ties = head(), {}
+-- Two lists: head, then for each player who is in the view: id, position, competition position,
+-- players with worse columns; and their states. `ids` and `states`: the players and their states,
+-- false for none.
+local function places_of(ids, states)
+  local found, found_states, ties = head(), {}, {}
   for i, id in ipairs(ids) do
-    local state = texts[i] and parse_state(texts[i], tonumber(ARGV[6]))
+    local state = states[i] and read_state(states[i], tonumber(ARGV[6]))
     local member = state and member_of(tonumber(ARGV[9]), state, id)
     local position = member and call('ZRANK', KEYS[9], member)
     if position then
       local columns, n = sub(member, 1, columns_width), #found
       local key = format('%d ', state[1]) .. columns
       ties[key] = ties[key] or { tie_of(position, state[1], columns) }
-      found[n + 1], found[n + 2], found[n + 3] = id, texts[i], position
-      found[n + 4], found[n + 5] = ties[key][1], found[3] - ties[key][2]
+      found[n + 1], found[n + 2] = id, position
+      found[n + 3], found[n + 4] = ties[key][1], found[3] - ties[key][2]
+      found_states[#found_states + 1] = states[i]
     end
   end
-  return found
+  return found, found_states
 end

@@ -16,11 +16,12 @@ local function probe_better_columns(ranking, score, columns)
   return better
 end
 
--- The position of a player (false if not in the ranking) and, if published, the competition one.
+-- The position of a player and, if published, the competition one; -1 if not in the ranking.
 local function positions(view, state, player)
   local board, member = view.board, view.members[player]
-  local position = call('ZRANK', view.ranking, member)
-  if not position or not board.competition then return position end
+  local position = member and call('ZRANK', view.ranking, member) or -1
+  if not board.competition then return position end
+  if position < 0 then return position, position end
   local columns = sub(member, 1, board.columns_width)
   return position, probe_better_columns(view.ranking, state[1], columns)
 end

@@ -5,7 +5,7 @@
 -- include view.lua
 
 local function unexpired_views(entry)
-  local board = entry.board
+  local board = entry.views.board
   if not board.canExpire then return entry.views end
   local unexpired = {}
   for _, view in ipairs(entry.views) do
@@ -16,11 +16,11 @@ end
 
 -- Sets view.next, the player's next state. Returns if any state changes, and if a sum overflows.
 local function find_next_states(entry, views)
-  local changes, player, updates = false, entry.player, entry.board.updates
+  local changes, player, updates = false, entry.player, entry.views.board.updates
   for i = 1, #views do
     local view = views[i]
     local overflow
-    view.next, overflow = merge(updates, view.states[player], entry.values, entry.time)
+    view.next, overflow = merge(updates, view.states[player], entry, entry.time)
     if overflow then return false, true end
     changes = changes or view.next ~= nil
   end
@@ -33,8 +33,8 @@ local OVERFLOW = 'a sum of board "%s" would leave +-(2^53-1) minor units'
 
 -- The content of a board depends on the order of these checks.
 local function apply_entry(entry)
-  local board = entry.board
-  if not board then return write_dead_letter(entry, entry.code, entry.detail) end
+  if entry.code then return write_dead_letter(entry, entry.code, entry.detail) end
+  local board = entry.views.board
   advance_clock(board, entry.time)
   if board.span and is_duplicate(entry) then return end
   local views = unexpired_views(entry)
@@ -67,7 +67,7 @@ local function load_run(run, partition, applied_offset, last, unmuted)
   for _, entry in ipairs(run.entries) do
     if entry.offset > applied_offset and entry.offset <= last then
       fresh[#fresh + 1] = entry
-      if entry.board then
+      if entry.views then
         request_states(entry)
         load_event_id(entry)
       end

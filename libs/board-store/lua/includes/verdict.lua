@@ -2,10 +2,12 @@
 -- the outbox, scored by the call's last offset. Leader changes are last. A member has these parts,
 -- which begin with their kind (B). Letters are formats of struct; a text follows its length (I4):
 --   HEAD         of the changes and leaders in a view: number of the view (H), generation, columns
---                (JSON), view, version (d), 2 if a place has a competition rank, else 1 (B)
---   CHANGE       in one view: offset (d), number of the view (H), 1 if the player was in it before,
---                else 0 (B), place before (if 1), place after, number of passed players (B), for
---                each: new rank (d), id. A place: ranks, columns in sort direction (d each)
+--                (JSON), view, version (d), 1 if its changes have competition ranks, else 0 (B), 1 if
+--                they name passed players, else 0 (B)
+--   CHANGE       in one view: offset (d), number of the view (H), then before and after (d each):
+--                rank (0 before if the player was not in the view), columns in sort direction,
+--                competition rank if the head says so. Then if the head says so: number of passed
+--                players (B), for each: new rank (d), id
 --   LEADERS      offset (d), number of the view (H), version at the last report (d; NaN for none),
 --                top, top before (leaders.lua)
 --   DEAD_LETTER  offset (d), code, detail
@@ -23,8 +25,9 @@ end
 local function write_head(view)
   local board = view.board
   local generation, columns, text = board.generation, board.columns, view.text
-  write(pack('>BHI4c0I4c0I4c0dB', HEAD, view.number, #generation, generation, #columns, columns,
-    #text, text, tonumber(view.version), board.competition and 2 or 1))
+  write(pack('>BHI4c0I4c0I4c0dBB', HEAD, view.number, #generation, generation, #columns, columns,
+    #text, text, tonumber(view.version), board.competition and 1 or 0,
+    board.overtook > 0 and 1 or 0))
   view.has_head = true
 end
 
@@ -32,22 +35,20 @@ local function write_dead_letter(entry, code, detail)
   write(pack('>BdI4c0I4c0', DEAD_LETTER, entry.offset, #code, code, #detail, detail))
 end
 
--- Positions count from 0, ranks from 1.
-local function placing(position, better, state)
-  local bytes = better and pack('>ddd', position + 1, better + 1, state[1])
-    or pack('>dd', position + 1, state[1])
-  for i = 4, #state, 3 do bytes = bytes .. pack('>d', state[i]) end
-  return bytes
+-- What most boards need is packed in one step: a step costs more than its numbers.
+local function write_change(view, entry, before, after, old, state)
+  write(pack('>BdHdddd', CHANGE, entry.offset, view.number, before + 1, after + 1, old[1], state[1]))
+  for i = 4, #state, 3 do write(pack('>dd', old[i], state[i])) end
 end
 
 -- The first `overtook` players after the new position, up to the old one (a new player: the last).
 local function passed(view, before, after)
-  local board, players = view.board, {}
-  if board.overtook == 0 then return '\0' end
-  local last = math.min(before or call('ZCARD', view.ranking) - 1, after + board.overtook)
+  local players = {}
+  local last = math.min(before < 0 and call('ZCARD', view.ranking) - 1 or before,
+    after + view.board.overtook)
   if last <= after then return '\0' end
   for i, member in ipairs(call('ZRANGE', view.ranking, after + 1, last)) do
-    local id = sub(member, board.id_from)
+    local id = sub(member, view.board.id_from)
     players[i] = pack('>dI4c0', after + i + 1, #id, id)
   end
   return pack('>B', #players) .. table.concat(players)

@@ -30,9 +30,9 @@ end
 
 local function load_states(view)
   for first, last in chunks(view.to_read) do
-    local texts = call('HMGET', view.players, unpack(view.to_read, first, last))
-    for i, text in ipairs(texts) do
-      view.states[view.to_read[first + i - 1]] = text and parse_state(text, #view.board.updates)
+    local found = call('HMGET', view.players, unpack(view.to_read, first, last))
+    for i, bytes in ipairs(found) do
+      view.states[view.to_read[first + i - 1]] = bytes and read_state(bytes, #view.board.updates)
     end
   end
 end
@@ -67,15 +67,14 @@ local function move_player(view, entry)
     view.moved[#view.moved + 1] = player
   end
   if not view.live then return end
-  local before, better_before
-  if old then before, better_before = positions(view, old, player) end
+  local before, better_before = positions(view, old, player)
   update_ranking(view, player, state)
   local after, better_after = positions(view, state, player)
   if board.changes == 'moved' and before == after and better_before == better_after then return end
   if not view.has_head then write_head(view) end
-  write(pack('>BdHB', CHANGE, entry.offset, view.number, before and 1 or 0)
-    .. (before and placing(before, better_before, old) or '')
-    .. placing(after, better_after, state) .. passed(view, before, after))
+  write_change(view, entry, before, after, old or state, state)
+  if board.competition then write(pack('>dd', better_before + 1, better_after + 1)) end
+  if board.overtook > 0 then write(passed(view, before, after)) end
 end
 
 local function store_ranking(view)
@@ -93,7 +92,7 @@ end
 local function store_view(view)
   local states = {}
   for i, player in ipairs(view.moved) do
-    states[2 * i - 1], states[2 * i] = player, state_text(view.states[player])
+    states[2 * i - 1], states[2 * i] = player, state_bytes(view.states[player])
   end
   call_in_chunks('HSET', view.players, states)
   if not view.live and not view.board.unranked then store_ranking(view) end
