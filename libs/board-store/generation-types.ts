@@ -76,7 +76,7 @@ export interface ComparisonCursor {
   readonly rest: readonly ComparisonWalk[];
 }
 
-/** A difference between a live board and the log. `expected` and `found` of a player are state texts (libs/board/state.ts). */
+/** A difference between a live board and the log. `expected` and `found` of a player are states in hexadecimal (libs/board/state.ts). */
 export interface Difference {
   readonly view: string;
   readonly kind:

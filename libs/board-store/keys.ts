@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** The version of the layout, part of the keys of each shard: a ranklog with another layout finds no boards and misreads none. */
-const LAYOUT = 2;
+const LAYOUT = 3;
 
 /**
  * Every key of ranklog in Redis, with its type and what it holds. `a -> b` is a hash field and its value, or a member and its

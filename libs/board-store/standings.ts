@@ -109,16 +109,13 @@ interface Places {
   readonly from: number;
   readonly to: number;
   readonly entries: readonly Standing[];
-  readonly lastState: PlayerState | undefined;
+  readonly lastState: PlayerState;
   readonly bounds?: Bounds | undefined;
 }
 
 /** Reads a reply of lua/includes/places.lua. */
-export function placesOf(
-  definition: BoardDefinition,
-  view: string,
-  { words, states }: PlacesReply,
-): Places {
+export function placesOf(definition: BoardDefinition, view: string, reply: PlacesReply): Places {
+  const { words, states } = reply;
   const [first = 0, better = 0, dense = 0, worse = 0, from = 0, to = 0] = words
     .slice(3, HEAD_LENGTH)
     .map(Number);
@@ -135,7 +132,7 @@ export function placesOf(
     };
     return players.map((player, index) => ({ rank: begin + index + 1, ...shared, ...player }));
   });
-  return { definition, head, first, from, to, entries, lastState: states.at(-1) };
+  return { definition, head, first, from, to, entries, lastState: states.at(-1) ?? [] };
 }
 
 const HEAD_LENGTH = 9;
@@ -145,13 +142,8 @@ const DENSE = 5;
 export function standingsOf(page: Places): Standings {
   const { definition, head, first, from, to, entries, lastState, bounds = ['', ''] } = page;
   const last = entries.at(-1);
-  const end = last &&
-    lastState && {
-      view: head.view,
-      state: stateBytes(lastState),
-      playerId: last.playerId,
-      bounds,
-    };
+  const state = stateBytes(lastState);
+  const end = last && { view: head.view, state, playerId: last.playerId, bounds };
   const isEnd = first + entries.length >= to;
   return {
     ...head,
@@ -193,11 +185,8 @@ export function histogramOf(definition: BoardDefinition, view: string, reply: Re
 }
 
 /** Reads a reply of lua/includes/players.lua; entries are in order. */
-export function playersOf(
-  definition: BoardDefinition,
-  view: string,
-  { words, states }: PlacesReply,
-) {
+export function playersOf(definition: BoardDefinition, view: string, reply: PlacesReply) {
+  const { words, states } = reply;
   const head = headOf(definition, view, words);
   const entries = rowsOf(words.slice(3), 4).map(
     ([playerId = '', position, better, worse], index): Standing => ({

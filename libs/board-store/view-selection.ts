@@ -1,8 +1,8 @@
 import {
-  BYTES_OF_A_COLUMN,
   definitionHash,
   derived,
   EARLIEST_TIME,
+  isState,
   LATEST_TIME,
   parseView,
   readableView,
@@ -83,7 +83,7 @@ export function pageEndOf(
 ): { readonly end: PageEnd; readonly readable: ReadableView } {
   const [hash, view, stateHex, playerId, ...bounds] = decodeCursor<CursorWords>(cursor, 6);
   const state = Buffer.from(stateHex, 'hex');
-  const isOurs = state.length === BYTES_OF_A_COLUMN * definition.columns.length;
+  const isOurs = isState(state, definition.columns.length);
   if (hash !== hashOf(definition) || !isOurs || !bounds.every(isBound))
     throw new InvalidReadError(
       'after',

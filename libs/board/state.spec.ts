@@ -1,13 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  decimalColumns,
-  parseState,
-  reachTime,
-  readStates,
-  sortDirection,
-  stateBytes,
-} from './state.js';
+import { decimalColumns, reachTime, readStates, sortDirection, stateBytes } from './state.js';
 
 const desc = { name: 'points', update: 'sum', order: 'desc', decimals: 0 } as const;
 const asc = { name: 'seconds', update: 'best', order: 'asc', decimals: 3 } as const;
@@ -48,20 +41,10 @@ describe('states in Redis', () => {
   );
 });
 
-describe('the text of a state', () => {
-  it('reads as value, time and `settled` of each column', () => {
-    // prettier-ignore
-    expect(parseState('-9007199254740991@1795167600123 0~-62135596800000 9007199254740991@0')).toEqual([
-      { value: -9007199254740991, time: 1795167600123, settled: true },
-      { value: 0, time: -62135596800000, settled: false },
-      { value: 9007199254740991, time: 0, settled: true },
-    ]);
-  });
-
-  it('has the latest of its times as reach time', () => {
-    expect(reachTime(parseState('1@5 2~9 3@-7'))).toBe(9);
-    expect(reachTime(parseState('1@-5'))).toBe(-5);
-  });
+it('the reach time is the latest time of the columns', () => {
+  const stateOf = (...times: number[]) => times.map((time) => ({ value: 1, time, settled: true }));
+  expect(reachTime(stateOf(5, 9, -7))).toBe(9);
+  expect(reachTime(stateOf(-5))).toBe(-5);
 });
 
 describe('columns as people read them', () => {

@@ -19,23 +19,24 @@ export function sortDirection({ order }: Pick<Column, 'order'>, minor: number): 
   return (order === 'desc' ? -minor : minor) + 0;
 }
 
-/** Of a state in Redis. */
-export const BYTES_OF_A_COLUMN = 17;
+/** In Redis, a column of a state is its value and its time as doubles, then 1 if it is settled, else 0. */
+const BYTES_OF_A_COLUMN = 17;
 
-/** Reads states as Redis stores them, one after the other. A column: value and time as doubles, 1 if settled, else 0. */
-export function readStates(bytes: Buffer, columns: number): PlayerState[] {
-  const all: ColumnState[] = [];
-  for (let at = 0; at < bytes.length; at += BYTES_OF_A_COLUMN) {
-    const [value, time] = [bytes.readDoubleBE(at), bytes.readDoubleBE(at + 8)];
-    all.push({ value, time, settled: bytes[at + 16] === 1 });
-  }
-  const count = all.length / columns;
-  return Array.from({ length: count }, (_, index) =>
-    all.slice(index * columns, (index + 1) * columns),
-  );
+export function isState(bytes: Buffer, columns: number): boolean {
+  return bytes.length === BYTES_OF_A_COLUMN * columns;
 }
 
-/** The inverse of readStates. */
+/** Reads states that follow each other. */
+export function readStates(bytes: Buffer, columns: number): PlayerState[] {
+  const states: ColumnState[][] = [];
+  for (let at = 0; at < bytes.length; at += BYTES_OF_A_COLUMN) {
+    if (at % (columns * BYTES_OF_A_COLUMN) === 0) states.push([]);
+    const [value, time] = [bytes.readDoubleBE(at), bytes.readDoubleBE(at + 8)];
+    states.at(-1)?.push({ value, time, settled: bytes[at + 16] === 1 });
+  }
+  return states;
+}
+
 export function stateBytes(state: PlayerState): Buffer {
   const bytes = Buffer.alloc(BYTES_OF_A_COLUMN * state.length);
   for (const [index, { value, time, settled }] of state.entries()) {
@@ -43,19 +44,6 @@ export function stateBytes(state: PlayerState): Buffer {
     bytes.writeUInt8(settled ? 1 : 0, bytes.writeDoubleBE(time, at));
   }
   return bytes;
-}
-
-/** Reads the text of a state in a difference: `value@time` for each column, `value~time` if not settled. */
-export function parseState(text: string): PlayerState {
-  return text.split(' ').map((word) => {
-    const at = word.indexOf('@');
-    const mark = at < 0 ? word.indexOf('~') : at;
-    return {
-      value: Number(word.slice(0, mark)),
-      time: Number(word.slice(mark + 1)),
-      settled: at >= 0,
-    };
-  });
 }
 
 /** The latest time of the columns, in ms. It breaks ties. In a `latest` column, a repeated value sets a new time (decision 16). */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseBoardsFile, type BoardDefinition } from '#board';
+import { parseBoardsFile, stateBytes, type BoardDefinition } from '#board';
 import type { Difference } from '#board-store';
 import type { VerifyReport } from '../verify/verify.js';
 import { reportJson, reportText } from './verify-report.js';
@@ -10,6 +10,12 @@ const [ARENA] = parseBoardsFile(
 ) as [BoardDefinition];
 const TIME = 1_767_225_600_000;
 const REACHED = '2026-01-01T00:00:00.000Z';
+
+/** A state in hexadecimal. */
+function hexOf(...columns: readonly [value: number, time: number][]): string {
+  const state = columns.map(([value, time]) => ({ value, time, settled: true }));
+  return stateBytes(state).toString('hex');
+}
 
 function report(differences: readonly Difference[], count = differences.length): VerifyReport {
   return {
@@ -49,10 +55,10 @@ describe('the report of verify', () => {
         view: 'all',
         kind: 'columns',
         playerId: 'ada',
-        expected: `-1250@${TIME} 7@${TIME - 1}`,
-        found: `-1300@${TIME} 7@${TIME - 1}`,
+        expected: hexOf([-1250, TIME], [7, TIME - 1]),
+        found: hexOf([-1300, TIME], [7, TIME - 1]),
       },
-      { view: 'all', kind: 'extra', playerId: 'bob', found: `-1~${TIME} 0~${TIME}` },
+      { view: 'all', kind: 'extra', playerId: 'bob', found: hexOf([-1, TIME], [0, TIME]) },
     ];
     expect(reportJson(report(differences))).toMatchObject({
       equal: false,
@@ -79,10 +85,10 @@ describe('the report of verify', () => {
   });
 
   it('shows an invalid state as it is', () => {
-    const damaged: Difference = { view: 'all', kind: 'columns', playerId: 'ada', found: 'hello' };
-    expect(reportJson(report([damaged])).differences).toMatchObject([{ found: { raw: 'hello' } }]);
-    const short: Difference = { ...damaged, found: `-1@${TIME}` };
-    expect(reportText(report([short]))).toContain(`(invalid) -1@${TIME}`);
+    const damaged: Difference = { view: 'all', kind: 'columns', playerId: 'ada', found: '3132' };
+    expect(reportJson(report([damaged])).differences).toMatchObject([{ found: { raw: '3132' } }]);
+    const short: Difference = { ...damaged, found: hexOf([-1, TIME]) };
+    expect(reportText(report([short]))).toContain(`(invalid) ${hexOf([-1, TIME])}`);
   });
 
   it('shows the times of views and clocks', () => {

@@ -1,4 +1,11 @@
-import { decimalColumns, formatTime, parseState, reachTime, type BoardDefinition } from '#board';
+import {
+  decimalColumns,
+  formatTime,
+  isState,
+  readStates,
+  reachTime,
+  type BoardDefinition,
+} from '#board';
 import type { Difference, TooManyViews } from '#board-store';
 import type { VerifyReport } from '../verify/verify.js';
 import { table } from './output.js';
@@ -69,13 +76,12 @@ function sideOf(definition: BoardDefinition, kind: Difference['kind'], text?: st
   return { json: { expiresAt: text === 'never' ? null : time }, text: `expires ${time}` };
 }
 
-/** Columns and reach time of a state; the text itself if it is not a valid state. */
+/** Columns and reach time of a state; the text itself if it is no state of the board. */
 function stateSide(definition: BoardDefinition, text: string) {
-  const state = parseState(text);
-  const isValid =
-    state.length === definition.columns.length &&
-    state.every(({ value, time }) => Number.isSafeInteger(value) && Number.isSafeInteger(time));
-  if (!isValid) return { json: { raw: text }, text: `(invalid) ${text}` };
+  const bytes = Buffer.from(text, 'hex');
+  const count = definition.columns.length;
+  const [state] = isState(bytes, count) ? readStates(bytes, count) : [];
+  if (state === undefined) return { json: { raw: text }, text: `(invalid) ${text}` };
   const columns = decimalColumns(
     definition,
     state.map(({ value }) => value),

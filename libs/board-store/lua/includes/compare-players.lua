@@ -4,19 +4,15 @@
 local PLAYERS_A_STEP = 500
 local view, columns, tie = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11])
 
--- The text of a state in a difference (libs/board/state.ts).
-local function state_text(bytes)
-  local state, words = bytes and read_state(bytes, columns), {}
-  if not state then return bytes and format('%d bytes', #bytes) end
-  for i = 1, #state, 3 do
-    local mark = state[i + 2] == 1 and '@' or '~'
-    words[#words + 1] = format('%d%s%d', state[i], mark, state[i + 1])
-  end
-  return table.concat(words, ' ')
+-- Bytes in hexadecimal, as replies are texts; nil for none.
+local function hex(bytes)
+  return bytes and string.gsub(bytes, '.', function(byte)
+    return format('%02x', string.byte(byte))
+  end)
 end
 
 local function differ_in_state(kind, player, expected, found)
-  differ(kind, view, player, state_text(expected), state_text(found))
+  differ(kind, view, player, hex(expected), hex(found))
 end
 
 -- The kind of difference between two states.
