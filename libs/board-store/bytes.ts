@@ -54,28 +54,24 @@ export class ByteReader {
   }
 
   double(): number {
-    return this.bytes.readDoubleBE(this.skip(8));
-  }
-
-  doubleAt(at: number): number {
-    return this.bytes.readDoubleBE(at);
+    return this.bytes.readDoubleBE(this.#skip(8));
   }
 
   uint8(): number {
-    return this.bytes.readUInt8(this.skip(1));
+    return this.bytes.readUInt8(this.#skip(1));
   }
 
   uint16(): number {
-    return this.bytes.readUInt16BE(this.skip(2));
+    return this.bytes.readUInt16BE(this.#skip(2));
   }
 
   text(): string {
-    const begin = this.skip(this.bytes.readUInt32BE(this.skip(LENGTH_BYTES)));
+    const begin = this.#skip(this.bytes.readUInt32BE(this.#skip(LENGTH_BYTES)));
     return this.bytes.toString('utf8', begin, this.#at);
   }
 
-  /** Skips bytes; returns where they begin. */
-  skip(count: number): number {
+  /** Where the next `count` bytes begin. */
+  #skip(count: number): number {
     this.#at += count;
     return this.#at - count;
   }

@@ -8,10 +8,6 @@ const HEAD = 0;
 const CHANGE = 1;
 const LEADERS = 2;
 
-const BYTES_OF_A_NUMBER = 8;
-/** Each number of a change, before and after. */
-const BYTES_OF_A_PAIR = 2 * BYTES_OF_A_NUMBER;
-
 /** What the readers of rank changes and leader changes need of the columns, so that none needs the definition. */
 export function columnsText(columns: readonly Column[]): string {
   return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
@@ -60,8 +56,8 @@ class VerdictReader {
   #head(): ViewHead {
     const { bytes } = this;
     const generation = bytes.text();
-    const columns = (JSON.parse(bytes.text()) as Column[]).map((column) => {
-      return { ...column, json: `${JSON.stringify(column.name)}:"` };
+    const columns = (JSON.parse(bytes.text()) as Column[]).map((column, index) => {
+      return { ...column, json: `${index > 0 ? ',' : ''}${JSON.stringify(column.name)}:"` };
     });
     const [view, version] = [bytes.text(), bytes.double()];
     const [hasCompetitionRanks, namesPassed] = [bytes.uint8() === 1, bytes.uint8() === 1];
@@ -78,37 +74,29 @@ class VerdictReader {
 
   /** Adds a movement to the rank change of its event. Makes JSON without objects in between, for speed. */
   #addChange(offset: number): void {
+    const { bytes } = this;
     const head = this.#readHead();
-    const pairs = 1 + head.columns.length + (head.hasCompetitionRanks ? 1 : 0);
-    const begin = this.bytes.skip(pairs * BYTES_OF_A_PAIR);
-    const [before, after] = [
-      this.#place(head, begin),
-      this.#place(head, begin + BYTES_OF_A_NUMBER),
-    ];
+    const [rankBefore, rankAfter] = [bytes.double(), bytes.double()];
+    let [before, after] = ['', ''];
+    for (const column of head.columns) {
+      before += `${column.json}${decimalText(column, bytes.double())}"`;
+      after += `${column.json}${decimalText(column, bytes.double())}"`;
+    }
+    before = `"columns":{${before}}}`;
+    after = `"columns":{${after}}}`;
+    if (head.hasCompetitionRanks) {
+      before = `"competitionRank":${bytes.double()},${before}`;
+      after = `"competitionRank":${bytes.double()},${after}`;
+    }
+    before = rankBefore === 0 ? 'null' : `{"rank":${rankBefore},${before}`;
     const overtook = head.namesPassed ? this.#overtook() : '';
-    const movement = `${head.json}${before},"after":${after}${overtook}}`;
+    const movement = `${head.json}${before},"after":{"rank":${rankAfter},${after}${overtook}}`;
     const last = this.#verdicts.at(-1);
     if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${movement}`;
     else {
       const { generation } = head;
       this.#verdicts.push({ kind: 'rankChange', offset, generation, changes: movement });
     }
-  }
-
-  /** A place whose rank is at `at`; its other numbers follow, a pair apart. */
-  #place({ columns, hasCompetitionRanks }: ViewHead, at: number): string {
-    const { bytes } = this;
-    const rank = bytes.doubleAt(at);
-    if (rank === 0) return 'null';
-    let values = '';
-    for (const column of columns) {
-      at += BYTES_OF_A_PAIR;
-      values += `${values && ','}${column.json}${decimalText(column, bytes.doubleAt(at))}"`;
-    }
-    const competition = hasCompetitionRanks
-      ? `,"competitionRank":${bytes.doubleAt(at + BYTES_OF_A_PAIR)}`
-      : '';
-    return `{"rank":${rank}${competition},"columns":{${values}}}`;
   }
 
   /** A player who is passed falls back by one rank. */
