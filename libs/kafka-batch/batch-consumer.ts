@@ -42,14 +42,13 @@ export interface ConsumerHealth {
 }
 
 /**
- * For low latency: a resumed partition is fetched within maxWaitTimeInMs, and a new partition is found within metadataMaxAge.
+ * A new partition is found within metadataMaxAge. `takingEveryFetch` sets how long a fetch waits.
  * maxBytesPerPartition bounds the memory of fetches. Kafka returns a larger batch alone.
  */
 const CONSUMER_DEFAULTS = {
   sessionTimeout: 10_000,
   rebalanceTimeout: 30_000,
   heartbeatInterval: 1_000,
-  maxWaitTimeInMs: 200,
   maxBytesPerPartition: 262_144,
   metadataMaxAge: 15_000,
   // kafkajs never resets its count of failures while the consumer is a member, so the waits must stay short

@@ -98,6 +98,8 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
 declare module 'kafkajs/src/consumer/consumerGroup.js' {
   export default class ConsumerGroup {
     memberId: string | null;
+    maxWaitTime: number;
+    paused(): readonly object[];
     heartbeat(options: { interval: number }): Promise<void>;
     recoverFromFetch(error: Error): Promise<void>;
   }

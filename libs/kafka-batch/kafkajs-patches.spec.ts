@@ -93,9 +93,11 @@ describe('a patched runner', () => {
   const markers = () => new Batch('t', '5', { ...MARKERS_ONLY, messages: MARKERS });
 
   /** A runner of kafkajs, and the offsets that it resolved. */
-  function runnerOf(eachBatch: EachBatchHandler) {
+  function runnerOf(eachBatch: EachBatchHandler, paused: { topic: string }[] = []) {
     const resolved: string[] = [];
     const consumerGroup = {
+      maxWaitTime: 5_000,
+      paused: () => paused,
       fetch: () => Promise.resolve([markers()]),
       resolveOffset: ({ offset }: { offset: string }) => resolved.push(offset),
       heartbeat: () => Promise.resolve(),
@@ -120,6 +122,24 @@ describe('a patched runner', () => {
     expect(resolved).toEqual([]);
     taken[0]!.resolveOffset(batch.lastOffset());
     expect(resolved).toEqual(['8']);
+  });
+
+  it('waits less for a fetch while a partition is paused, if its handler takes every fetch', async () => {
+    const handle = () => Promise.resolve();
+    const waitOf = async ({ runner }: ReturnType<typeof runnerOf>) => {
+      await runner.fetch(1);
+      return runner.consumerGroup.maxWaitTime;
+    };
+    expect(await waitOf(runnerOf(handle))).toBe(5_000);
+    expect(await waitOf(runnerOf(takingEveryFetch(() => handle())))).toBe(500);
+    expect(
+      await waitOf(
+        runnerOf(
+          takingEveryFetch(() => handle()),
+          [{ topic: 't' }],
+        ),
+      ),
+    ).toBe(200);
   });
 
   it('skips a fetch without data records for any other handler', async () => {

@@ -196,10 +196,20 @@ export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset'> {
 
 const everyFetchHandlers = new WeakSet<EachBatchHandler>();
 
-/** Makes kafkajs call this handler also for fetches without data records. The handler must resolve their last offset. */
+/** How long Kafka waits before it answers a fetch without records. */
+const FETCH_WAIT_MS = { usually: 500, whilePaused: 200 };
+
+/**
+ * Makes kafkajs call this handler also for fetches without data records. The handler must resolve their last offset. Fetches
+ * wait less while a partition is paused: when it is resumed, kafkajs asks for it only after the fetch under way.
+ */
 export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler {
   everyFetchHandlers.add(eachBatch);
   return eachBatch;
+}
+
+function takesEveryFetch({ eachBatch }: Runner): boolean {
+  return eachBatch !== null && everyFetchHandlers.has(eachBatch);
 }
 
 /**
@@ -209,18 +219,20 @@ export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler 
 function deliverEveryFetch(): void {
   replace(Runner.prototype, 'fetch', (fetch) => {
     return async function (this: Runner, nodeId) {
+      const group = this.consumerGroup;
+      if (takesEveryFetch(this))
+        group.maxWaitTime = FETCH_WAIT_MS[group.paused().length > 0 ? 'whilePaused' : 'usually'];
       const askedAt = performance.now();
       const batches = await fetch.call(this, nodeId);
       return batches.map((batch) => {
-        const fetchedSince = seen(this.consumerGroup, `${batch.topic}/${batch.partition}`);
+        const fetchedSince = seen(group, `${batch.topic}/${batch.partition}`);
         return Object.assign(batch, { askedAt, fetchedSince });
       });
     };
   });
   replace(Runner.prototype, 'handleBatch', (handleBatch) => {
     return async function (this: Runner, batch) {
-      const takesAll = this.eachBatch !== null && everyFetchHandlers.has(this.eachBatch);
-      if (!takesAll || !this.running || !batch.isEmptyDueToFiltering())
+      if (!takesEveryFetch(this) || !this.running || !batch.isEmptyDueToFiltering())
         return handleBatch.call(this, batch);
       await this.processEachBatch(batch);
       await this.heartbeat();

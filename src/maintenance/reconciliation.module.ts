@@ -55,12 +55,12 @@ function createMaintenance(
     },
     {
       onFailure: "boards can't be built now",
-      everyMs: 1_000,
+      everyMs: 2_000,
       run: (signal: AbortSignal) => builder.build(signal),
     },
     {
       onFailure: 'discarded generations could not be deleted',
-      everyMs: 2_000,
+      everyMs: 5_000,
       run: (signal: AbortSignal) => sweepGenerations(catalog, signal),
     },
     {

@@ -85,7 +85,7 @@ export class Metrics {
   readonly gauges: Readonly<Record<keyof typeof GAUGES, Gauge>>;
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry });
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 50 });
     const registers = [this.registry];
     const gauges = Object.entries(GAUGES).map(([name, { help, labels }]) => [
       name,
