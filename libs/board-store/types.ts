@@ -109,18 +109,13 @@ export type ApplyRefusal =
 
 /** A result or a dead letter, readable without a definition. A record that changes nothing that is published has none. */
 export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;
+export type DeadLetterVerdict = DeadLetterEntry;
 export interface RankChangeVerdict {
   readonly kind: 'rankChange';
   readonly offset: number;
   readonly generation: string;
   /** The movements in all views: RankMovements in JSON, with commas in between, as they are published. */
   changes: string;
-}
-export interface DeadLetterVerdict {
-  readonly kind: 'deadLetter';
-  readonly offset: number;
-  readonly code: string;
-  readonly detail: string;
 }
 
 /** The top of a view differs from what was last reported. */

@@ -165,13 +165,9 @@ export class ScoreProducer {
     for (const chunk of sendChunks(messages)) {
       const placed = chunk.map((message) => ({ ...message, ...place }));
       const [sent] = await this.#producer.send({ topic, messages: placed, acks: -1 });
-      const first = Number(sent?.baseOffset);
+      const [partition, first] = [sent?.partition ?? NaN, Number(sent?.baseOffset)];
       for (const [index, message] of chunk.entries())
-        acknowledged.set(message, {
-          topic,
-          partition: sent?.partition ?? NaN,
-          offset: first + index,
-        });
+        acknowledged.set(message, { topic, partition, offset: first + index });
     }
   }
 

@@ -96,6 +96,8 @@ export const isFenced = hasType(
   'INVALID_TXN_STATE',
 );
 
+export const isUnknownTopic = hasType('UNKNOWN_TOPIC_OR_PARTITION');
+
 export const isTooLarge = hasType('MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE');
 
 /** The coordinator still completes the transaction before. */

@@ -10,7 +10,7 @@ import {
   type ClusterLease,
 } from './cluster.js';
 import { logBatch, toRecord } from './committed-messages.js';
-import type { LogRange } from './errors.js';
+import { isUnknownTopic, type LogRange } from './errors.js';
 import type { KafkaRecord } from './types.js';
 
 const FIRST_STRIDE = 64;
@@ -26,11 +26,7 @@ export async function partitionCount(kafka: Kafka, topic: string): Promise<numbe
   try {
     return await lookUp(countsOf(kafka), topic, (leaders) => Promise.resolve(leaders.size));
   } catch (error) {
-    if (
-      error instanceof kafkajs.KafkaJSProtocolError &&
-      error.type === 'UNKNOWN_TOPIC_OR_PARTITION'
-    )
-      return 0;
+    if (isUnknownTopic(error)) return 0;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { TopicNames } from '#contracts';
+import { isUnknownTopic } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 
@@ -162,10 +163,7 @@ async function whenKnown<T>(request: () => Promise<T>): Promise<T> {
     try {
       return await request();
     } catch (error) {
-      const isUnknown =
-        error instanceof kafkajs.KafkaJSProtocolError &&
-        error.type === 'UNKNOWN_TOPIC_OR_PARTITION';
-      if (!isUnknown || attempt === MAX_TRIES) throw error;
+      if (!isUnknownTopic(error) || attempt === MAX_TRIES) throw error;
       await delay(RETRY_PAUSE_MS);
     }
   }
