@@ -7,20 +7,13 @@ import Encoder from 'kafkajs/src/protocol/encoder.js';
 import produceVersions from 'kafkajs/src/protocol/requests/produce/index.js';
 import { Backoff } from './backoff.js';
 import { isBusy, isConcurrent } from './errors.js';
-import {
-  encodeBatches,
-  stamp,
-  type OutgoingRecord,
-  type ProducerIdentity,
-} from './record-batch.js';
+import { stamp, type EncodedBatch, type ProducerIdentity } from './record-batch.js';
 
-/** A partition of a topic, and the records to add to it, in order. */
-export interface PartitionMessages {
+/** A partition of a topic, and the batches to add to it, in order. */
+export interface PartitionBatches {
   readonly topic: string;
   readonly partition: number;
-  readonly messages: readonly OutgoingRecord[];
-  /** Size limit of a batch of the topic; counts below 1 MiB. */
-  readonly maxBytes?: number;
+  readonly batches: readonly EncodedBatch[];
 }
 
 /** An offset of a consumer group. */
@@ -82,7 +75,7 @@ export class ProducerSession {
     this.#deadline = performance.now() + TRANSACTION_TIMEOUT_MS;
   }
 
-  async addPartitions(parts: readonly PartitionMessages[]): Promise<void> {
+  async addPartitions(parts: readonly PartitionBatches[]): Promise<void> {
     if (parts.length === 0) return;
     const topics = parts.map(({ topic, partition }) => ({ topic, partitions: [partition] }));
     await this.#repeat(async () =>
@@ -97,9 +90,9 @@ export class ProducerSession {
   }
 
   /** Sends the batches of a partition one after the other. */
-  async produce({ topic, partition, messages, maxBytes }: PartitionMessages): Promise<void> {
+  async produce({ topic, partition, batches }: PartitionBatches): Promise<void> {
     const place = `${topic}/${partition}`;
-    for (const batch of encodeBatches(messages, maxBytes)) {
+    for (const batch of batches) {
       const sequence = this.#sequences.get(place) ?? 0;
       stamp(batch, this.#identity, sequence);
       await this.#repeat(async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Kafka } from 'kafkajs';
 import protocolErrors from 'kafkajs/src/protocol/error.js';
 import { ProducerFencedError, PublishOutcomeUnknownError } from './errors.js';
+import { BatchEncoder } from './record-batch.js';
 import { TransactionalPublisher } from './transactional-publisher.js';
 
 type Step = 'connect' | 'init' | 'partitions' | 'group' | 'produce' | 'offset' | 'commit' | 'abort';
@@ -69,16 +70,14 @@ class Fixture {
   }
 }
 
-const publication = (count: number) => ({
-  records: [
-    {
-      topic: 'results',
-      partition: 3,
-      messages: Array.from({ length: count }, (_, index) => ({ value: `value ${index}.` })),
-    },
-  ],
-  offset: { groupId: 'g', topic: 'in', partition: 3, offset: 7 },
-});
+function publication(count: number, maxBytes?: number) {
+  const records = new BatchEncoder(maxBytes);
+  for (let index = 0; index < count; index++) records.add({ value: `value ${index}.` });
+  return {
+    records: [{ topic: 'results', partition: 3, batches: records.close() }],
+    offset: { groupId: 'g', topic: 'in', partition: 3, offset: 7 },
+  };
+}
 
 describe('TransactionalPublisher', () => {
   it('only fences when it opens', async () => {
@@ -104,9 +103,7 @@ describe('TransactionalPublisher', () => {
 
   it('sends batches of one topic in order, and commits last', async () => {
     const fixture = new Fixture();
-    const { records, offset } = publication(450);
-    const small = records.map((part) => ({ ...part, maxBytes: 2_000 }));
-    await (await fixture.open()).publish({ records: small, offset });
+    await (await fixture.open()).publish(publication(450, 2_000));
     const sends = fixture.log.filter((step) => step === 'produce');
     expect(fixture.log.slice(0, 2)).toEqual(['partitions', 'group']);
     expect(fixture.log.at(-1)).toBe('commit');

@@ -8,11 +8,11 @@ import {
 } from './errors.js';
 import { allDone, perClient } from './batched.js';
 import { createCluster, SharedClusters, type ClusterLease } from './cluster.js';
-import { ProducerSession, type GroupOffset, type PartitionMessages } from './producer-session.js';
+import { ProducerSession, type GroupOffset, type PartitionBatches } from './producer-session.js';
 
 /** Records, and the group's offset, to be committed in the same transaction. */
 interface Publication {
-  readonly records: readonly PartitionMessages[];
+  readonly records: readonly PartitionBatches[];
   readonly offset: GroupOffset;
 }
 

@@ -76,7 +76,9 @@ export class PartitionIngest {
     this.#published = published;
     this.#checked = checked;
     this.#last = checked.last;
+    const { partition } = assignment;
     this.#pipeline = new PublishPipeline(
+      (topic) => services.resultLog.maxBytes(partition, topic),
       (publication) => this.#publish(publication),
       (error) => assignment.restart(error),
     );
@@ -139,7 +141,7 @@ export class PartitionIngest {
     const results = verdicts.map(({ verdict, read }) =>
       this.services.resultLog.encode(partition, verdict, read),
     );
-    await this.#pipeline.add({ results, nextOffset: through + 1 });
+    await this.#pipeline.add(results, through + 1);
   }
 
   async #publish(publication: Publication): Promise<void> {

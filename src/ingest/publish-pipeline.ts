@@ -1,16 +1,17 @@
-import type { Message } from 'kafkajs';
-import { toError } from '#kafka-batch';
+import { BatchEncoder, toError, type OutgoingRecord } from '#kafka-batch';
 
-/** A message for a result topic. It goes to the partition with the same number as the partition of the score event. */
+/** A record for a result topic. It goes to the partition with the same number as the partition of the score event. */
 export interface Result {
   readonly topic: string;
-  readonly message: Message;
+  readonly record: OutgoingRecord;
 }
 
-/** Results of applied records, and the published position once they are in Kafka. */
+/** Results of applied records, by topic, and the published position once they are in Kafka. */
 export interface Publication {
-  readonly results: readonly Result[];
-  readonly nextOffset: number;
+  readonly results: Map<string, BatchEncoder>;
+  nextOffset: number;
+  /** How many results there are; a large result counts as several. */
+  weight: number;
 }
 
 /** A partition with more unpublished results than this waits before it applies more records. */
@@ -24,22 +25,37 @@ const BYTES_OF_A_RESULT = 4_096;
  * during the previous one, up to a limit. States: open, then failed after the first error: nothing more is published.
  */
 export class PublishPipeline {
-  readonly #waiting: Publication[] = [];
+  #waiting: Publication[] = [];
   #waitingResults = 0;
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
   readonly #waitingForRoom: (() => void)[] = [];
 
   constructor(
+    /** The size limit of a batch of a topic. */
+    private readonly maxBytes: (topic: string) => number,
     private readonly publish: (publication: Publication) => Promise<void>,
     private readonly onFailure: (error: Error) => void,
   ) {}
 
-  /** Adds a publication; resolves once there is room for another. @throws the error that failed the pipeline */
-  async add(publication: Publication): Promise<void> {
+  /**
+   * Encodes results; they move the published position to `nextOffset`. Resolves once there is room for more.
+   * @throws the error that failed the pipeline
+   */
+  async add(results: readonly Result[], nextOffset: number): Promise<void> {
     this.#throwFailure();
+    const weight = results.reduce((sum, result) => sum + weightOf(result), 0);
+    const publication = this.#publicationFor(weight);
+    this.#waiting = this.#waiting.filter((other) => other !== publication); // if encoding fails, it must not be published
+    for (const { topic, record } of results) {
+      const batches = publication.results.get(topic) ?? new BatchEncoder(this.maxBytes(topic));
+      publication.results.set(topic, batches);
+      batches.add(record);
+    }
+    publication.nextOffset = nextOffset;
+    publication.weight += weight;
     this.#waiting.push(publication);
-    this.#waitingResults += weight(publication);
+    this.#waitingResults += weight;
     this.#running ??= this.#run();
     while (this.#waitingResults > MAX_WAITING_RESULTS)
       await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve));
@@ -54,10 +70,9 @@ export class PublishPipeline {
 
   async #run(): Promise<void> {
     try {
-      while (this.#waiting.length > 0) {
-        const publication = this.#takeNext();
-        await this.publish(publication);
-        this.#waitingResults -= weight(publication);
+      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+        await this.publish(next);
+        this.#waitingResults -= next.weight;
         this.#notify();
       }
     } catch (error) {
@@ -67,18 +82,11 @@ export class PublishPipeline {
     }
   }
 
-  #takeNext(): Publication {
-    const results: Result[] = [];
-    let nextOffset = 0;
-    let taken = 0;
-    do {
-      const publication = this.#waiting.shift();
-      if (publication === undefined) break;
-      results.push(...publication.results);
-      nextOffset = publication.nextOffset;
-      taken += weight(publication);
-    } while (taken + weight(this.#waiting[0]) <= MAX_RESULTS_PER_TRANSACTION);
-    return { results, nextOffset };
+  /** The last waiting publication if it has room, else a new one. */
+  #publicationFor(weight: number): Publication {
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && last.weight + weight <= MAX_RESULTS_PER_TRANSACTION) return last;
+    return { results: new Map(), nextOffset: 0, weight: 0 };
   }
 
   #fail(error: Error): void {
@@ -98,9 +106,6 @@ export class PublishPipeline {
   }
 }
 
-function weight(publication: Publication | undefined): number {
-  let sum = 0;
-  for (const { message } of publication?.results ?? [])
-    sum += 1 + Math.floor((message.value?.length ?? 0) / BYTES_OF_A_RESULT);
-  return sum;
+function weightOf({ record }: Result): number {
+  return 1 + Math.floor((record.value?.length ?? 0) / BYTES_OF_A_RESULT);
 }

@@ -123,13 +123,13 @@ export class ResultLog {
     }
   }
 
-  /** The message that reports a verdict on a record of the score topic. */
+  /** The record that reports a verdict on a record of the score topic. */
   encode(partition: number, verdict: Verdict, { record, event }: ReadRecord): Result {
     const { scoreEvents, rankChanges, leaderChanges, deadLetters } = this.#topics;
     const source = { topic: scoreEvents, partition, offset: verdict.offset };
     if (verdict.kind === 'deadLetter') {
-      const maxBytes = this.#limit(partition, deadLetters);
-      return { topic: deadLetters, message: encodeDeadLetter(source, record, verdict, maxBytes) };
+      const maxBytes = this.maxBytes(partition, deadLetters);
+      return { topic: deadLetters, record: encodeDeadLetter(source, record, verdict, maxBytes) };
     }
     if (event === undefined)
       throw new Error(
@@ -140,13 +140,13 @@ export class ResultLog {
     const occurredAt = formatTime(event.occurredAt ?? record.timestamp);
     if (verdict.kind === 'rankChange') {
       const change = { board, generation, playerId, source, eventId, occurredAt };
-      return { topic: rankChanges, message: encodeRankChange(change, `[${verdict.changes}]`) };
+      return { topic: rankChanges, record: encodeRankChange(change, `[${verdict.changes}]`) };
     }
     const cause = { board, generation, source, occurredAt };
     const { view, version, since, top, before } = verdict;
     const movements = leaderMovements(since === null ? [] : before, top);
     const message = encodeLeaderChange({ ...cause, view, version, since, top, ...movements });
-    return { topic: leaderChanges, message };
+    return { topic: leaderChanges, record: message };
   }
 
   /** Publishes results and position in one transaction. @throws what TransactionalPublisher.publish throws */
@@ -155,23 +155,12 @@ export class ResultLog {
     partition: number,
     { results, nextOffset }: Publication,
   ): Promise<void> {
-    const records = this.#resultTopics
-      .map((topic) => ({
-        topic,
-        partition,
-        messages: results.filter((result) => result.topic === topic).map(({ message }) => message),
-        maxBytes: this.#limit(partition, topic),
-      }))
-      .filter(({ messages }) => messages.length > 0);
-    const { scoreEvents } = this.#topics;
-    const offset = {
-      groupId: this.settings.group,
-      topic: scoreEvents,
-      partition,
-      offset: nextOffset,
-    };
+    const records = [...results].map(([topic, batches]) => {
+      return { topic, partition, batches: batches.close() };
+    });
+    const group = { groupId: this.settings.group, topic: this.#topics.scoreEvents, partition };
     try {
-      await publisher.publish({ records, offset });
+      await publisher.publish({ records, offset: { ...group, offset: nextOffset } });
     } catch (error) {
       if (error instanceof RecordTooLargeError) throw await this.#sizeError(partition, error);
       throw error;
@@ -195,7 +184,8 @@ export class ResultLog {
     );
   }
 
-  #limit(partition: number, topic: string): number {
+  /** The size limit of a batch of a result topic, when the partition started. */
+  maxBytes(partition: number, topic: string): number {
     return Math.min(this.#limits.get(partition)?.get(topic) ?? Infinity, MAX_REQUEST_BYTES);
   }
 

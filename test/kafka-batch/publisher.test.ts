@@ -31,9 +31,7 @@ describe('TransactionalPublisher', () => {
     const publisher = await topic.publisher();
     expect(await committed()).toBe(-1);
     const headers = Object.fromEntries(numbers(0, 5).map((name) => [name, 'x'.repeat(40)]));
-    const messages = numbers(0, 4_500).map((value) => ({ value, headers }));
-    const { offset } = topic.publication([], 4_500);
-    await publisher.publish({ records: [{ topic: topic.name, partition: 0, messages }], offset });
+    await publisher.publish(topic.publication(numbers(0, 4_500), 4_500, headers));
     await publisher.publish(topic.publication(['last'], 4_501));
     await publisher.publish(topic.publication([], 4_502));
     expect(await values()).toEqual([...numbers(0, 4_500), 'last']);

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import kafkajs, { type Admin, type Kafka, type Message, type Producer } from 'kafkajs';
-import { TransactionalPublisher } from '#kafka-batch';
+import kafkajs, {
+  type Admin,
+  type IHeaders,
+  type Kafka,
+  type Message,
+  type Producer,
+} from 'kafkajs';
+import { BatchEncoder, TransactionalPublisher } from '#kafka-batch';
 import { testKafka, transactionsEnded } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
 
@@ -95,10 +101,12 @@ export class TestTopic {
   }
 
   /** A publication of values to partition 0 and of the next offset of the group with the topic's name. */
-  publication(values: readonly string[], offset: number) {
+  publication(values: readonly string[], offset: number, headers: IHeaders = {}) {
     const at = { topic: this.name, partition: 0 };
-    const messages = values.map((value) => ({ value }));
-    return { records: [{ ...at, messages }], offset: { groupId: this.name, ...at, offset } };
+    const records = new BatchEncoder();
+    for (const value of values) records.add({ value, headers });
+    const batches = records.close();
+    return { records: [{ ...at, batches }], offset: { groupId: this.name, ...at, offset } };
   }
 
   /** The committed offsets of a group by partition; -1 for none. */
