@@ -110,13 +110,14 @@ export class Applier {
       }
       await this.services.boards.refresh();
       boards = this.services.boards.current;
-      items = this.#read(records, boards);
+      items = [...this.#read(records, boards)];
     }
     throw new Error(BOARDS_CHANGED);
   }
 
-  #read(records: readonly KafkaRecord[], boards: Boards): ReadRecord[] {
-    return records.map((record) => readRecord(record, this.assignment.partition, boards));
+  /** Reads a record when it is asked for: most of what it makes of it is garbage soon, which costs little while it is young. */
+  *#read(records: readonly KafkaRecord[], boards: Boards): Generator<ReadRecord> {
+    for (const record of records) yield readRecord(record, this.assignment.partition, boards);
   }
 
   /** Applies a run to all shards and returns their verdicts; undefined if the boards have changed. */
@@ -129,7 +130,7 @@ export class Applier {
       if (found === undefined) return undefined;
       verdicts.push(...found);
     }
-    return verdicts;
+    return verdicts.sort((a, b) => a.offset - b.offset);
   }
 
   async #call(
@@ -217,13 +218,12 @@ export class Applier {
   }
 }
 
+/** Both are in order of offsets. A record can have several verdicts, or none. */
 function pair(verdicts: readonly Verdict[], items: readonly ReadRecord[]): AppliedRun['verdicts'] {
-  const byOffset = new Map<number, ReadRecord>();
-  for (const item of items) byOffset.set(item.record.offset, item);
-  const pairs: AppliedRun['verdicts'][number][] = [];
-  for (const verdict of verdicts) {
-    const read = byOffset.get(verdict.offset);
-    if (read !== undefined) pairs.push({ verdict, read });
-  }
-  return pairs.sort((a, b) => a.verdict.offset - b.verdict.offset);
+  let at = 0;
+  return verdicts.flatMap((verdict) => {
+    while ((items[at]?.record.offset ?? Infinity) < verdict.offset) at += 1;
+    const read = items[at];
+    return read?.record.offset === verdict.offset ? { verdict, read } : [];
+  });
 }

@@ -52,7 +52,7 @@ describe('splitRuns', () => {
           const nextOffset = (items.at(-1)?.entry.offset ?? 0) + tail;
           const published = Math.floor(at * nextOffset);
           const position = { from: begin, nextOffset, published };
-          const runs = splitRuns(items, { ...position, boards });
+          const runs = [...splitRuns(items, { ...position, boards })];
 
           expect(runs.flatMap((run) => run.items)).toEqual(items);
           expect(runs.at(-1)?.through).toBe(nextOffset - 1);
@@ -96,7 +96,8 @@ describe('splitRuns', () => {
     });
     const details = [detail, detail, detail, detail, detail.repeat(5), ''];
     const items = details.map((text, offset) => letter(offset, text));
-    const runs = splitRuns(items, { from: 0, published: 0, nextOffset: items.length, boards });
+    const position = { from: 0, published: 0, nextOffset: items.length };
+    const runs = [...splitRuns(items, { ...position, boards })];
     expect(runs.map((run) => run.items.length)).toEqual([3, 1, 1, 1]);
   });
 });
@@ -130,6 +131,6 @@ function runsOf(
     return { entry: { ...entry, event: { ...entry.event, views } } };
   });
   const boards = new Map([['arena', { definition }]]);
-  const runs = splitRuns(items, { from: 0, published, nextOffset: 1_000, boards });
+  const runs = [...splitRuns(items, { from: 0, published, nextOffset: 1_000, boards })];
   return runs.map((run) => run.items.length);
 }

@@ -24,9 +24,9 @@ const UPDATES_OF_A_VIEW = 2;
 /** How many named players (overtaken, or in a top N) cost as much as one update. */
 const NAMES_OF_AN_UPDATE = 10;
 
-/** The most bytes of an entry, apart from its views or its detail. */
+/** The most bytes of an entry, apart from its detail. */
 const BYTES_OF_AN_ENTRY = 512;
-/** Bytes of a view besides its text, which is sent three times: as an argument and in two keys. */
+/** Bytes of a view, once per call, besides its text, which is sent three times: as an argument and in two keys. */
 const BYTES_OF_A_VIEW = 128;
 const TEXTS_OF_A_VIEW = 3;
 
@@ -48,34 +48,33 @@ export interface BatchPosition {
 
 /**
  * Splits a batch into runs, each at most one full call. Together they cover every offset of the batch, also those without
- * a record. No run straddles the published position.
+ * a record. No run straddles the published position. Takes the items of a run when the run is asked for.
  */
-export function splitRuns<T extends Pick<ReadRecord, 'entry'>>(
-  items: readonly T[],
+export function* splitRuns<T extends Pick<ReadRecord, 'entry'>>(
+  items: Iterable<T>,
   { from, nextOffset, published, boards }: BatchPosition & { readonly boards: Boards },
-): Run<T>[] {
-  const runs: Run<T>[] = [];
+): Generator<Run<T>> {
   let begin = from;
   let open: T[] = [];
   let work = new CallWork(boards, begin < published);
   const closeAt = (end: number) => {
-    runs.push({ from: begin, through: end - 1, items: open });
+    const run = { from: begin, through: end - 1, items: open };
     begin = end;
     open = [];
     work = new CallWork(boards, begin < published);
+    return run;
   };
   for (const item of items) {
     const { offset } = item.entry;
-    if (begin < published && published <= offset) closeAt(published);
+    if (begin < published && published <= offset) yield closeAt(published);
     if (!work.take(item.entry)) {
-      closeAt(offset);
+      yield closeAt(offset);
       work.take(item.entry);
     }
     open.push(item);
   }
-  if (begin < published && published < nextOffset) closeAt(published);
-  closeAt(nextOffset);
-  return runs;
+  if (begin < published && published < nextOffset) yield closeAt(published);
+  yield closeAt(nextOffset);
 }
 
 /** The cost of the entries of a call. A muted call publishes nothing, so it looks up no ranks. */
@@ -107,7 +106,7 @@ export class CallWork {
   take(entry: ReadRecord['entry']): boolean {
     const newViews = entry.kind === 'event' ? this.#newViews(entry) : NO_VIEWS;
     const updates = this.#updates + (entry.kind === 'event' ? this.#cost(entry, newViews) : 0);
-    const bytes = this.#bytes + bytesOf(entry);
+    const bytes = this.#bytes + bytesOf(entry, newViews);
     const isTooMuch = updates > this.limits.viewUpdates || bytes > MAX_CALL_BYTES;
     this.#isFull = this.isFull || (this.#entries > 0 && isTooMuch);
     if (this.#isFull) return false;
@@ -131,7 +130,7 @@ export class CallWork {
     const definition = this.boards.get(board)?.definition;
     if (definition === undefined) throw new Error(`a run has an event of unknown board ${board}`);
     const { columns, publish } = definition;
-    const shown = this.isMuted ? 0 : sizeOf(event.views).published;
+    const shown = this.isMuted ? 0 : countPublished(event.views);
     const ranked = publish.rankChanges === 'none' ? 0 : shown;
     const updates = event.views.length + (UPDATE_WITH_RANKS - 1) * ranked;
     const reported = this.isMuted ? 0 : countPublished(newViews.values());
@@ -146,26 +145,17 @@ export class CallWork {
 
 const NO_VIEWS: ReadonlyMap<string, ResolvedView> = new Map();
 
-const sizes = new WeakMap<readonly ResolvedView[], { published: number; bytes: number }>();
-
-/** How many views of a list are published, and the bytes of all. */
-function sizeOf(views: readonly ResolvedView[]): { published: number; bytes: number } {
-  let size = sizes.get(views);
-  if (size !== undefined) return size;
-  const bytes = views.map(({ view }) => BYTES_OF_A_VIEW + TEXTS_OF_A_VIEW * view.length);
-  size = { published: countPublished(views), bytes: bytes.reduce((sum, some) => sum + some, 0) };
-  sizes.set(views, size);
-  return size;
-}
-
 function countPublished(views: Iterable<ResolvedView>): number {
   let count = 0;
   for (const { published } of views) if (published) count += 1;
   return count;
 }
 
-function bytesOf(entry: ReadRecord['entry']): number {
+function bytesOf(entry: ReadRecord['entry'], newViews: ReadonlyMap<string, ResolvedView>): number {
   if (entry.kind === 'none') return 0;
   if (entry.kind === 'deadLetter') return BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.detail);
-  return BYTES_OF_AN_ENTRY + sizeOf(entry.event.views).bytes;
+  let bytes = BYTES_OF_AN_ENTRY;
+  for (const { view } of newViews.values())
+    bytes += BYTES_OF_A_VIEW + TEXTS_OF_A_VIEW * view.length;
+  return bytes;
 }
