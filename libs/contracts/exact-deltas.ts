@@ -19,7 +19,7 @@ const DELTA = '';
  */
 export function exactDeltas(event: ScoreEvent, text: string): EventNumbers | string {
   const given = event.deltas ?? { [DELTA]: event.delta ?? '' };
-  const texts: Record<string, string> = Object.create(null) as Record<string, string>;
+  const texts = (event.deltas ? Object.create(null) : {}) as Record<string, string>; // {} is faster
   let hasNumbers = false;
   for (const name in given) {
     const value = given[name] ?? '';
