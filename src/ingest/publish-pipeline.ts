@@ -32,7 +32,6 @@ export class PublishPipeline {
   readonly #waitingForRoom: (() => void)[] = [];
 
   constructor(
-    /** The size limit of a batch of a topic. */
     private readonly maxBytes: (topic: string) => number,
     private readonly publish: (publication: Publication) => Promise<void>,
     private readonly onFailure: (error: Error) => void,
