@@ -1,8 +1,11 @@
 import type { Admin, Kafka } from 'kafkajs';
 import {
+  decodeDeadLetter,
   decodeLeaderChange,
   decodeRankChange,
   topicNames,
+  MalformedRecordError,
+  type DeadLetter,
   type LeaderChange,
   type RankChange,
   type RawRecord,
@@ -266,6 +269,24 @@ export class LeaderChangeSubscriber extends ResultSubscriber<LeaderChange> {
       name: topicNames(options.topicPrefix).leaderChanges,
       decode: decodeLeaderChange,
       factsOf: ({ board, view }) => ({ board, view }),
+    });
+  }
+}
+
+/** A dead letter, with key, value and headers of its record. */
+export type DeadLetterRecord = DeadLetter & RawRecord;
+
+/** Delivers dead letters. Their topic, partition and offset are those of their records, and identify them. */
+export class DeadLetterSubscriber extends ResultSubscriber<DeadLetterRecord> {
+  constructor(options: SubscriberOptions) {
+    super(options, {
+      name: topicNames(options.topicPrefix).deadLetters,
+      decode: ({ key, value, headers }) => {
+        const letter = decodeDeadLetter({ key, value, headers });
+        if (letter !== undefined) return { ...letter, key, value, headers };
+        throw new MalformedRecordError('ranklog.dead-letter', 'it has no header ranklog_reason');
+      },
+      factsOf: ({ code }) => ({ reason: code }),
     });
   }
 }

@@ -5,11 +5,12 @@ import { batchBytes, cutDetail, decodeDeadLetter, encodeDeadLetter } from './dea
 import { causeId, type RawRecord, type RecordHeaders } from './record.js';
 
 const SOURCE = { topic: 'ranklog.score-events', partition: 3, offset: 41_205 };
+const TIME = 1_795_312_800_123;
 const WHY = { code: 'NOT_UTF8', detail: 'why' };
 const encode = (headers: RecordHeaders) =>
   encodeDeadLetter(
     SOURCE,
-    { key: null, value: null, headers },
+    { key: null, value: null, headers, timestamp: TIME },
     { code: 'NOT_JSON', detail: 'why' },
   );
 
@@ -17,7 +18,7 @@ describe('a dead letter', () => {
   it('has the key and value of its record, byte for byte', () => {
     const key = Buffer.from([0, 0xff]);
     const value = Buffer.from([0xed, 0xa0, 0xbd]);
-    const letter = encodeDeadLetter(SOURCE, { key, value, headers: {} }, WHY);
+    const letter = encodeDeadLetter(SOURCE, { key, value, headers: {}, timestamp: TIME }, WHY);
     expect(letter.key).toBe(key);
     expect(letter.value).toBe(value);
   });
@@ -45,11 +46,12 @@ describe('a dead letter', () => {
     expect(letter['some']).toStrictEqual([Buffer.alloc(0), Buffer.from('b')]);
   });
 
-  it('has the reason and the position of its record, which can be decoded', () => {
+  it('has the reason, the position and the time of its record, which can be decoded', () => {
     const { headers } = encode({});
     expect(headers).toMatchObject({ ranklog_id: 'ranklog.score-events/3/41205' });
     expect(decodeDeadLetter({ key: null, value: null, headers })).toEqual({
       ...SOURCE,
+      timestamp: TIME,
       code: 'NOT_JSON',
       detail: 'why',
       leftOut: [],
@@ -79,7 +81,8 @@ describe('a dead letter', () => {
 });
 
 const MOST = 2_000;
-const bounded = (record: RawRecord) => encodeDeadLetter(SOURCE, record, WHY, MOST);
+const bounded = (record: RawRecord) =>
+  encodeDeadLetter(SOURCE, { ...record, timestamp: TIME }, WHY, MOST);
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe('a dead letter that would be too large', () => {
@@ -90,7 +93,7 @@ describe('a dead letter that would be too large', () => {
     const letter = bounded({ key: small, value: large, headers: { trace: small } });
     expect(letter).toMatchObject({ key: small, value: null, headers: { trace: small } });
     const leftOut = [{ part: 'value', bytes: 10_000, sha256: sha256(large) }];
-    expect(decodeDeadLetter(letter)).toEqual({ ...SOURCE, ...WHY, leftOut });
+    expect(decodeDeadLetter(letter)).toEqual({ ...SOURCE, timestamp: TIME, ...WHY, leftOut });
   });
 
   it('leaves out only the headers if they are the largest part', () => {
@@ -130,7 +133,7 @@ describe('a dead letter that would be too large', () => {
     fc.assert(
       fc.property(record, (given) => {
         const letter = bounded(given);
-        const whole = encodeDeadLetter(SOURCE, given, WHY);
+        const whole = encodeDeadLetter(SOURCE, { ...given, timestamp: TIME }, WHY);
         if (batchBytes(whole) <= MOST) expect(letter).toEqual(whole);
         else expect(batchBytes(letter)).toBeLessThanOrEqual(MOST);
       }),

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { causeId, headerText, type RawRecord, type RecordHeaders, type Source } from './record.js';
+import { retriedIds, retryHeaders, type TimedSource } from './retry.js';
 
 type HeaderValue = Buffer | string;
+/** A record of the score topic; the timestamp in ms. */
+type TimedRecord = RawRecord & { readonly timestamp: number };
 
 export interface DeadLetterReason {
   readonly code: string;
@@ -17,7 +20,7 @@ type Part = 'value' | 'headers' | 'key';
  */
 export function encodeDeadLetter(
   source: Source,
-  record: RawRecord,
+  record: TimedRecord,
   reason: DeadLetterReason,
   maxBytes = Infinity,
 ) {
@@ -45,7 +48,7 @@ function largestParts({ key, value, headers }: RawRecord): Part[] {
 function without(
   leftOut: readonly Part[],
   source: Source,
-  record: RawRecord,
+  record: TimedRecord,
   { code, detail }: DeadLetterReason,
 ) {
   return {
@@ -59,6 +62,7 @@ function without(
       ranklog_topic: source.topic,
       ranklog_partition: String(source.partition),
       ranklog_offset: String(source.offset),
+      ranklog_timestamp: String(record.timestamp),
       ...Object.fromEntries(leftOut.flatMap((part) => digestHeaders(part, record))),
     },
   };
@@ -121,6 +125,10 @@ export function cutDetail(detail: string): string {
 
 /** What the headers of ranklog say about a dead letter. */
 export interface DeadLetter extends Source, DeadLetterReason {
+  /** That of the record, in ms. Missing in dead letters of earlier versions. */
+  readonly timestamp?: number;
+  /** If the record is a retry: the ids of the records before it, the original first. */
+  readonly retryOf?: readonly string[];
   /** The parts of the record that were left out: only the log has them. `sha256` is hexadecimal, and undefined for headers. */
   readonly leftOut: readonly {
     readonly part: Part;
@@ -133,16 +141,26 @@ export interface DeadLetter extends Source, DeadLetterReason {
 export function decodeDeadLetter({ headers }: RawRecord): DeadLetter | undefined {
   const code = headerText(headers, 'ranklog_reason');
   if (code === undefined) return undefined;
+  const timestamp = headerText(headers, 'ranklog_timestamp');
+  const retryOf = retriedIds(headers);
   return {
     code,
     detail: headerText(headers, 'ranklog_detail') ?? '',
     topic: headerText(headers, 'ranklog_topic') ?? '',
     partition: Number(headerText(headers, 'ranklog_partition')),
     offset: Number(headerText(headers, 'ranklog_offset')),
+    ...(timestamp !== undefined && { timestamp: Number(timestamp) }),
+    ...(retryOf.length > 0 && { retryOf }),
     leftOut: (['value', 'key', 'headers'] as const).flatMap((part) => {
       const bytes = headerText(headers, `ranklog_${part}_bytes`);
       const sha256 = headerText(headers, `ranklog_${part}_sha256`);
       return bytes === undefined ? [] : [{ part, bytes: Number(bytes), sha256 }];
     }),
   };
+}
+
+/** The record that retries a dead letter: the original key, value and headers, and headers that name the records before. */
+export function encodeRetry({ key, value, headers }: RawRecord, letter: TimedSource) {
+  const own = Object.entries(writableHeaders(headers)).filter(([name]) => !/^ranklog_/.test(name));
+  return { key, value, headers: { ...Object.fromEntries(own), ...retryHeaders(headers, letter) } };
 }

@@ -4,12 +4,15 @@ import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { exactDeltas } from './exact-deltas.js';
 import type { RawRecord } from './record.js';
+import { decodeRetry, type RetriedRecord } from './retry.js';
 import { SCORE_EVENT_FIELDS, scoreEventProblem, type ScoreEvent } from './score-event.js';
 import { isPlainObject, quote, show } from './values.js';
 
 /** A score event with numbers as decimal texts and the time in ms since 1970. */
 export interface DecodedScoreEvent extends ScoreInput {
   readonly board: string;
+  /** Set if the record is a retry: see isRepeat. */
+  readonly retryOf?: RetriedRecord;
 }
 
 export type ScoreEventDecoding =
@@ -22,7 +25,11 @@ export function decodeScoreEvent({ value, headers }: RawRecord): ScoreEventDecod
   if (value === null || value.length === 0)
     return reject('EMPTY_VALUE', value === null ? 'the value is null' : 'the value is empty');
   if (!isUtf8(value)) return reject('NOT_UTF8', 'the value is not valid UTF-8');
-  return decodeText(value.toString('utf8'), { eventId: cloudEventId(headers) });
+  const retry = decodeRetry(headers);
+  const defaults = { eventId: cloudEventId(headers), occurredAt: retry?.occurredAt };
+  const decoded = decodeText(value.toString('utf8'), defaults);
+  if (retry === undefined || !decoded.ok) return decoded;
+  return { ok: true, event: { ...decoded.event, retryOf: retry.retryOf } };
 }
 
 /** Fields for an event that lacks them. */

@@ -24,7 +24,7 @@ interface Golden {
 }
 
 interface DeadLetterGolden {
-  readonly record: Golden;
+  readonly record: Golden & { readonly timestamp: number };
   readonly source: Source;
   readonly reason: DeadLetterReason;
   readonly headers: object;
@@ -108,11 +108,12 @@ describe('the golden records', () => {
   it.each(['dead-letter', 'dead-letter-unknown-type'])(
     'include the %s, with the record as it was and the reason in headers',
     (name) => {
-      const file = golden(name) as { record: Golden; source: Source; headers: object };
+      const file = golden(name) as Pick<DeadLetterGolden, 'record' | 'source' | 'headers'>;
       const record = toRecord(file.record);
+      const { timestamp } = file.record;
       const decoded = decodeScoreEvent(record);
       if (decoded.ok) throw new Error(`the record of ${name} is a score event`);
-      const letter = encodeDeadLetter(file.source, record, decoded);
+      const letter = encodeDeadLetter(file.source, { ...record, timestamp }, decoded);
       expect(letter).toMatchObject({ key: record.key, value: record.value });
       expect(withTexts(letter.headers)).toEqual(file.headers);
     },
@@ -121,10 +122,21 @@ describe('the golden records', () => {
   it('include the dead letter of a record that is too large, with its offset, size and digest', () => {
     const file = golden('dead-letter-digest') as DeadLetterGolden & { maxBytes: number };
     const record = toRecord(file.record);
-    const letter = encodeDeadLetter(file.source, record, file.reason, file.maxBytes);
+    const { timestamp } = file.record;
+    const letter = encodeDeadLetter(
+      file.source,
+      { ...record, timestamp },
+      file.reason,
+      file.maxBytes,
+    );
     expect(letter).toMatchObject({ key: record.key, value: null });
     expect(withTexts(letter.headers)).toEqual(file.headers);
-    expect(decodeDeadLetter(letter)).toEqual({ ...file.source, ...file.reason, ...file.decoded });
+    expect(decodeDeadLetter(letter)).toEqual({
+      ...file.source,
+      timestamp,
+      ...file.reason,
+      ...file.decoded,
+    });
   });
 
   it('have topic names with a prefix', () => {

@@ -6,6 +6,7 @@ export * from './definition-record.js';
 export * from './leader-change.js';
 export * from './rank-change.js';
 export * from './record.js';
+export { isRepeat, retriedIds } from './retry.js';
 export { MalformedRecordError } from './result-contract.js';
 export type { Leader, MovedPlayer, RankPlacing } from './result-parts.js';
 export type { ScoreEvent } from './score-event.js';

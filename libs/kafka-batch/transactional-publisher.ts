@@ -10,10 +10,10 @@ import { allDone, perClient } from './batched.js';
 import { createCluster, SharedClusters, type ClusterLease } from './cluster.js';
 import { ProducerSession, type GroupOffset, type PartitionBatches } from './producer-session.js';
 
-/** Records, and the group's offset, to be committed in the same transaction. */
+/** Records, and maybe a group's offset, to be committed in the same transaction. */
 interface Publication {
   readonly records: readonly PartitionBatches[];
-  readonly offset: GroupOffset;
+  readonly offset?: GroupOffset;
 }
 
 /**
@@ -74,9 +74,10 @@ export class TransactionalPublisher {
     const { session } = this;
     session.begin();
     try {
-      await allDone([session.addPartitions(records), session.addGroup(offset.groupId)]);
+      const group = offset ? [session.addGroup(offset.groupId)] : [];
+      await allDone([session.addPartitions(records), ...group]);
       const produced = records.map((part) => session.produce(part));
-      await allDone([...produced, session.commitOffset(offset)]);
+      await allDone([...produced, ...(offset ? [session.commitOffset(offset)] : [])]);
     } catch (error) {
       await session.end('abort').catch(() => undefined); // the next publisher completes the transaction
       throw error;

@@ -104,6 +104,7 @@ const MESSAGES = {
         ranklog_topic: text('The topic of the record.'),
         ranklog_partition: COUNT,
         ranklog_offset: COUNT,
+        ranklog_timestamp: { type: 'string', description: 'Timestamp of the record, in ms.' },
         ranklog_id: text('topic/partition/offset of the record.'),
         ranklog_value_bytes: { ...COUNT, description: 'Size of a value that was left out.' },
         ranklog_value_sha256: SHA256,

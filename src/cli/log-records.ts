@@ -1,11 +1,27 @@
-import { readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
+import { logRanges, readRanges, writtenEnd, type KafkaRecord, type LogRange } from '#kafka-batch';
+import { requireTopics } from '../infra/topics.js';
 import type { KafkaSession } from './kafka-session.js';
 import { ProgressBar } from './progress.js';
 
-/** Reads ranges of the score topic, and maybe some records after their ends, with progress on standard error. */
+/** The ranges of the score topic with what open transactions hold back: a read of it waits until they end. @throws TopicsMissingError */
+export async function writtenRanges({
+  kafka,
+  admin,
+  topics,
+}: Pick<KafkaSession, 'kafka' | 'admin' | 'topics'>): Promise<Map<number, LogRange>> {
+  const topic = topics.scoreEvents;
+  await requireTopics(admin, [topic]);
+  const ranges = await logRanges(admin, topic);
+  for (const [partition, { start }] of ranges)
+    ranges.set(partition, { start, end: await writtenEnd(kafka, topic, partition) });
+  return ranges;
+}
+
+/** Reads ranges of a topic, by default the score topic, and maybe some records after their ends; shows progress on standard error. */
 export async function* readLog(
-  { kafka, logger, topics: { scoreEvents: topic } }: KafkaSession,
+  { kafka, logger, topics }: Pick<KafkaSession, 'kafka' | 'logger' | 'topics'>,
   ranges: ReadonlyMap<number, LogRange>,
+  topic = topics.scoreEvents,
 ): AsyncGenerator<KafkaRecord> {
   const total = [...ranges.values()].reduce((sum, { start, end }) => sum + end - start, 0);
   const bar = new ProgressBar('records of the log read', total);

@@ -1,13 +1,6 @@
-import {
-  decimalColumns,
-  decimalText,
-  formatTime,
-  resolveEvent,
-  type BoardDefinition,
-  type ResolvedEvent,
-} from '#board';
-import type { PlayerStanding } from '#board-store';
-import { decodeScoreEvent } from '#contracts';
+import { decimalColumns, decimalText, formatTime, resolveEvent, type ResolvedEvent } from '#board';
+import type { LiveBoard, PlayerStanding } from '#board-store';
+import { decodeScoreEvent, isRepeat } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 
 /** An event of the player, and whether it counts in the view. */
@@ -31,22 +24,23 @@ export class PlayerHistory {
   readonly #seen = new Map<string, number>();
 
   constructor(
-    private readonly definition: BoardDefinition,
+    private readonly live: Pick<LiveBoard, 'definition' | 'starts'>,
     private readonly place: Pick<PlayerStanding, 'playerId' | 'view' | 'standing'>,
     private readonly limit: number,
   ) {}
 
   /** The columns of the place whose values the events that count can't make. */
   get unexplained(): string[] {
-    const made = this.#made.length > 0 ? decimalColumns(this.definition, this.#made) : {};
-    const names = this.definition.columns.map(({ name }) => name);
+    const made = this.#made.length > 0 ? decimalColumns(this.live.definition, this.#made) : {};
+    const names = this.live.definition.columns.map(({ name }) => name);
     return names.filter((name) => made[name] !== this.place.standing?.columns[name]);
   }
 
   take(record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
-    if (!decoded.ok || decoded.event.board !== this.definition.board) return;
-    const resolved = resolveEvent(this.definition, decoded.event, record.timestamp);
+    if (!decoded.ok || decoded.event.board !== this.live.definition.board) return;
+    if (isRepeat(decoded.event, this.live)) return;
+    const resolved = resolveEvent(this.live.definition, decoded.event, record.timestamp);
     if (resolved.ok) this.#clock = Math.max(this.#clock, resolved.event.occurredAt);
     if (decoded.event.playerId !== this.place.playerId) return;
     const { occurredAt } = resolved.ok ? resolved.event : decoded.event;
@@ -54,7 +48,7 @@ export class PlayerHistory {
     this.last.push({
       offset: record.offset,
       occurredAt: occurredAt === undefined ? null : formatTime(occurredAt),
-      values: resolved.ok ? decimalColumns(this.definition, resolved.event.values) : {},
+      values: resolved.ok ? decimalColumns(this.live.definition, resolved.event.values) : {},
       effect: resolved.ok
         ? this.#effect(resolved.event)
         : `dead letter: ${resolved.code}: ${resolved.detail}`,
@@ -70,7 +64,7 @@ export class PlayerHistory {
   }
 
   #add({ values }: ResolvedEvent): void {
-    for (const [index, column] of this.definition.columns.entries()) {
+    for (const [index, column] of this.live.definition.columns.entries()) {
       const [before, value] = [this.#made[index], values[index] ?? 0];
       const shown = this.place.standing?.columns[column.name];
       if (column.update === 'sum') this.#made[index] = (before ?? 0) + value;
@@ -80,7 +74,7 @@ export class PlayerHistory {
   }
 
   #isDuplicate({ eventId, occurredAt }: ResolvedEvent): boolean {
-    const oldest = this.#clock - (this.definition.deduplicateMs ?? 0);
+    const oldest = this.#clock - (this.live.definition.deduplicateMs ?? 0);
     if (eventId === undefined || occurredAt <= oldest) return false;
     if ((this.#seen.get(eventId) ?? -Infinity) > oldest) return true;
     this.#seen.set(eventId, occurredAt);

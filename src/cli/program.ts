@@ -12,6 +12,7 @@ import {
   views,
   watch,
 } from './usage/reading.js';
+import { deadLetters } from './usage/dead-letters.js';
 import { importScores } from './usage/import.js';
 import { config, produce, start, topics } from './usage/running.js';
 
@@ -19,7 +20,7 @@ const { version } = createRequire(import.meta.url)('#package') as { version: str
 
 const COMMANDS = [
   ...[start, topics, produce, importScores, status, views, standings, rank],
-  ...[around, explain, exportBoard, watch, boards, config],
+  ...[around, explain, exportBoard, watch, deadLetters, boards, config],
 ];
 
 /** The command line. Every command loads this module, so it loads neither a framework nor a client of Kafka or Redis. */

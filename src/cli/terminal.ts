@@ -1,6 +1,6 @@
 import { createInterface, type ReadLineOptions } from 'node:readline/promises';
 import { CancelledError } from '../generations/errors.js';
-import { EXIT } from './exit-codes.js';
+import { CommandError, EXIT } from './exit-codes.js';
 
 /** One Ctrl-C can arrive twice: from the terminal, and from a wrapper that forwards it. */
 const SAME_REQUEST_MS = 1_000;
@@ -25,6 +25,21 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
+}
+
+/** Asks for confirmation. @throws CommandError if the user declines, or without a terminal: then it says what to use `instead` */
+export async function confirmOnTerminal(
+  question: string,
+  signal: AbortSignal,
+  { command, instead }: { command: string; instead: string },
+): Promise<void> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new CommandError(
+      `${command} asks for confirmation, and there is no terminal; use --yes, or ${instead}`,
+      EXIT.usage,
+    );
+  if (!(await confirm(question, signal)))
+    throw new CommandError('cancelled: nothing was changed', EXIT.no);
 }
 
 /** Asks on the terminal; only y and yes confirm. @throws the reason of the signal when it is aborted */

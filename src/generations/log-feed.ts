@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { filter, firstValueFrom, merge, Subject, timer } from 'rxjs';
 import { resolveEvent } from '#board';
-import { decodeScoreEvent } from '#contracts';
+import { decodeScoreEvent, isRepeat } from '#contracts';
 import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
 import type { Throttle } from '../infra/throttle.js';
 import type { ShadowQueue } from './shadow-queue.js';
@@ -176,7 +176,10 @@ export class LogFeed {
     this.#advance(partition, nextOffset);
   }
 
-  /** Adds the event of a record to the queues of its board. Skips dead letters: malformed, or refused by a shadow's definition. */
+  /**
+   * Adds the event of a record to the queues of its board. Skips dead letters (malformed, or refused by a shadow's definition), and
+   * retries of records that the shadow takes itself.
+   */
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
     if (!decoded.ok) return;
@@ -184,6 +187,7 @@ export class LogFeed {
     for (const queue of this.#queues) {
       const { board, definition } = queue.shadow;
       if (board !== decoded.event.board || offset < queue.position(partition)) continue;
+      if (isRepeat(decoded.event, queue.shadow)) continue;
       const resolved = resolveEvent(definition, decoded.event, timestamp);
       if (resolved.ok)
         queue.add(partition, { kind: 'event', offset, board, event: resolved.event });

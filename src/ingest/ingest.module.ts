@@ -7,6 +7,8 @@ import { Maintenance } from '../maintenance/maintenance.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
 import { DefinitionsTopic } from '../registry/definitions-topic.js';
 import { RegistryModule } from '../registry/registry.module.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
+import { DeadLetterReport } from './dead-letter-report.js';
 import { IngestController } from './ingest.controller.js';
 import { LiveBoards } from './live-boards.js';
 import { IngestServices } from './partition-ingest.js';
@@ -17,11 +19,12 @@ import { TransportModule } from './transport.module.js';
 
 /** The role `ingest`: score topic -> boards -> result topics. */
 @Module({
-  imports: [RegistryModule, TransportModule],
+  imports: [MetricsModule, RegistryModule, TransportModule],
   controllers: [IngestController],
   providers: [
     ScoreLog,
     ResultLog,
+    DeadLetterReport,
     {
       provide: LiveBoards,
       inject: [BoardStore, BoardRegistrar, PROCESS_OPTIONS],

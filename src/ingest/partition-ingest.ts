@@ -8,6 +8,7 @@ import {
   type TransactionalPublisher,
 } from '#kafka-batch';
 import { RecurringTask } from '../infra/recurring-task.js';
+import { DeadLetterReport } from './dead-letter-report.js';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
 import { LiveBoards } from './live-boards.js';
 import { PartitionWaits } from './partition-waits.js';
@@ -31,6 +32,7 @@ export class IngestServices {
   @Inject() readonly waits: PartitionWaits;
   @Inject() readonly scoreLog: ScoreLog;
   @Inject() readonly resultLog: ResultLog;
+  @Inject() readonly deadLetters: DeadLetterReport;
 }
 
 /** A successful check that the log is the one that was applied. */
@@ -148,6 +150,7 @@ export class PartitionIngest {
     const { partition } = this.assignment;
     await this.services.resultLog.publish(this.tools.publisher, partition, publication);
     this.#published = publication.nextOffset;
+    for (const letter of publication.deadLetters) this.services.deadLetters.published(letter);
   }
 
   async #keepUp(): Promise<void> {

@@ -1,14 +1,18 @@
 import { BatchEncoder, toError, type OutgoingRecord } from '#kafka-batch';
+import type { ReportedDeadLetter } from './dead-letter-report.js';
 
 /** A record for a result topic. It goes to the partition with the same number as the partition of the score event. */
 export interface Result {
   readonly topic: string;
   readonly record: OutgoingRecord;
+  /** Set for a dead letter. */
+  readonly deadLetter?: ReportedDeadLetter;
 }
 
 /** Results of applied records, by topic, and the published position once they are in Kafka. */
 export interface Publication {
   readonly results: Map<string, BatchEncoder>;
+  readonly deadLetters: ReportedDeadLetter[];
   nextOffset: number;
   /** How many results there are; a large result counts as several. */
   weight: number;
@@ -46,7 +50,8 @@ export class PublishPipeline {
     const weight = results.reduce((sum, result) => sum + weightOf(result), 0);
     const publication = this.#publicationFor(weight);
     this.#waiting = this.#waiting.filter((other) => other !== publication); // if encoding fails, it must not be published
-    for (const { topic, record } of results) {
+    for (const { topic, record, deadLetter } of results) {
+      if (deadLetter !== undefined) publication.deadLetters.push(deadLetter);
       const batches = publication.results.get(topic) ?? new BatchEncoder(this.maxBytes(topic));
       publication.results.set(topic, batches);
       batches.add(record);
@@ -85,7 +90,7 @@ export class PublishPipeline {
   #publicationFor(weight: number): Publication {
     const last = this.#waiting.at(-1);
     if (last !== undefined && last.weight + weight <= MAX_RESULTS_PER_TRANSACTION) return last;
-    return { results: new Map(), nextOffset: 0, weight: 0 };
+    return { results: new Map(), deadLetters: [], nextOffset: 0, weight: 0 };
   }
 
   #fail(error: Error): void {

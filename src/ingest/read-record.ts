@@ -3,6 +3,7 @@ import type { ApplyEntry, Boards, LiveBoard } from '#board-store';
 import {
   cutDetail,
   decodeScoreEvent,
+  isRepeat,
   type DeadLetterReason,
   type DecodedScoreEvent,
 } from '#contracts';
@@ -18,7 +19,8 @@ export interface ReadRecord {
 
 /**
  * Decodes a record of a partition and resolves it against the live boards. Never throws: a record that can't be applied
- * becomes a dead letter. Skips events of a board that is being built (the build applies them), or from before the board begins.
+ * becomes a dead letter. Skips events of a board that is being built (the build applies them), or from before the board begins,
+ * and retries of records that the board takes itself.
  */
 export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
   const { offset, timestamp } = record;
@@ -31,7 +33,7 @@ export function readRecord(record: KafkaRecord, partition: number, boards: Board
     const detail = unknownBoardDetail(board, boards.live);
     return { record, event, entry: deadLetter(offset, { code: 'UNKNOWN_BOARD', detail }) };
   }
-  if (live === undefined || offset < (live.starts?.get(partition) ?? 0))
+  if (live === undefined || offset < (live.starts?.get(partition) ?? 0) || isRepeat(event, live))
     return { record, event, entry: { kind: 'none', offset } };
   const resolved = resolveEvent(live.definition, event, timestamp);
   const entry: ApplyEntry = resolved.ok

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { BoardStore, type Verdict } from '#board-store';
 import {
+  causeId,
   encodeDeadLetter,
   encodeLeaderChange,
   encodeRankChange,
@@ -129,7 +130,11 @@ export class ResultLog {
     const source = { topic: scoreEvents, partition, offset: verdict.offset };
     if (verdict.kind === 'deadLetter') {
       const maxBytes = this.maxBytes(partition, deadLetters);
-      return { topic: deadLetters, record: encodeDeadLetter(source, record, verdict, maxBytes) };
+      const { code: reason, detail } = verdict;
+      const board = reason === 'UNKNOWN_BOARD' ? '' : (event?.board ?? '');
+      const letter = encodeDeadLetter(source, record, verdict, maxBytes);
+      const deadLetter = { reason, board, id: causeId(source), detail };
+      return { topic: deadLetters, record: letter, deadLetter };
     }
     if (event === undefined)
       throw new Error(

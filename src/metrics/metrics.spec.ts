@@ -12,7 +12,7 @@ import type { ConsumerHealth } from '#kafka-batch';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { NeedsOperatorError } from '../ingest/errors.js';
 import type { PartitionWaits } from '../ingest/partition-waits.js';
-import { GAUGES, Metrics } from './metrics.js';
+import { DEAD_LETTERS, GAUGES, Metrics } from './metrics.js';
 import { MetricsCollector } from './metrics-collector.js';
 import { StoreReader, type StoreFacts } from './store-facts.js';
 
@@ -67,7 +67,8 @@ describe('the metrics', () => {
       labels.join(', '),
       help,
     ]);
-    expect(rows).toEqual(expected);
+    const { name, labelNames, help } = DEAD_LETTERS;
+    expect(rows).toEqual([...expected, [name, labelNames.join(', '), help]]);
   });
 });
 

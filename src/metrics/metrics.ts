@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 
 /** Read from Redis for each scrape. */
 const STORE_GAUGES = {
@@ -78,10 +78,17 @@ export const GAUGES = {
   },
 } as const;
 
+export const DEAD_LETTERS = {
+  name: 'ranklog_dead_letters_total',
+  help: 'Dead letters that this process has published. board is empty for a record without a live board.',
+  labelNames: ['reason', 'board'],
+} as const;
+
 /** The metrics of the process: ranklog's own, and those of Node. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
+  readonly deadLetters: Counter;
   readonly gauges: Readonly<Record<keyof typeof GAUGES, Gauge>>;
 
   constructor() {
@@ -91,6 +98,7 @@ export class Metrics {
       name,
       new Gauge<string>({ name, help, labelNames: labels, registers }),
     ]);
+    this.deadLetters = new Counter({ ...DEAD_LETTERS, registers });
     this.gauges = Object.fromEntries(gauges) as Record<keyof typeof GAUGES, Gauge>;
   }
   /** Removes all that was read from Redis, so that a scrape never shows old numbers as current. */

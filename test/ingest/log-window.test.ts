@@ -5,6 +5,8 @@ import { arena } from '../board-store/fixture.js';
 import { TestInstance, until } from '../support/instance.js';
 import { SILENT } from '../support/loggers.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
+import { Metrics } from '../../src/metrics/metrics.js';
+import { DeadLetterReport } from '../../src/ingest/dead-letter-report.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { Resync } from '../../src/ingest/resync.js';
 import { PartitionIngest, type IngestServices } from '../../src/ingest/partition-ingest.js';
@@ -45,6 +47,7 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
       boards: new LiveBoards(store, () => Promise.resolve()),
       waits: new PartitionWaits(continuity, SILENT),
       scoreLog: new ScoreLog({ kafka, admin, topics }),
+      deadLetters: new DeadLetterReport(new Metrics(), SILENT),
     };
   });
   afterEach(async () => {

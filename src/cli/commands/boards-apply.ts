@@ -3,7 +3,7 @@ import { CancelledError } from '../../generations/errors.js';
 import { readBoardsFile } from '../../registry/board-registrar.js';
 import { needsBuild, type Plan } from '../../registry/plan.js';
 import { readPlan } from '../../registry/read-plan.js';
-import { confirm, interruptible } from '../terminal.js';
+import { confirmOnTerminal, interruptible } from '../terminal.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { describe, exitCodeOf } from '../failures.js';
 import { withLease } from '../held-lease.js';
@@ -66,23 +66,17 @@ function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
   }
 }
 
-/** @throws CommandError if the user declines, or without a terminal */
-async function confirmSteps(
+function confirmSteps(
   build: readonly string[],
   remove: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new CommandError(
-      'apply asks for confirmation, and there is no terminal; use --yes, or "ranklog boards plan" to see the changes',
-      EXIT.usage,
-    );
   const steps = [
     ...(build.length > 0 ? [`build ${build.join(', ')}`] : []),
     ...(remove.length > 0 ? [`REMOVE ${remove.join(', ')} permanently`] : []),
   ];
-  if (!(await confirm(`${steps.join(' and ')}?`, signal)))
-    throw new CommandError('cancelled: nothing was changed', EXIT.no);
+  const instead = '"ranklog boards plan" to see the changes';
+  return confirmOnTerminal(`${steps.join(' and ')}?`, signal, { command: 'apply', instead });
 }
 
 interface Applied {

@@ -33,7 +33,8 @@ async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked)
   const { reader, keys, status } = redis;
   const topic = kafka.topics.scoreEvents;
   await requireTopics(kafka.admin, [topic]);
-  const { definition, starts } = await reader.board(asked.board);
+  const live = await reader.board(asked.board);
+  const { definition, starts } = live;
   const offsets = keys.appliedOffsets(shardOf(asked.board, await status.shards()));
   const applied = await redis.redis.hgetall(offsets);
   const place = await reader.player(asked.board, asked.player, { ...asked, gaps: true });
@@ -42,7 +43,7 @@ async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked)
   const held = ranges.get(partition) ?? { start: 0, end: 0 };
   const start = Math.max(starts?.get(partition) ?? 0, held.start);
   const end = Math.min(Number(applied[partition] ?? -1) + 1, held.end);
-  const history = new PlayerHistory(definition, place, asked.limit);
+  const history = new PlayerHistory(live, place, asked.limit);
   for await (const record of readLog(kafka, new Map([[partition, { start, end }]])))
     if (record.offset < end) history.take(record);
   const { board, playerId, view, stale, size, standing } = place;

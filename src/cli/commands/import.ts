@@ -2,15 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { decimalColumns } from '#board';
 import { HOLDER, LEASE_MS, LeaseStore } from '#board-store';
 import { ScoreProducer } from '#client';
-import { logRanges, writtenEnd } from '#kafka-batch';
-import { requireTopics } from '../../infra/topics.js';
 import { CommandError, EXIT, readCode } from '../exit-codes.js';
 import { withLease } from '../held-lease.js';
 import { OpeningEvents, type OpeningOptions } from '../import/opening-events.js';
 import { fileRows, zsetRows, type Row } from '../import/rows.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
 import { sizeOf } from '../lines.js';
-import { readLog } from '../log-records.js';
+import { readLog, writtenRanges } from '../log-records.js';
 import { print, table } from '../output.js';
 import { withRedis, type RedisSession } from '../session.js';
 
@@ -136,18 +134,13 @@ async function alone(
   }
 }
 
-/** Reads the whole score topic, also what an open transaction holds back: waits until it ends. */
+/** Reads the whole score topic. */
 async function* readWritten(session: KafkaSession, allowPartialHistory: boolean) {
-  const { kafka, admin, topics } = session;
-  const topic = topics.scoreEvents;
-  await requireTopics(admin, [topic]);
-  const ranges = await logRanges(admin, topic);
+  const ranges = await writtenRanges(session);
   if (!allowPartialHistory && [...ranges.values()].some(({ start }) => start > 0))
     throw new CommandError(
-      `the beginning of ${topic} is gone, so players of an earlier import would count twice; if there was none, use --allow-partial-history`,
+      `the beginning of ${session.topics.scoreEvents} is gone, so players of an earlier import would count twice; if there was none, use --allow-partial-history`,
       EXIT.usage,
     );
-  for (const [partition, { start }] of ranges)
-    ranges.set(partition, { start, end: await writtenEnd(kafka, topic, partition) });
   yield* readLog(session, ranges);
 }

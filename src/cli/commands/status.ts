@@ -27,6 +27,8 @@ async function showStatus(
   const isDone = wait === undefined || (await waitFor(kafka, redis, wait));
   const found = await readStatus(redis.redis, redis.keys, readLog(kafka, settings));
   print(found, { json }, toText);
+  if (wait !== undefined && found.deadLetters.length > 0)
+    process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
   if (isDone) return EXIT.ok;
   process.stderr.write(`ranklog: not everything is published after ${wait} s\n`);
   return EXIT.no;
@@ -136,10 +138,19 @@ function reconciliationsTable(reconciliations: Status['reconciliations']): strin
   return table(['board', 'reconciliation', 'progress', 'by', ''], rows);
 }
 
+function deadLettersHead(deadLetters: Status['deadLetters']): string {
+  const count = sum(deadLetters.map((letters) => letters.count));
+  const last = deadLetters
+    .map(({ lastAt }) => lastAt)
+    .sort()
+    .at(-1);
+  return `${count} recent dead letters, the last at ${last}; "ranklog dead-letters list" shows them`;
+}
+
 function deadLettersText(deadLetters: Status['deadLetters']): string {
   if (deadLetters.length === 0) return '';
   const rows = deadLetters.map(({ code, count, firstAt, lastAt }) => {
     return [code, count, firstAt, lastAt];
   });
-  return `The last dead letters:\n\n${table(['code', 'number', 'first', 'last'], rows)}`;
+  return `${deadLettersHead(deadLetters)}:\n\n${table(['code', 'number', 'first', 'last'], rows)}`;
 }

@@ -1,0 +1,123 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseBoardsFile } from '#board';
+import { decodeDeadLetter, encodeDeadLetter, encodeRetry } from './dead-letter.js';
+import { decodeScoreEvent } from './decode-score-event.js';
+import type { RawRecord, RecordHeaders } from './record.js';
+import { decodeRetry, isRepeat } from './retry.js';
+
+const TOPIC = 'ranklog.score-events';
+const NOON = Date.parse('2026-11-20T12:00:00Z');
+const MINUTE = 60_000;
+const WHY = { code: 'TOO_FAR_AHEAD', detail: 'why' };
+
+const value = (fields: object) =>
+  Buffer.from(JSON.stringify({ board: 'arena', playerId: 'p', delta: 1, ...fields }));
+
+/** The retry of a record that was at this offset of partition 3. */
+function retryOf(record: RawRecord, offset: number, timestamp: number): RawRecord {
+  const source = { topic: TOPIC, partition: 3, offset };
+  const { headers, ...rest } = encodeDeadLetter(source, { ...record, timestamp }, WHY);
+  const letter = { ...rest, headers: headers as RecordHeaders };
+  return encodeRetry(letter, { ...decodeDeadLetter(letter)!, timestamp });
+}
+
+const original = (fields: object = {}): RawRecord => {
+  return { key: Buffer.from('p'), value: value(fields), headers: { trace: ['a', 'b'] } };
+};
+
+function eventOf(record: RawRecord) {
+  const decoded = decodeScoreEvent(record);
+  if (!decoded.ok) throw new Error(decoded.detail);
+  return decoded.event;
+}
+
+describe('a retry', () => {
+  it('has the original key, value and headers, and names the records before it', () => {
+    const once = retryOf(original(), 17, NOON);
+    expect(once).toEqual({
+      ...original(),
+      headers: {
+        trace: ['a', 'b'],
+        ranklog_retry_of: [`${TOPIC}/3/17`],
+        ranklog_retry_timestamp: [String(NOON)],
+      },
+    });
+    const twice = retryOf(once, 25, NOON + MINUTE);
+    expect(twice.headers).toMatchObject({
+      ranklog_retry_of: [`${TOPIC}/3/17`, `${TOPIC}/3/25`],
+      ranklog_retry_timestamp: [String(NOON), String(NOON + MINUTE)],
+    });
+    expect(decodeRetry(twice.headers)).toEqual({
+      retryOf: { partition: 3, offset: 25, timestamp: NOON + MINUTE },
+      occurredAt: '2026-11-20T12:00:00.000Z',
+    });
+  });
+
+  it('keeps the time of the original, also if the event has none', () => {
+    const twice = (fields: object) => retryOf(retryOf(original(fields), 17, NOON), 25, NOON + 9);
+    expect(eventOf(twice({})).occurredAt).toBe(NOON);
+    expect(eventOf(twice({ occurredAt: '2026-11-20T11:00:00Z' })).occurredAt).toBe(
+      NOON - 60 * MINUTE,
+    );
+  });
+
+  it('is refused like its original if that has no valid time', () => {
+    const retry = retryOf(original(), 17, 1e15 - 1);
+    expect(decodeScoreEvent(retry)).toMatchObject({ ok: false, code: 'INVALID_TIME' });
+  });
+
+  it.each([
+    ['no number', { ranklog_retry_of: 'x/0/a', ranklog_retry_timestamp: '1' }],
+    ['no timestamp', { ranklog_retry_of: 'x/0/1' }],
+    ['a bad timestamp', { ranklog_retry_of: 'x/0/1', ranklog_retry_timestamp: ['1', '1e3'] }],
+    [
+      'a number too large',
+      { ranklog_retry_of: `x/0/${'9'.repeat(16)}`, ranklog_retry_timestamp: '1' },
+    ],
+  ])('is an ordinary event if its headers have %s', (_, headers) => {
+    expect(decodeRetry(headers)).toBeUndefined();
+    expect(eventOf({ ...original(), headers })).not.toHaveProperty('retryOf');
+  });
+});
+
+describe('a generation', () => {
+  const definitionOf = (maxAhead: string) =>
+    parseBoardsFile(
+      `boards: { arena: { columns: [{ name: points }], maxAhead: ${maxAhead} } }`,
+      'boards.yaml',
+    )[0]!;
+  const [narrow, wide] = [definitionOf('1m'), definitionOf('1h')];
+  const dated = original({ occurredAt: '2026-11-20T12:30:00Z' });
+  const once = eventOf(retryOf(dated, 17, NOON));
+
+  it('takes a retry if it refuses the original', () => {
+    expect(isRepeat(once, { definition: narrow })).toBe(false);
+    expect(isRepeat(eventOf(dated), { definition: wide })).toBe(false);
+  });
+
+  it('skips a retry if it takes the original', () => {
+    expect(isRepeat(once, { definition: wide })).toBe(true);
+  });
+
+  it('takes a retry of a record from before it begins', () => {
+    expect(isRepeat(once, { definition: wide, starts: new Map([[3, 18]]) })).toBe(false);
+    expect(isRepeat(once, { definition: wide, starts: new Map([[3, 17]]) })).toBe(true);
+    expect(isRepeat(once, { definition: wide, starts: new Map([[2, 18]]) })).toBe(true);
+  });
+
+  it('takes only one of several retries in a row', () => {
+    const times = [0, 20, 29.5, 31].map((minutes) => NOON + minutes * MINUTE);
+    const records = [dated];
+    for (const [index, time] of times.slice(0, -1).entries())
+      records.push(retryOf(records[index]!, index, time));
+    for (const maxAhead of ['1m', '5m', '15m', '1h']) {
+      const definition = definitionOf(maxAhead);
+      const taken = records.filter((record, index) => {
+        const event = eventOf(record);
+        const isAhead = event.occurredAt! - times[index]! > definition.maxAheadMs;
+        return !isAhead && !isRepeat(event, { definition });
+      });
+      expect([maxAhead, taken.length]).toEqual([maxAhead, 1]);
+    }
+  });
+});

@@ -1,0 +1,51 @@
+import { formatTime, resolveEvent, type BoardDefinition, type ScoreInput } from '#board';
+import { causeId, type RecordHeaders, type Source } from './record.js';
+
+/** The place of a record, and its timestamp in ms. */
+export type TimedSource = Source & { readonly timestamp: number };
+export type RetriedRecord = Omit<TimedSource, 'topic'>;
+
+/** Headers of a retry. They have a value for each record before it, the original first: its id, and its timestamp. */
+const [IDS, TIMES] = ['ranklog_retry_of', 'ranklog_retry_timestamp'] as const;
+
+/** The headers of the retry of a record with these headers. */
+export function retryHeaders(headers: RecordHeaders, source: TimedSource) {
+  return {
+    [IDS]: [...texts(headers, IDS), causeId(source)],
+    [TIMES]: [...texts(headers, TIMES), String(source.timestamp)],
+  };
+}
+
+/** The ids of the records before a retry, the original first; none if the record is no retry. */
+export function retriedIds(headers: RecordHeaders): string[] {
+  return texts(headers, IDS);
+}
+
+function texts(headers: RecordHeaders, name: string): string[] {
+  return [headers[name] ?? []].flat().map(String);
+}
+
+/** The last record that a retry repeats, and the time of the original, for an event without occurredAt. undefined for no retry. */
+export function decodeRetry(headers: RecordHeaders) {
+  if (headers[IDS] === undefined) return undefined;
+  const times = texts(headers, TIMES);
+  const id = /\/(\d{1,15})\/(\d{1,15})$/.exec(retriedIds(headers).at(-1) ?? '');
+  if (id === null || !/^(-?\d{1,15} )+$/.test(`${times.join(' ')} `)) return undefined;
+  const [partition, offset, timestamp] = [Number(id[1]), Number(id[2]), Number(times.at(-1))];
+  return { retryOf: { partition, offset, timestamp }, occurredAt: formatTime(Number(times[0])) };
+}
+
+/**
+ * Whether an event retries a record that the generation takes itself, as its definition accepts that record. The retry is then
+ * skipped: otherwise, a board that is built again with a definition that accepts both would count both.
+ */
+export function isRepeat(
+  event: ScoreInput & { readonly retryOf?: RetriedRecord },
+  generation: { definition: BoardDefinition; starts?: ReadonlyMap<number, number> | undefined },
+): boolean {
+  const { retryOf } = event;
+  if (retryOf === undefined) return false;
+  const { definition, starts } = generation;
+  if (retryOf.offset < (starts?.get(retryOf.partition) ?? 0)) return false;
+  return resolveEvent(definition, event, retryOf.timestamp).ok;
+}

@@ -1,0 +1,131 @@
+import type { Boards } from '#board-store';
+import { batchBytes, encodeRetry, retriedIds } from '#contracts';
+import { TransactionalPublisher, type LogRange } from '#kafka-batch';
+import { maxMessageBytes } from '../../infra/topics.js';
+import { readRecord } from '../../ingest/read-record.js';
+import { selectLetters, type FoundLetter, type LetterFilter } from '../dead-letters.js';
+import { EXIT } from '../exit-codes.js';
+import { readLog, writtenRanges } from '../log-records.js';
+import { print, table } from '../output.js';
+import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
+import { confirmOnTerminal, interruptible } from '../terminal.js';
+import type { JsonOption } from '../usage/options.js';
+
+type RetryOptions = LetterFilter & JsonOption & { readonly yes?: true; readonly dryRun?: true };
+type RetryMessage = ReturnType<typeof encodeRetry>;
+type Letters = () => AsyncIterable<FoundLetter>;
+
+/** The size at which a transaction ends. */
+const TRANSACTION_BYTES = 262_144;
+const INSTEAD = { command: 'retry', instead: '--dry-run to see what it would send' };
+
+/** `ranklog dead-letters retry [ID...]` */
+export function retryDeadLetters(ids: readonly string[], options: RetryOptions): Promise<number> {
+  return withReconciliation((session) =>
+    interruptible(async (signal) => {
+      const letters = await selectLetters(session, { ...options, ids });
+      const first = new Map<number, number>();
+      let selected = 0;
+      for await (const { partition, offset } of letters()) {
+        selected += 1;
+        first.set(partition, Math.min(offset, first.get(partition) ?? Infinity));
+      }
+      const { yes, dryRun } = options;
+      if (!yes && !dryRun)
+        await confirmOnTerminal(`retry ${selected} dead letters?`, signal, INSTEAD);
+      const transactionalId = `${session.settings.group}-dead-letters-retry`;
+      const publisher = dryRun
+        ? undefined
+        : await TransactionalPublisher.open(session.kafka, transactionalId);
+      try {
+        const counts = await sendMissing(session, letters, { first, publisher, signal });
+        const answer = { selected, [dryRun ? 'toSend' : 'sent']: counts.sent, ...counts.leftOut };
+        print(answer, options, () => table(['', ''], Object.entries(answer)));
+        return counts.leftOut.refused === 0 ? EXIT.ok : EXIT.no;
+      } finally {
+        await publisher?.close();
+      }
+    }),
+  );
+}
+
+interface Work {
+  /** By partition, the first offset of a selected record. The retries are after it. */
+  readonly first: ReadonlyMap<number, number>;
+  /** Its opening has fenced earlier retries, also of a killed or paused process: the log has all retries that were ever sent. */
+  readonly publisher: TransactionalPublisher | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Sends the retries that the log lacks, and that would count. Without a publisher, only counts them. */
+async function sendMissing(session: ReconciliationSession, letters: Letters, work: Work) {
+  const topic = session.topics.scoreEvents;
+  const maxBytes = await maxMessageBytes(session.admin, topic);
+  const log = await writtenRanges(session);
+  const retried = await findRetried(session, log, work.first);
+  const context = { topic, maxBytes, log, boards: await session.store.boards() };
+  const leftOut = { retried: 0, accepted: 0, refused: 0 };
+  const waiting = new Map<number, RetryMessage[]>();
+  let [sent, bytes] = [0, 0];
+  const send = async () => {
+    work.signal.throwIfAborted();
+    const parts = [...waiting].map(([partition, messages]) => ({
+      topic,
+      partition,
+      messages,
+      maxBytes,
+    }));
+    if (parts.length > 0) await work.publisher?.publish({ records: parts });
+    waiting.clear();
+    bytes = 0;
+  };
+  for await (const letter of letters()) {
+    const retry = retried.has(letter.id) ? 'retried' : retryOf(letter, context);
+    if (typeof retry === 'object') {
+      waiting.set(letter.partition, [...(waiting.get(letter.partition) ?? []), retry]);
+      bytes += batchBytes(retry);
+      sent += 1;
+      if (bytes >= TRANSACTION_BYTES) await send();
+    } else if (retry === 'retried' || retry === 'accepted') leftOut[retry] += 1;
+    else {
+      leftOut.refused += 1;
+      process.stderr.write(`${letter.id}: ${retry}\n`);
+    }
+  }
+  await send();
+  return { sent, leftOut };
+}
+
+/** The ids of records with a retry in the log. */
+async function findRetried(
+  session: ReconciliationSession,
+  log: ReadonlyMap<number, LogRange>,
+  first: ReadonlyMap<number, number>,
+): Promise<ReadonlySet<string>> {
+  const ranges = [...first].map(([partition, offset]) => {
+    const { start = 0, end = 0 } = log.get(partition) ?? {};
+    return [partition, { start: Math.max(start, offset), end }] as const;
+  });
+  const retried = new Set<string>();
+  for await (const { headers } of readLog(session, new Map(ranges)))
+    retried.add(retriedIds(headers).at(-1) ?? '');
+  return retried;
+}
+
+/** The retry to send; `accepted` if the board takes the record itself; or a text that says why a retry can't count. */
+export function retryOf(
+  { topic, partition, offset, timestamp, leftOut, record }: FoundLetter,
+  to: { topic: string; log: ReadonlyMap<number, LogRange>; boards: Boards; maxBytes: number },
+): RetryMessage | string {
+  const { start = 0, end = 0 } = to.log.get(partition) ?? {};
+  if (topic !== to.topic || offset < start || offset >= end)
+    return 'the score topic no longer has the record, and may have lost its retry';
+  if (leftOut.length > 0 || timestamp === undefined)
+    return `the dead letter lacks ${leftOut[0]?.part ?? 'the timestamp'} of the record`;
+  const retry = encodeRetry(record, { topic, partition, offset, timestamp });
+  if (batchBytes(retry) > to.maxBytes) return 'the record is too large for the headers of a retry';
+  const now = { ...retry, offset: end, timestamp: Date.now() };
+  const { entry } = readRecord(now, partition, to.boards);
+  if (entry.kind === 'event') return retry;
+  return entry.kind === 'none' ? 'accepted' : `refused again: ${entry.code}: ${entry.detail}`;
+}
