@@ -74,8 +74,10 @@ export class TransactionalPublisher {
     const { session } = this;
     session.begin();
     try {
-      const group = offset ? [session.addGroup(offset.groupId)] : [];
-      await allDone([session.addPartitions(records), ...group]);
+      await allDone([
+        session.addPartitions(records),
+        ...(offset ? [session.addGroup(offset.groupId)] : []),
+      ]);
       const produced = records.map((part) => session.produce(part));
       await allDone([...produced, ...(offset ? [session.commitOffset(offset)] : [])]);
     } catch (error) {

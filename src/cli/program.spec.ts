@@ -19,7 +19,7 @@ describe('the command line', () => {
       .map((line) => {
         const [, command = '', , options = ''] = line.split('|').map((cell) => cell.trim());
         return [
-          /`([a-z]+( [a-z]+)*)/.exec(command)?.[1],
+          /`([a-z-]+( [a-z]+)*)/.exec(command)?.[1],
           [...options.matchAll(/--[a-z-]+/g)].map(([option]) => option),
         ];
       });
