@@ -8,7 +8,7 @@ export async function writtenRanges({
   kafka,
   admin,
   topics,
-}: Pick<KafkaSession, 'kafka' | 'admin' | 'topics'>): Promise<Map<number, LogRange>> {
+}: Omit<KafkaSession, 'logger' | 'settings'>): Promise<Map<number, LogRange>> {
   const topic = topics.scoreEvents;
   await requireTopics(admin, [topic]);
   const ranges = await logRanges(admin, topic);

@@ -13,7 +13,6 @@ import type { JsonOption } from '../usage/options.js';
 
 type RetryOptions = LetterFilter & JsonOption & { readonly yes?: true; readonly dryRun?: true };
 type RetryMessage = ReturnType<typeof encodeRetry>;
-type Letters = () => AsyncIterable<FoundLetter>;
 
 /** The size at which a transaction ends. */
 const TRANSACTION_BYTES = 262_144;
@@ -21,32 +20,29 @@ const INSTEAD = { command: 'retry', instead: '--dry-run to see what it would sen
 
 /** `ranklog dead-letters retry [ID...]` */
 export function retryDeadLetters(ids: readonly string[], options: RetryOptions): Promise<number> {
-  return withReconciliation((session) =>
-    interruptible(async (signal) => {
-      const letters = await selectLetters(session, { ...options, ids });
-      const first = new Map<number, number>();
-      let selected = 0;
-      for await (const { partition, offset } of letters()) {
-        selected += 1;
-        first.set(partition, Math.min(offset, first.get(partition) ?? Infinity));
-      }
-      const { yes, dryRun } = options;
-      if (!yes && !dryRun)
-        await confirmOnTerminal(`retry ${selected} dead letters?`, signal, INSTEAD);
-      const transactionalId = `${session.settings.group}-dead-letters-retry`;
-      const publisher = dryRun
-        ? undefined
-        : await TransactionalPublisher.open(session.kafka, transactionalId);
-      try {
-        const counts = await sendMissing(session, letters, { first, publisher, signal });
-        const answer = { selected, [dryRun ? 'toSend' : 'sent']: counts.sent, ...counts.leftOut };
-        print(answer, options, () => table(['', ''], Object.entries(answer)));
-        return counts.leftOut.refused === 0 ? EXIT.ok : EXIT.no;
-      } finally {
-        await publisher?.close();
-      }
-    }),
-  );
+  return withReconciliation(async (session) => {
+    const letters = await selectLetters(session, { ...options, ids });
+    const first = new Map<number, number>();
+    let selected = 0;
+    for await (const { partition, offset } of letters()) {
+      selected += 1;
+      first.set(partition, Math.min(offset, first.get(partition) ?? Infinity));
+    }
+    const { yes, dryRun } = options;
+    const question = `retry ${selected} dead letters?`;
+    if (!yes && !dryRun)
+      await interruptible((signal) => confirmOnTerminal(question, signal, INSTEAD));
+    const id = `${session.settings.group}-dead-letters-retry`;
+    const publisher = dryRun ? undefined : await TransactionalPublisher.open(session.kafka, id);
+    try {
+      const { sent, leftOut } = await sendMissing(session, letters, { first, publisher });
+      const answer = { selected, [dryRun ? 'toSend' : 'sent']: sent, ...leftOut };
+      print(answer, options, () => table(['dead letters', 'number'], Object.entries(answer)));
+      return leftOut.refused === 0 ? EXIT.ok : EXIT.no;
+    } finally {
+      await publisher?.close();
+    }
+  });
 }
 
 interface Work {
@@ -54,28 +50,25 @@ interface Work {
   readonly first: ReadonlyMap<number, number>;
   /** Its opening has fenced earlier retries, also of a killed or paused process: the log has all retries that were ever sent. */
   readonly publisher: TransactionalPublisher | undefined;
-  readonly signal: AbortSignal;
 }
 
 /** Sends the retries that the log lacks, and that would count. Without a publisher, only counts them. */
-async function sendMissing(session: ReconciliationSession, letters: Letters, work: Work) {
+async function sendMissing(
+  session: ReconciliationSession,
+  letters: () => AsyncIterable<FoundLetter>,
+  { first, publisher }: Work,
+) {
   const topic = session.topics.scoreEvents;
-  const maxBytes = await maxMessageBytes(session.admin, topic);
+  const to = { topic, maxBytes: await maxMessageBytes(session.admin, topic) };
   const log = await writtenRanges(session);
-  const retried = await findRetried(session, log, work.first);
-  const context = { topic, maxBytes, log, boards: await session.store.boards() };
+  const retried = await findRetried(session, log, first);
+  const context = { ...to, log, boards: await session.store.boards() };
   const leftOut = { retried: 0, accepted: 0, refused: 0 };
   const waiting = new Map<number, RetryMessage[]>();
   let [sent, bytes] = [0, 0];
   const send = async () => {
-    work.signal.throwIfAborted();
-    const parts = [...waiting].map(([partition, messages]) => ({
-      topic,
-      partition,
-      messages,
-      maxBytes,
-    }));
-    if (parts.length > 0) await work.publisher?.publish({ records: parts });
+    const records = [...waiting].map(([partition, messages]) => ({ ...to, partition, messages }));
+    if (records.length > 0) await publisher?.publish({ records });
     waiting.clear();
     bytes = 0;
   };
@@ -83,6 +76,7 @@ async function sendMissing(session: ReconciliationSession, letters: Letters, wor
     const retry = retried.has(letter.id) ? 'retried' : retryOf(letter, context);
     if (typeof retry === 'object') {
       waiting.set(letter.partition, [...(waiting.get(letter.partition) ?? []), retry]);
+      retried.add(letter.id);
       bytes += batchBytes(retry);
       sent += 1;
       if (bytes >= TRANSACTION_BYTES) await send();
@@ -101,7 +95,7 @@ async function findRetried(
   session: ReconciliationSession,
   log: ReadonlyMap<number, LogRange>,
   first: ReadonlyMap<number, number>,
-): Promise<ReadonlySet<string>> {
+): Promise<Set<string>> {
   const ranges = [...first].map(([partition, offset]) => {
     const { start = 0, end = 0 } = log.get(partition) ?? {};
     return [partition, { start: Math.max(start, offset), end }] as const;

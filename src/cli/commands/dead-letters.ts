@@ -36,7 +36,7 @@ export function showDeadLetter(id: string, options: JsonOption): Promise<number>
     print({ ...detailsOf(shown), failedAgain }, options, (answer) => {
       const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
       return table(
-        ['', ''],
+        ['field', 'value'],
         Object.entries(answer).map(([name, value]) => [name, text(value)]),
       );
     });

@@ -29,7 +29,7 @@ const retry = selection('retry')
   .option('--yes', 'do not ask for confirmation')
   .option('--dry-run', 'send nothing; report what would be sent')
   .notes(
-    `Safe to repeat, also after a crash. Leaves out what its board counts from the log anyway, after a build.
+    `Safe to repeat, also after a crash. Leaves out records that their boards take from the log anyway, after a build.
 Exit code 1: some can't be sent, or would be refused again (each is written to standard error).
 
 Example:
