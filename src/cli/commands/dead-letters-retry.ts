@@ -1,6 +1,6 @@
 import type { Boards } from '#board-store';
 import { batchBytes, encodeRetry, retriedIds } from '#contracts';
-import { TransactionalPublisher, type LogRange } from '#kafka-batch';
+import { BatchEncoder, TransactionalPublisher, type LogRange } from '#kafka-batch';
 import { maxMessageBytes } from '../../infra/topics.js';
 import { readRecord } from '../../ingest/read-record.js';
 import { selectLetters, type FoundLetter, type LetterFilter } from '../dead-letters.js';
@@ -64,10 +64,12 @@ async function sendMissing(
   const retried = await findRetried(session, log, first);
   const context = { ...to, log, boards: await session.store.boards() };
   const leftOut = { retried: 0, accepted: 0, refused: 0 };
-  const waiting = new Map<number, RetryMessage[]>();
+  const waiting = new Map<number, BatchEncoder>();
   let [sent, bytes] = [0, 0];
   const send = async () => {
-    const records = [...waiting].map(([partition, messages]) => ({ ...to, partition, messages }));
+    const records = [...waiting].map(([partition, batches]) => {
+      return { topic, partition, batches: batches.close() };
+    });
     if (records.length > 0) await publisher?.publish({ records });
     waiting.clear();
     bytes = 0;
@@ -75,7 +77,9 @@ async function sendMissing(
   for await (const letter of letters()) {
     const retry = retried.has(letter.id) ? 'retried' : retryOf(letter, context);
     if (typeof retry === 'object') {
-      waiting.set(letter.partition, [...(waiting.get(letter.partition) ?? []), retry]);
+      const batches = waiting.get(letter.partition) ?? new BatchEncoder(to.maxBytes);
+      waiting.set(letter.partition, batches);
+      batches.add(retry);
       retried.add(letter.id);
       bytes += batchBytes(retry);
       sent += 1;
