@@ -1,7 +1,9 @@
 import 'reflect-metadata';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IdentityCheck } from '#board-store';
+import { toError } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Role } from './config/roles.js';
 import { ReconciliationsModule } from './generations/reconciliations.controller.js';
@@ -14,6 +16,7 @@ import { KafkaConnection } from './infra/kafka.js';
 import type { Shutdown } from './infra/shutdown.js';
 import { checkScoreTopic } from './infra/topics.js';
 import { IngestModule } from './ingest/ingest.module.js';
+import { LiveBoards } from './ingest/live-boards.js';
 import { ReconciliationModule } from './maintenance/reconciliation.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { BoardRegistrar } from './registry/board-registrar.js';
@@ -26,6 +29,8 @@ const ROLE_MODULES: Readonly<Record<Role, Type>> = {
   reconciliation: ReconciliationModule,
   query: StandingsModule,
 };
+
+const BOARDS_RETRY_MS = 500;
 
 @Module({})
 export class AppModule {
@@ -65,10 +70,8 @@ export async function startApplication(options: StartOptions): Promise<NestFasti
 }
 
 /** Registers the boards (without the role reconciliation, only claims Redis and Kafka), listens, then lets ingest read. */
-async function start(
-  app: NestFastifyApplication,
-  { settings, roles, logger, shutdown }: StartOptions,
-): Promise<void> {
+async function start(app: NestFastifyApplication, options: StartOptions): Promise<void> {
+  const { settings, roles, logger, shutdown } = options;
   const { admin, topics } = app.get(KafkaConnection);
   await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
   if (!roles.includes('reconciliation')) await app.get(BoardRegistrar).claim();
@@ -77,10 +80,31 @@ async function start(
   await app.init();
   shutdown.signal.throwIfAborted();
   await listen(app, settings, logger);
+  if (roles.includes('ingest')) await untilBoardsWork(app, options);
   await app.startAllMicroservices();
   app.get(HealthService).isRunning = true;
   app.get(IdentityCheck).onOther = (error) => {
     logger.error(error.message, { error });
     shutdown.fail();
   };
+}
+
+/** Until events can be applied here, other instances keep the partitions. */
+async function untilBoardsWork(
+  app: NestFastifyApplication,
+  { logger, shutdown: { signal } }: StartOptions,
+): Promise<void> {
+  const health = app.get(HealthService);
+  const boards = app.get(LiveBoards);
+  for (;;)
+    try {
+      await boards.refresh();
+      health.blocker = undefined;
+      return;
+    } catch (error) {
+      const { message } = toError(error);
+      if (health.blocker !== message) logger.warn(`ingest takes no partitions yet: ${message}`);
+      health.blocker = message;
+      await delay(BOARDS_RETRY_MS, undefined, { signal });
+    }
 }

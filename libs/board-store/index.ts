@@ -6,6 +6,7 @@ export { GenerationStore, type Promotion, type NewShadow } from './generation-st
 export * from './identity.js';
 export { KeySpace, shardOf } from './keys.js';
 export { HOLDER, LEASE_MS, LeaseStore } from './lease-store.js';
+export { refusedCommands } from './rights.js';
 export { requirePlayerId } from './read-requests.js';
 export * from './reader.js';
 export { StoreStatus, type BoardOverview } from './store-status.js';

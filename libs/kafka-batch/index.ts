@@ -17,6 +17,7 @@ export {
 export { LOOKS, type PartitionHealth, type PartitionState } from './partition-worker.js';
 export * from './positions.js';
 export { BatchEncoder, type OutgoingRecord } from './record-batch.js';
+export { brokerFacts, type Right } from './rights.js';
 export { sendChunks } from './send-chunks.js';
 export { TopicFollower } from './topic-follower.js';
 export { TransactionalPublisher } from './transactional-publisher.js';

@@ -39,6 +39,9 @@ declare module 'kafkajs/src/broker/index.js' {
     addOffsetsToTxn(request: object): Promise<unknown>;
     txnOffsetCommit(request: object): Promise<unknown>;
     endTxn(request: object): Promise<unknown>;
+    heartbeat(request: object): Promise<unknown>;
+    describeConfigs(request: object): Promise<unknown>;
+    apiVersions(): Promise<Readonly<Record<number, { readonly maxVersion: number }>>>;
     fetch(request: object): Promise<FetchResponse>;
     listOffsets(request: object): Promise<{
       responses: { topic: string; partitions: { partition: number; offset: string }[] }[];
@@ -57,6 +60,7 @@ declare module 'kafkajs/src/cluster/index.js' {
     refreshMetadata(): Promise<void>;
     findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
     findBroker(node: { nodeId: number }): Promise<Broker>;
+    findControllerBroker(): Promise<Broker>;
     removeBroker(address: { readonly host: string; readonly port: number }): void;
     findGroupCoordinator(of: { groupId: string; coordinatorType: number }): Promise<Broker>;
     findGroupCoordinatorMetadata(group: object): Promise<unknown>;
@@ -173,7 +177,7 @@ declare module 'kafkajs/src/protocol/encoder.js' {
     constructor(bytes: number);
     writeInt16(value: number): this;
     writeInt32(value: number): this;
-    writeString(value: string): this;
+    writeString(value: string | null): this;
     writeBytes(value: Buffer): this;
   }
 }

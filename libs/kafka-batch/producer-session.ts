@@ -97,10 +97,7 @@ export class ProducerSession {
       stamp(batch, this.#identity, sequence);
       await this.#repeat(async () => {
         const leader = await this.#leader(topic, partition);
-        const produce = leader.lookupRequest(PRODUCE, produceVersions);
-        const { request, response } = produce({ acks: -1, topicData: [] });
-        const encode = () => Promise.resolve(this.#encode(topic, partition, batch.bytes));
-        await leader.connectionPool.send({ request: { ...request, encode }, response });
+        await sendBatch(leader, { topic, partition }, batch.bytes, this.transactionalId);
       });
       this.#sequences.set(place, (sequence + batch.count) % SEQUENCES);
     }
@@ -141,20 +138,6 @@ export class ProducerSession {
     return this.cluster.findBroker({ nodeId });
   }
 
-  /** A produce request as kafkajs would encode it, with a batch that is encoded already. Versions 3 to 7 of it are alike. */
-  #encode(topic: string, partition: number, batch: Buffer): Encoder {
-    const { transactionalId } = this;
-    return new Encoder(batch.length + 2 * (transactionalId.length + topic.length) + 32)
-      .writeString(transactionalId)
-      .writeInt16(-1) // all in-sync replicas
-      .writeInt32(PRODUCE_TIMEOUT_MS)
-      .writeInt32(1) // one topic
-      .writeString(topic)
-      .writeInt32(1) // one partition
-      .writeInt32(partition)
-      .writeBytes(batch);
-  }
-
   /** Repeats a request while its errors are repairable and the transaction has time. @throws the last error */
   async #repeat<T>(request: () => Promise<T>, isRepairable = canRetry): Promise<T> {
     const [busy, broken] = [new Backoff(BUSY_BACKOFF), new Backoff(BACKOFF)];
@@ -177,6 +160,28 @@ export class ProducerSession {
     if (!this.cluster.isConnected()) await this.cluster.connect();
     await this.cluster.refreshMetadata();
   }
+}
+
+/** Sends a produce request as kafkajs would encode it, with a batch that is encoded already. Versions 3 to 7 of it are alike. */
+export async function sendBatch(
+  leader: Broker,
+  { topic, partition }: Pick<PartitionBatches, 'topic' | 'partition'>,
+  batch: Buffer,
+  transactionalId: string | null = null,
+): Promise<unknown> {
+  const produce = leader.lookupRequest(PRODUCE, produceVersions);
+  const { request, response } = produce({ acks: -1, topicData: [] });
+  const bytes = new Encoder(batch.length + 2 * ((transactionalId?.length ?? 0) + topic.length) + 32)
+    .writeString(transactionalId)
+    .writeInt16(-1) // all in-sync replicas
+    .writeInt32(PRODUCE_TIMEOUT_MS)
+    .writeInt32(1) // one topic
+    .writeString(topic)
+    .writeInt32(1) // one partition
+    .writeInt32(partition)
+    .writeBytes(batch);
+  const encode = () => Promise.resolve(bytes);
+  return leader.connectionPool.send({ request: { ...request, encode }, response });
 }
 
 function canRetry(error: unknown): boolean {

@@ -10,6 +10,7 @@ const same: PlannedBoard = {
   fields: [],
   liveBytes: null,
   startsAt: null,
+  leftOut: null,
   builtBy: null,
 };
 const changed: PlannedBoard = {

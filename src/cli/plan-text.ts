@@ -1,6 +1,7 @@
 import { WHOLE_LOG_HINT, countText, durationText, startsText } from './value-text.js';
 import { megabytes } from '../generations/errors.js';
 import { isPublishOnly, type FieldChange } from '../registry/field-changes.js';
+import type { LeftOut } from '../registry/left-out.js';
 import { needsBuild, type BuiltBy, type Plan, type PlannedBoard } from '../registry/plan.js';
 
 /** A plan for people. `graceMs`: how long the previous generation is kept; `remove`: boards to remove. */
@@ -41,7 +42,7 @@ function idleText(boards: readonly PlannedBoard[]): string {
 }
 
 function boardText(planned: PlannedBoard): string {
-  const { board, fields, startsAt } = planned;
+  const { board, fields, startsAt, leftOut } = planned;
   return [
     `${SIGNS[planned.change]} ${board}: ${changeText(planned)}`,
     ...fields.map((field) => `    ${fieldText(field)}`),
@@ -49,7 +50,17 @@ function boardText(planned: PlannedBoard): string {
       ? []
       : [`    starts where the live generation does: ${startsText(startsAt)}; ${WHOLE_LOG_HINT}`]),
     ...(isPublishOnly(fields) ? [PUBLISH_ONLY] : []),
+    ...(leftOut !== null && leftOut.events > 0 ? [`  ! ${leftOutText(leftOut)}`] : []),
   ].join('\n');
+}
+
+/** What a build leaves out, and how to allow that. */
+export function leftOutText({ events, isExact, kinds }: LeftOut): string {
+  const each = kinds.map(
+    ({ code, example, events }) => `${countText(events)} ${code} (${example})`,
+  );
+  const sampled = isExact ? '' : ' in a sample of the log';
+  return `leaves out ${countText(events)} event(s)${sampled} that the live generation counts, and needs --allow-left-out: ${each.join(', ')}`;
 }
 
 const PUBLISH_ONLY =

@@ -14,12 +14,12 @@ import {
 } from './usage/reading.js';
 import { deadLetters } from './usage/dead-letters.js';
 import { importScores } from './usage/import.js';
-import { config, produce, start, topics } from './usage/running.js';
+import { config, doctor, produce, start, topics } from './usage/running.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 
 const COMMANDS = [
-  ...[start, topics, produce, importScores, status, views, standings, rank],
+  ...[start, doctor, topics, produce, importScores, status, views, standings, rank],
   ...[around, explain, exportBoard, watch, deadLetters, boards, config],
 ];
 

@@ -4,6 +4,9 @@ import { EXIT } from './exit-codes.js';
 /** Time for a command to clean up after the reader of its output is gone. */
 const PIPE_GRACE_MS = 2_000;
 
+/** Time for a failed command to close its connections. */
+const FAILURE_GRACE_MS = 250;
+
 /** Loads the code of a command, which returns the exit code. */
 type Load<Arguments extends unknown[]> = () => Promise<(...args: Arguments) => Promise<number>>;
 
@@ -37,4 +40,6 @@ async function run(command: () => Promise<number>): Promise<void> {
     process.exitCode = exitCodeOf(error);
     process.stderr.write(`ranklog: ${describe(error)}\n`);
   }
+  if (process.exitCode === EXIT.ok) return;
+  setTimeout(() => process.exit(), FAILURE_GRACE_MS).unref(); // an attempt to connect would keep the process alive
 }

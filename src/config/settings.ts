@@ -50,10 +50,12 @@ export function loadSettings(environment: Environment = process.env): {
     ...unknownKeys(sources),
     ...readings.flatMap(({ problem }) => problem ?? []),
   ];
-  if (problems.length > 0) throw new SettingsError(problems);
   const values = Object.fromEntries(readings.map(({ name, value }) => [name, value]));
+  const settings = Object.freeze(values) as unknown as Settings;
+  if (problems.length === 0) problems.push(...contradictions(settings));
+  if (problems.length > 0) throw new SettingsError(problems);
   return {
-    settings: Object.freeze(values) as unknown as Settings,
+    settings,
     current: readings.map(effective),
   };
 }
@@ -101,6 +103,20 @@ function read(name: SettingName, { env, file, content }: Sources) {
   const shown = setting.isSecret ? 'the value' : JSON.stringify(given);
   const problem = `${place}: ${shown} is not allowed; use ${setting.format.allowed}`;
   return { name, setting, value, origin, problem: value === undefined ? problem : undefined };
+}
+
+/** Settings that can't be used without another one. */
+function* contradictions(settings: Settings) {
+  const {
+    kafkaSaslMechanism: mechanism,
+    kafkaSaslUsername,
+    verifyRebuild,
+    verifySchedule,
+  } = settings;
+  if (mechanism !== '' && kafkaSaslUsername === '')
+    yield `KAFKA_SASL_MECHANISM: "${mechanism}" needs a user; set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD, or leave it empty`;
+  if (verifyRebuild && verifySchedule === '')
+    yield 'RANKLOG_VERIFY_REBUILD: "true" needs a schedule; set RANKLOG_VERIFY_SCHEDULE, such as "0 4 * * *", or leave it out';
 }
 
 /** A setting as `ranklog config` shows it: secrets are hidden. */

@@ -27,6 +27,8 @@ interface PartitionReport {
 export class HealthService {
   /** Whether all roles of the process have started. */
   isRunning = false;
+  /** Why ingest takes no partitions yet. */
+  blocker: string | undefined;
 
   constructor(
     private readonly redis: Redis,
@@ -49,6 +51,7 @@ export class HealthService {
     const isSilent = consumer.loopAgeMs > this.settings.sessionTimeout;
     const silence = `nothing was fetched from Kafka for ${seconds(consumer.loopAgeMs)} s`;
     const problems = [
+      ...(this.blocker === undefined ? [] : [this.blocker]),
       ...(status === 'ready' ? [] : [`not connected to Redis (${status})`]),
       ...(isSilent ? [silence] : []),
       ...partitions.flatMap(problemOf),

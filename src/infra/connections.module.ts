@@ -1,5 +1,6 @@
 import { Global, Module, type OnApplicationShutdown, type Type } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import type { Admin } from 'kafkajs';
 import {
   BoardStore,
   ContinuityStore,
@@ -9,6 +10,7 @@ import {
   KeySpace,
   LeaseStore,
 } from '#board-store';
+import { checkServers } from '../checks/checks.js';
 import type { Settings } from '../config/settings.js';
 import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
 import { KafkaConnection } from './kafka.js';
@@ -81,23 +83,30 @@ export class ConnectionsModule implements OnApplicationShutdown {
 
 /**
  * Waits for Redis and Kafka, connects, and reads the cluster id. Closes both on failure, as Nest calls no shutdown hook then.
- * @throws ServiceUnreachableError, TopicsMissingError, and the reason of the shutdown signal
+ * @throws ServiceUnreachableError, SettingsError, TopicsMissingError, and the reason of the shutdown signal
  */
 export async function connect(
   redis: Redis,
-  { admin, topics }: KafkaConnection,
-  { settings, logger, shutdown }: ProcessOptions,
+  connection: KafkaConnection,
+  { settings, roles, logger, shutdown }: ProcessOptions,
 ): Promise<IdentityCheck> {
+  const { admin, topics } = connection;
   try {
     await waitForServices(settings, { kafka: true, redis, signal: shutdown?.signal }, logger);
     await admin.connect();
+    if (roles.length > 0) await checkServers({ settings, roles, redis, connection }, logger);
     await requireTopics(admin, Object.values(topics));
-    const { clusterId: cluster } = await admin.describeCluster();
-    const { topicPrefix, group, redisPrefix, shards } = settings;
-    return new IdentityCheck({ cluster, topicPrefix, group, redisPrefix, shards });
+    return await identityOf(admin, settings);
   } catch (error) {
     await admin.disconnect();
     redis.disconnect();
     throw error;
   }
+}
+
+/** The identity of a ranklog with these settings. */
+export async function identityOf(admin: Admin, settings: Settings): Promise<IdentityCheck> {
+  const { clusterId: cluster } = await admin.describeCluster();
+  const { topicPrefix, group, redisPrefix, shards } = settings;
+  return new IdentityCheck({ cluster, topicPrefix, group, redisPrefix, shards });
 }

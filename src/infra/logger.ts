@@ -63,7 +63,8 @@ export function nestLogger(logger: Logger): LoggerService {
     (level: Level) =>
     (message: unknown, ...rest: unknown[]) => {
       const context = rest.at(-1);
-      logger[context === 'ExceptionHandler' ? 'debug' : level](String(message), { context });
+      const isFailedStart = /^_?ExceptionHandler$/.test(String(context)); // esbuild renames the class
+      logger[isFailedStart ? 'debug' : level](String(message), { context });
     };
   return { log: to('debug'), debug: to('debug'), warn: to('warn'), error: to('error') };
 }

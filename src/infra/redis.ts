@@ -17,6 +17,7 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
     enableOfflineQueue: false,
     commandTimeout: COMMAND_TIMEOUT_MS,
     retryStrategy: (attempt) => Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS),
+    reconnectOnError: isOfSelect,
   });
   let state: 'new' | 'ready' | 'down' = 'new';
   redis.on('error', (error: Error) => {
@@ -30,6 +31,11 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
     state = 'ready';
   });
   return redis;
+}
+
+/** Without a reconnect, ioredis would go on in database 0 if Redis does not have that of the URL. */
+function isOfSelect(error: Error): boolean {
+  return (error as Error & { command?: { name: string } }).command?.name === 'select';
 }
 
 /** ioredis exports no classes for these errors; only their texts identify them. */

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { withoutPassword, type Settings } from '../config/settings.js';
+import { SettingsError, withoutPassword, type Settings } from '../config/settings.js';
 import { SILENT, type Logger } from './logger.js';
+import { refusalOf, tlsRefusal, type Server } from './refusals.js';
 
 /** Kafka or Redis did not answer in time. */
 export class ServiceUnreachableError extends Error {
@@ -17,17 +18,19 @@ export class ServiceUnreachableError extends Error {
 }
 
 interface Service {
-  readonly name: 'Kafka' | 'Redis';
+  readonly name: Server;
   readonly address: string;
   readonly ping: () => Promise<void>;
 }
 
 const RETRY_PAUSE_MS = 250;
 const LOG_EVERY_MS = 3_000;
+/** A server that takes longer to answer may have another idea of TLS. */
+const PATIENCE_MS = 500;
 
 /**
  * Resolves when Kafka and Redis answer. Logs every few seconds which of them does not.
- * @throws ServiceUnreachableError, and the reason of the signal as soon as it is aborted
+ * @throws SettingsError if a server refuses the settings, ServiceUnreachableError, and the reason of the signal once it is aborted
  */
 export async function waitForServices(
   settings: Settings,
@@ -35,25 +38,35 @@ export async function waitForServices(
   logger: Logger,
 ): Promise<void> {
   const { kafka = false, redis, signal } = wanted;
-  const { startTimeout, kafkaBrokers, redisUrl } = settings;
+  const { kafkaBrokers, redisUrl } = settings;
   const services: Service[] = [];
   const redisAddress = withoutPassword(redisUrl);
-  if (redis) services.push({ name: 'Redis', address: redisAddress, ping: () => pingRedis(redis) });
+  if (redis) services.push({ name: 'Redis', address: redisAddress, ping: pingOf(redis) });
   const brokers = kafkaBrokers.join(',');
   if (kafka) services.push({ name: 'Kafka', address: brokers, ping: () => pingKafka(settings) });
-  const waits = services.map((service) => waitFor(service, startTimeout, { logger, signal }));
-  const all = Promise.allSettled(waits);
   signal?.throwIfAborted();
-  if (signal) await Promise.race([all, once(signal, 'abort')]); // an attempt to connect may take long to fail
-  signal?.throwIfAborted();
-  const failure = (await all).find((end) => end.status === 'rejected');
-  if (failure !== undefined) throw failure.reason;
+  const ended = new AbortController();
+  const end = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
+  const all = Promise.all(services.map((service) => waitFor(service, settings, { logger, end })));
+  try {
+    await Promise.race([all, once(end, 'abort')]); // an attempt to connect may take long to fail
+    signal?.throwIfAborted();
+  } finally {
+    ended.abort();
+  }
 }
 
-async function pingRedis(redis: Redis): Promise<void> {
-  if (redis.status === 'wait' || redis.status === 'end') await redis.connect();
-  if (redis.status !== 'ready') throw new Error(`not connected, ${redis.status}`);
-  await redis.ping();
+function pingOf(redis: Redis): () => Promise<void> {
+  let refusal: Error | undefined; // commands say only that the client is not connected
+  redis.on('error', (error: Error) => {
+    if (error.name === 'ReplyError' || /certificate/.test(error.message)) refusal = error;
+  });
+  return async () => {
+    if (redis.status === 'wait' || redis.status === 'end')
+      await redis.connect().catch(() => undefined);
+    if (redis.status !== 'ready') throw refusal ?? new Error(`not connected, ${redis.status}`);
+    await redis.ping();
+  };
 }
 
 /** Tries once. kafkajs logs nothing, because `waitFor` logs errors. Imports kafkajs here: some commands need no Kafka. */
@@ -70,26 +83,38 @@ async function pingKafka(settings: Settings): Promise<void> {
 
 async function waitFor(
   service: Service,
-  timeoutMs: number,
-  { logger, signal }: { logger: Logger; signal: AbortSignal | undefined },
+  settings: Settings,
+  { logger, end }: { logger: Logger; end: AbortSignal },
 ): Promise<void> {
+  const { name, address } = service;
+  const { startTimeout } = settings;
   const start = performance.now();
   let nextLog = start + RETRY_PAUSE_MS;
+  let ping: Promise<void> | undefined;
   for (;;) {
     try {
-      await service.ping();
+      ping ??= service.ping().finally(() => (ping = undefined));
+      await Promise.race([ping, delay(PATIENCE_MS, undefined, { ref: false }).then(fail)]);
       return;
     } catch (error) {
       const now = performance.now();
-      signal?.throwIfAborted();
-      if (now - start >= timeoutMs) throw new ServiceUnreachableError(service, timeoutMs, error);
+      end.throwIfAborted();
+      const refusal =
+        refusalOf(error, `${name} at ${address}`, settings) ?? (await tlsRefusal(name, settings));
+      if (refusal !== undefined) throw new SettingsError([refusal]);
+      if (now - start >= startTimeout)
+        throw new ServiceUnreachableError(service, startTimeout, error);
       if (now >= nextLog) {
-        logger.warn(`waiting for ${service.name} at ${service.address}: ${reasonOf(error)}`);
+        logger.warn(`waiting for ${name} at ${address}: ${reasonOf(error)}`);
         nextLog = now + LOG_EVERY_MS;
       }
-      await delay(RETRY_PAUSE_MS, undefined, { signal });
+      await delay(RETRY_PAUSE_MS, undefined, { signal: end });
     }
   }
+}
+
+function fail(): never {
+  throw new Error('no answer yet');
 }
 
 function reasonOf(error: unknown): string {

@@ -3,6 +3,7 @@ import type { Boards, LiveBoard, ReconciliationStatus } from '#board-store';
 import type { LogRange } from '#kafka-batch';
 import type { CutPartition } from '../generations/errors.js';
 import { fieldChanges, type FieldChange } from './field-changes.js';
+import type { LeftOut } from './left-out.js';
 
 /** What differs between the boards file and the live boards, and what a build would cost. Printed as JSON. */
 export interface Plan {
@@ -23,6 +24,8 @@ export interface PlannedBoard {
   readonly liveBytes: number | null;
   /** Where the new generation will begin, by partition, if that is where the live one begins and not the start of the log. */
   readonly startsAt: Readonly<Record<string, number>> | null;
+  /** What the build leaves out of the live generation; null if it builds no changed board. */
+  readonly leftOut: LeftOut | null;
   /** The build in progress. If it has the definition of the file, no second build is needed. */
   readonly builtBy: BuiltBy | null;
 }
@@ -98,15 +101,18 @@ export interface LogFacts {
   readonly begin: (partition: number) => number;
 }
 
-/** How much of the log a build reads, and how long the last build took. Transaction markers count as records. */
-export function backfillOf(
-  { ranges, appliedOffsets, begin }: LogFacts,
-  statuses: readonly ReconciliationStatus[],
-): Backfill {
-  const counts = [...appliedOffsets].map(([partition, appliedOffset]) => {
+/** The ranges of the log that a build reads. */
+export function rangesToRead({ ranges, appliedOffsets, begin }: LogFacts): Map<number, LogRange> {
+  const read = [...appliedOffsets].map(([partition, appliedOffset]): [number, LogRange] => {
     const start = Math.max(ranges.get(partition)?.start ?? 0, begin(partition));
-    return Math.max(0, appliedOffset + 1 - start);
+    return [partition, { start, end: Math.max(start, appliedOffset + 1) }];
   });
+  return new Map(read);
+}
+
+/** How much of the log a build reads, and how long the last build took. Transaction markers count as records. */
+export function backfillOf(facts: LogFacts, statuses: readonly ReconciliationStatus[]): Backfill {
+  const counts = [...rangesToRead(facts).values()].map(({ start, end }) => end - start);
   const [last] = statuses
     .filter(({ kind, state, total }) => kind === 'build' && state === 'done' && total > 0)
     .sort((a, b) => b.updatedAt - a.updatedAt);

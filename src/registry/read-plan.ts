@@ -1,15 +1,25 @@
 import type { Redis } from 'ioredis';
-import type { Admin } from 'kafkajs';
+import type { Admin, Kafka } from 'kafkajs';
 import type { BoardDefinition } from '#board';
 import type { BoardReader, ViewSummary } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
 import { cutPartitions } from '../generations/log-history.js';
 import type { From } from '../generations/shadow-plan.js';
 import type { Stores } from '../infra/connections.module.js';
-import { backfillOf, boardChanges, needsBuild, type BoardChange, type Plan } from './plan.js';
+import { isPublishOnly } from './field-changes.js';
+import { readLeftOut, type Change } from './left-out.js';
+import {
+  backfillOf,
+  boardChanges,
+  needsBuild,
+  rangesToRead,
+  type BoardChange,
+  type Plan,
+} from './plan.js';
 
 /** What a plan reads from; it writes nothing. */
 export interface PlanSources extends Pick<Stores, 'keys' | 'store' | 'generations' | 'leases'> {
+  readonly kafka: Kafka;
   readonly admin: Admin;
   readonly redis: Redis;
   readonly reader: Pick<BoardReader, 'views'>;
@@ -19,7 +29,7 @@ export interface PlanSources extends Pick<Stores, 'keys' | 'store' | 'generation
 
 /**
  * What the boards of a file would change. `from`: where builds begin, if not where the live generations begin. Cost: of each
- * changed board, a listing of its views, and two requests for each of at most 48 of them.
+ * changed board, a listing of its views, and two requests for each of at most 48 of them; and a pass over the log, or a part.
  */
 export async function readPlan(
   sources: PlanSources,
@@ -38,6 +48,7 @@ export async function readPlan(
       generation: live?.generation ?? null,
       liveBytes: liveBytes.get(change.board) ?? null,
       startsAt: starts === undefined ? null : Object.fromEntries(starts),
+      leftOut: null,
     };
   });
   if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [] };
@@ -51,8 +62,15 @@ export async function readPlan(
   const begin = (partition: number) =>
     from === 'start' ? 0 : (atTime?.get(partition) ?? liveBegin(partition));
   const appliedOffsets = await readAppliedOffsets(sources, toBuild);
-  const backfill = backfillOf({ ranges, appliedOffsets, begin }, statuses);
-  return { boards: planned, backfill, cut };
+  const facts = { ranges, appliedOffsets, begin };
+  const pairs = toBuild.flatMap(({ board, live, fields }): Change[] => {
+    const definition = file.find((one) => one.board === board);
+    if (live === undefined || definition === undefined || isPublishOnly(fields)) return [];
+    return [{ live: live.definition, file: definition }];
+  });
+  const leftOut = await readLeftOut(sources, rangesToRead(facts), pairs);
+  const withLeftOut = planned.map((one) => ({ ...one, leftOut: leftOut.get(one.board) ?? null }));
+  return { boards: withLeftOut, backfill: backfillOf(facts, statuses), cut };
 }
 
 /** The largest live applied offset of each partition. */

@@ -101,6 +101,33 @@ describe('boards plan and apply', () => {
     expect(await keys()).toEqual(before);
   });
 
+  it.each([
+    [
+      'an attribute that events lack',
+      'arena: { columns: [{ name: score, update: best }], dimensions: [[team]] }',
+      `500 MISSING_DIMENSION (the attribute "team" is missing; board "arena" is ranked by it)`,
+    ],
+    [
+      'another input',
+      'arena: { columns: [{ name: score, update: best }, { name: wins }] }',
+      `500 DELTA_NEEDS_ONE_COLUMN (board "arena" has several inputs: score, wins; send "deltas" with a value for each instead of "delta")`,
+    ],
+  ])('apply --yes refuses a definition that leaves out events: %s', async (_name, arena, kinds) => {
+    await scene.writeBoards(`boards:\n  ${arena}\n  daily: { columns: [{ name: points }] }\n`);
+    const text = `leaves out 500 event(s) that the live generation counts, and needs --allow-left-out: ${kinds}`;
+    const before = await liveArena();
+    expect(await ranklog('boards', 'plan')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(`\n  ! ${text}\n`),
+    });
+    expect(await ranklog('boards', 'apply', '--yes')).toMatchObject({
+      code: 2,
+      err: `ranklog: the new definition of board "arena" ${text}; nothing was changed\n`,
+    });
+    expect(await liveArena()).toBe(before);
+    await scene.writeBoards(CHANGED + TRIALS);
+  });
+
   it('apply builds changed and new boards under traffic', async () => {
     scene.traffic.start(50, 10);
     const applied = await scene.json<{ built: { board: string }[] }>('boards', 'apply', '--yes');
@@ -133,6 +160,22 @@ describe('boards plan and apply', () => {
       err: expect.stringContaining('did you mean arena?'),
     });
     expect((await ranklog('status')).out).not.toContain('arenna');
+  });
+
+  it('apply --allow-left-out builds the rest; rollback returns to all events', async () => {
+    const team = ARENA.replace('}]', '}], dimensions: [[team]]');
+    await scene.writeBoards(
+      CHANGED.replace(/ {2}arena:[^]*?(?= {2}daily)/, `  ${team}\n`) + TRIALS,
+    );
+    const { built } = await scene.json<{ built: { board: string }[] }>(
+      ...['boards', 'apply', '--yes', '--allow-left-out'],
+    );
+    expect(built.map(({ board }) => board)).toEqual(['arena']);
+    expect(await scene.json('boards', 'plan')).toMatchObject({
+      boards: [{ board: 'arena', change: 'same', leftOut: null }, {}, {}],
+    });
+    await scene.instance.run('boards', 'rollback', 'arena');
+    await scene.writeBoards(CHANGED + TRIALS);
   });
 
   it('apply removes a board that the file no longer has, if --remove names it', async () => {

@@ -416,10 +416,21 @@ describe('the boards of a running ranklog', () => {
   afterAll(() => instance.remove());
 
   it('are awaited by a process with the role ingest alone; a board may be added until the first record, and its events are no dead letters', async () => {
-    const ingest = await instance.start('--roles', 'ingest');
-    const said = 'no board is live in Redis';
+    const ingest = instance.spawn('start', '--roles', 'ingest');
+    const said =
+      'ingest takes no partitions yet: no board is live in Redis, so no event can be applied; start the role reconciliation with a boards file (RANKLOG_BOARDS)';
     await until(() => ingest.errors.includes(said), 'it says what it waits for');
+    const address = /health and metrics at ([^"]+)/.exec(ingest.errors)?.[1] ?? '';
+    const health = await fetch(`${address}/health`);
+    const problems = [said.replace(/^.*yet: /, '')];
+    expect([health.status, await health.json()]).toEqual([
+      503,
+      { status: 'starting', problems, partitions: [] },
+    ]);
+    const { members } = (await instance.admin.describeGroups([instance.name])).groups[0]!;
+    expect(members).toEqual([]);
     await instance.start('--roles', 'reconciliation');
+    await until(() => ingest.errors.includes('"running: ingest"'), 'ingest runs');
     await until(async () => (await instance.reader.boards()).length > 0, 'boards are live');
     const file = String(instance.env['RANKLOG_BOARDS']);
     await writeFile(file, `${BOARDS}  late: { columns: [{ name: score }] }\n`);

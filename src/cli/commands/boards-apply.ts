@@ -8,12 +8,16 @@ import { CommandError, EXIT } from '../exit-codes.js';
 import { describe, exitCodeOf } from '../failures.js';
 import { withLease } from '../held-lease.js';
 import { print } from '../output.js';
-import { planText } from '../plan-text.js';
+import { leftOutText, planText } from '../plan-text.js';
 import { build, builtText, type BuiltBoard } from '../run-build.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
 import type { BuildOptions, JsonOption } from '../usage/options.js';
 
-type ApplyOptions = BuildOptions & { readonly yes?: boolean; readonly remove?: readonly string[] };
+type ApplyOptions = BuildOptions & {
+  readonly yes?: boolean;
+  readonly remove?: readonly string[];
+  readonly allowLeftOut?: boolean;
+};
 
 export function boardsPlan(options: JsonOption): Promise<number> {
   return withReconciliation(async (session) => {
@@ -33,6 +37,7 @@ export function boardsApply(options: ApplyOptions): Promise<number> {
     const names = plan.boards.filter(needsBuild).map(({ board }) => board);
     const isToDo = names.length > 0 || remove.length > 0;
     if (!isToDo && !json) return EXIT.ok;
+    if (options.allowLeftOut !== true) checkLeftOut(plan);
     return interruptible(async (signal) => {
       if (isToDo && options.yes !== true) await confirmSteps(names, remove, signal);
       const toBuild = definitions.filter(({ board }) => names.includes(board));
@@ -64,6 +69,16 @@ function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
       EXIT.no,
     );
   }
+}
+
+/** @throws CommandError if a build leaves out events of the live generation */
+function checkLeftOut({ boards }: Plan): void {
+  for (const { board, leftOut } of boards)
+    if (leftOut !== null && leftOut.events > 0)
+      throw new CommandError(
+        `the new definition of board "${board}" ${leftOutText(leftOut)}; nothing was changed`,
+        EXIT.usage,
+      );
 }
 
 function confirmSteps(

@@ -12,6 +12,14 @@ export const start = new LazyCommand('start')
   )
   .runs(async () => (await import('../commands/start.js')).start);
 
+export const doctor = new LazyCommand('doctor')
+  .description('check settings, servers, rights, topics and the boards file, and say what to do')
+  .option('--roles <roles>', `of these roles: ${ROLES.join(', ')}`, rolesOf, [...ROLES])
+  .notes(
+    'Changes nothing. Exit codes: 2 something is refused, 3 a server does not answer; 0 with or without warnings.\n\nExample:\n  ranklog doctor',
+  )
+  .answers(async () => (await import('../commands/doctor.js')).doctor);
+
 export const topics = new LazyCommand('topics')
   .description('create missing topics, add missing partitions, check the score topic')
   .option('--partitions <n>', 'partitions of a new score topic (RANKLOG_PARTITIONS)', wholeNumber)

@@ -1,0 +1,29 @@
+import type { Redis } from 'ioredis';
+import type { KeySpace } from './keys.js';
+
+/** The commands that ranklog sends, and those that its scripts call (compared by a spec). */
+export const COMMANDS = (
+  'DEL EVAL EVALSHA EXISTS GET HDEL HEXISTS HGET HGETALL HINCRBY HKEYS HLEN HMGET HRANDFIELD HSCAN HSET HVALS INFO ' +
+  'MEMORY|USAGE PEXPIRE PING PTTL SADD SET SISMEMBER SMEMBERS SREM TIME TYPE UNLINK ZADD ZCARD ZCOUNT ZMSCORE ZRANGE ' +
+  'ZRANGEBYSCORE ZRANK ZREM ZREMRANGEBYRANK ZREMRANGEBYSCORE ZSCAN ZSCORE'
+).split(' ');
+
+const FIND_REFUSED = `
+local refused = {}
+for position = 2, #ARGV do
+  local words = {}
+  for word in string.gmatch(ARGV[position], '[^|]+') do words[#words + 1] = word end
+  words[#words + 1] = ARGV[1]
+  if not redis.acl_check_cmd(unpack(words)) then refused[#refused + 1] = ARGV[position] end
+end
+return refused`;
+
+/** The commands that Redis refuses its user, on the keys of a key space. Runs none of them. Needs Redis 7.0. */
+export async function refusedCommands(redis: Redis, keys: KeySpace): Promise<readonly string[]> {
+  try {
+    return (await redis.eval(FIND_REFUSED, 0, keys.live(0), ...COMMANDS)) as string[];
+  } catch (error) {
+    if (!String(error).includes('NOPERM')) throw error;
+    return ['EVAL', 'EVALSHA'];
+  }
+}

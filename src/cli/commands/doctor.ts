@@ -1,0 +1,70 @@
+import { find, KAFKA_CHECKS, REDIS_CHECKS, type Checks } from '../../checks/checks.js';
+import type { Role } from '../../config/roles.js';
+import { createStores, identityOf } from '../../infra/connections.module.js';
+import { KafkaConnection } from '../../infra/kafka.js';
+import { SILENT } from '../../infra/logger.js';
+import { createRedis } from '../../infra/redis.js';
+import { waitForServices } from '../../infra/services.js';
+import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
+import { readBoardsFile } from '../../registry/board-registrar.js';
+import { DefinitionsTopic } from '../../registry/definitions-topic.js';
+import { EXIT } from '../exit-codes.js';
+import { exitCodeOf } from '../failures.js';
+import { print, table } from '../output.js';
+import { openSession } from '../session.js';
+import type { JsonOption } from '../usage/options.js';
+
+const MAX_WAIT_MS = 5_000;
+
+const CONNECTIONS: Checks = {
+  'Redis connection': ({ settings, redis }) => waitForServices(settings, { redis }, SILENT),
+  'Kafka connection': ({ settings }) => waitForServices(settings, { kafka: true }, SILENT),
+};
+
+const CONTENTS: Checks = {
+  Topics: async ({ settings, connection: { admin, topics } }) => {
+    await requireTopics(admin, Object.values(topics));
+    await checkScoreTopic(admin, topics.scoreEvents, settings);
+  },
+  Identity: async ({ settings, redis, connection }) => {
+    const identity = await identityOf(connection.admin, settings);
+    await new DefinitionsTopic(connection, identity, SILENT).readAll();
+    await createStores(redis, settings, identity).store.check();
+  },
+};
+
+const FILE: Checks = { 'Boards file': ({ settings }) => readBoardsFile(settings.boards) };
+
+/** Makes all checks; leaves out those of a server that does not answer. Changes nothing. */
+export async function doctor(options: JsonOption & { roles: readonly Role[] }): Promise<number> {
+  const { settings: own } = openSession();
+  const settings = { ...own, startTimeout: Math.min(own.startTimeout, MAX_WAIT_MS) };
+  const redis = createRedis(settings, SILENT);
+  const connection = new KafkaConnection(settings, SILENT);
+  const subject = { settings, roles: options.roles, redis, connection };
+  try {
+    const answers = await find(CONNECTIONS, subject, outcomeOf);
+    const [hasRedis, hasKafka] = answers.map(({ outcome }) => outcome === 'ok');
+    if (hasKafka) await connection.admin.connect();
+    const more = {
+      ...(hasRedis && REDIS_CHECKS),
+      ...(hasKafka && KAFKA_CHECKS),
+      ...(hasRedis && hasKafka && CONTENTS),
+      ...FILE,
+    };
+    const findings = [...answers, ...(await find(more, subject, outcomeOf))];
+    const rows = findings.map(({ check, outcome, text }) => [check, outcome, text]);
+    print(findings, options, () => table(['check', 'outcome', 'what to do'], rows));
+    if (findings.some(({ outcome }) => outcome === 'refused')) return EXIT.usage;
+    return findings.some(({ outcome }) => outcome === 'unreachable') ? EXIT.unreachable : EXIT.ok;
+  } finally {
+    await connection.admin.disconnect();
+    redis.disconnect();
+  }
+}
+
+function outcomeOf(error: unknown) {
+  const code = exitCodeOf(error);
+  if (code === EXIT.unreachable) return 'unreachable';
+  return code === EXIT.usage ? 'refused' : 'warning';
+}

@@ -1,0 +1,73 @@
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { withoutPassword, type Settings } from '../config/settings.js';
+
+export type Server = 'Kafka' | 'Redis';
+
+/** A setting that a server refuses, by the error that it or its client gives; and the way out. */
+const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
+  [/DB index|SELECT is not/, 'REDIS_URL', 'name another database, or raise "databases" of Redis'],
+  [/WRONGPASS|NOAUTH/, 'REDIS_URL', 'correct the user and password in redis://USER:PASSWORD@HOST'],
+  [
+    /UNSUPPORTED_SASL/,
+    'KAFKA_SASL_MECHANISM',
+    'use one of sasl.enabled.mechanisms of its listener',
+  ],
+  [
+    /ILLEGAL_SASL/,
+    'KAFKA_SASL_MECHANISM',
+    'leave it empty, or use a port with SASL in KAFKA_BROKERS',
+  ],
+  // kafkajs also gives this name to a lost connection.
+  [/^KafkaJSSASL(?!.*(clos|timed|connect))/i, 'KAFKA_SASL_USERNAME', 'correct it or its password'],
+  [/certificate/i, 'NODE_EXTRA_CA_CERTS', 'name the file of the CA there'],
+];
+
+/** Why a server that answers with an error refuses the settings; undefined: it may accept them later. */
+export function refusalOf(error: unknown, address: string, settings: Settings): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const text = `${error.name} ${'type' in error ? String(error.type) : ''} ${error.message}`;
+  const found = REFUSALS.find(([pattern]) => pattern.test(text));
+  if (found === undefined) return undefined;
+  const [, setting, wayOut] = found;
+  const { kafkaSaslMechanism: mechanism, kafkaSaslUsername: user } = settings;
+  const value = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: user }[setting];
+  const shown = value === undefined ? 'the value' : `"${value}"`;
+  return `${setting}: ${shown} does not work with ${address} (${error.message}); ${wayOut}`;
+}
+
+/** A request that needs no login, and how its answer begins. The one to Kafka is ApiVersions, with 82 (R) as its correlation id. */
+const HELLOS = {
+  Redis: { request: Buffer.from('PING\r\n'), answer: /^[-+]/ },
+  Kafka: { request: Buffer.from('0000000a0012000000000052ffff', 'hex'), answer: /^.{7}R/s },
+};
+const HELLO_TIMEOUT_MS = 1_000;
+
+/** Why a server does not answer if only one of it and the settings has TLS; undefined: for another reason. */
+export async function tlsRefusal(server: Server, settings: Settings): Promise<string | undefined> {
+  const { redisUrl, kafkaBrokers, kafkaSsl } = settings;
+  const isRedis = server === 'Redis';
+  const url = new URL(isRedis ? redisUrl : `kafka://${kafkaBrokers[0] ?? ''}`);
+  const place = { host: url.hostname, port: Number(url.port || 6_379) };
+  const hasTls = isRedis ? url.protocol === 'rediss:' : kafkaSsl;
+  const { request, answer } = HELLOS[server];
+  const socket = hasTls ? connectPlain(place) : connectTls({ ...place, rejectUnauthorized: false });
+  if (hasTls) socket.write(request);
+  const isReversed = await outcomeOf(socket, hasTls ? answer : undefined);
+  if (!isReversed) return undefined;
+  const fact = hasTls ? 'speaks no TLS' : 'speaks TLS only';
+  return isRedis
+    ? `REDIS_URL: Redis at ${withoutPassword(redisUrl)} ${fact}; begin the URL with ${hasTls ? 'redis' : 'rediss'}://, or name another port`
+    : `KAFKA_SSL: Kafka at ${url.host} ${fact}, and the value is ${String(hasTls)}; set ${String(!hasTls)}, or name another port in KAFKA_BROKERS`;
+}
+
+/** Whether an answer comes that begins so; without `answer`, whether there is TLS. */
+function outcomeOf(socket: Socket, answer: RegExp | undefined): Promise<boolean> {
+  return new Promise<boolean>((resolve) => {
+    socket.once('data', (bytes) => resolve(answer?.test(bytes.toString('latin1')) === true));
+    socket.once('secureConnect', () => resolve(true));
+    socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => resolve(/_ALERT_/.test(code)));
+    socket.once('close', () => resolve(false));
+    socket.setTimeout(HELLO_TIMEOUT_MS, () => resolve(false));
+  }).finally(() => socket.destroy());
+}

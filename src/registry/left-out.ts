@@ -1,0 +1,66 @@
+import type { Kafka } from 'kafkajs';
+import { resolveEvent, type BoardDefinition } from '#board';
+import { decodeScoreEvent, type DeadLetterCode } from '#contracts';
+import { readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
+
+/** Events that the live definition of a board accepts and that of the file refuses: a build leaves them out. */
+export interface LeftOut {
+  events: number;
+  /** Whether all records that the build reads were looked at, and not only a sample of them. */
+  readonly isExact: boolean;
+  readonly kinds: { readonly code: DeadLetterCode; readonly example: string; events: number }[];
+}
+
+/** Both definitions of a changed board. */
+export interface Change {
+  readonly live: BoardDefinition;
+  readonly file: BoardDefinition;
+}
+
+/** More records are not cheap to read: they take about ten seconds. Of a longer log, STRETCHES of equal length are read. */
+const MOST_RECORDS = 1_000_000;
+const STRETCHES = 20;
+
+/** What builds of changed boards leave out of these ranges, by board. Needs no state, so it counts no expired views or sums. */
+export async function readLeftOut(
+  source: { readonly kafka: Kafka; readonly topic: string },
+  ranges: ReadonlyMap<number, LogRange>,
+  changes: readonly Change[],
+): Promise<Map<string, LeftOut>> {
+  const total = [...ranges.values()].reduce((sum, { start, end }) => sum + end - start, 0);
+  const isExact = total <= MOST_RECORDS;
+  const [stretches, share] = isExact ? [1, 1] : [STRETCHES, MOST_RECORDS / total];
+  const found = new Map(changes.map(({ file }) => [file.board, { events: 0, isExact, kinds: [] }]));
+  for (let stretch = 0; stretch < stretches && changes.length > 0; stretch++) {
+    const part = [...ranges].map(([partition, { start, end }]): [number, LogRange] => {
+      const [from, length] = [
+        start + ((end - start) * stretch) / stretches,
+        (end - start) / stretches,
+      ];
+      return [partition, { start: Math.floor(from), end: Math.ceil(from + length * share) }];
+    });
+    for await (const round of readRanges(new Map(part), source))
+      for (const { records } of round) for (const record of records) count(record, changes, found);
+  }
+  return found;
+}
+
+function count(
+  record: KafkaRecord,
+  changes: readonly Change[],
+  found: ReadonlyMap<string, LeftOut>,
+): void {
+  const decoded = decodeScoreEvent(record);
+  if (!decoded.ok) return;
+  const { board } = decoded.event;
+  const change = changes.find(({ file }) => file.board === board);
+  const leftOut = found.get(board);
+  if (change === undefined || leftOut === undefined) return;
+  const resolved = resolveEvent(change.file, decoded.event, record.timestamp);
+  if (resolved.ok || !resolveEvent(change.live, decoded.event, record.timestamp).ok) return;
+  const { code, detail: example } = resolved;
+  let kind = leftOut.kinds.find((known) => known.code === code);
+  if (kind === undefined) leftOut.kinds.push((kind = { code, example, events: 0 }));
+  kind.events += 1;
+  leftOut.events += 1;
+}

@@ -1,0 +1,287 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { createServer, type Server } from 'node:tls';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import getPort from 'get-port';
+import type { Finding } from '../../src/checks/checks.js';
+import { TestInstance, until } from '../support/instance.js';
+import { KAFKA_API } from '../support/kafka-frames.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
+import { RedisServer } from '../support/redis-server.js';
+
+const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
+const SECRET = 'hunter2-secret';
+const GROUP_AUTHORIZATION_FAILED = 30;
+const TOPIC_AUTHORIZATION_FAILED = 29;
+const INVALID = 'WRONGPASS invalid username-password pair or user is disabled.';
+
+/** A server that speaks TLS, with a certificate that nobody trusts. */
+async function startTlsServer(): Promise<{ server: Server; port: number }> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-tls-'));
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+  ];
+  const args = [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=127.0.0.1',
+  ];
+  execFileSync('openssl', [...args, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) });
+  rmSync(folder, { recursive: true });
+  server.on('tlsClientError', () => undefined);
+  server.on('connection', (socket: Socket) => socket.on('error', () => undefined));
+  const port = await getPort({ host: '127.0.0.1' });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return { server, port };
+}
+
+describe('a start and "ranklog doctor"', () => {
+  let instance: TestInstance;
+  let initial: NodeJS.ProcessEnv;
+  let redis: RedisServer;
+  let tls: Awaited<ReturnType<typeof startTlsServer>>;
+  let kafka: KafkaProxy;
+  const run = async (env: NodeJS.ProcessEnv, ...args: string[]) => {
+    Object.assign(instance.env, initial, env);
+    const begun = performance.now();
+    const process = instance.spawn(...args);
+    await until(
+      () => process.output !== '' || /^ranklog: /m.test(process.errors),
+      'it says something',
+    );
+    const ms = performance.now() - begun;
+    const code = await process.ended;
+    const { output, errors } = process;
+    expect(output + errors).not.toContain(SECRET);
+    return { code, output, errors, ms };
+  };
+  /** Of three tries, the first that ends in time: a busy machine delays one or another. */
+  const start = async (env: NodeJS.ProcessEnv) => {
+    for (let left = 2; ; left--) {
+      const { ms: baselineMs } = await run({}, 'config'); // connects to no server
+      const ended = await run(env, 'start');
+      if (left > 0 && ended.ms - baselineMs >= 2_000) continue;
+      expect(ended.ms - baselineMs).toBeLessThan(2_000);
+      return ended;
+    }
+  };
+  const findings = async (env: NodeJS.ProcessEnv) => {
+    const { code, output } = await run(env, 'doctor', '--json');
+    return { code, found: JSON.parse(output) as Finding[] };
+  };
+
+  beforeAll(async () => {
+    instance = await TestInstance.create(BOARDS, { partitions: 1 });
+    initial = {
+      ...{
+        KAFKA_SSL: 'false',
+        KAFKA_SASL_MECHANISM: '',
+        KAFKA_SASL_USERNAME: '',
+        RANKLOG_VERIFY_REBUILD: 'false',
+      },
+      ...instance.env,
+    };
+    redis = await RedisServer.start('--databases', '1');
+    await redis.redis.call(
+      'ACL',
+      'SETUSER',
+      'limited',
+      'on',
+      `>${SECRET}`,
+      '~*',
+      '+@all',
+      '-zadd',
+      '-hset',
+    );
+    await redis.redis.call('ACL', 'SETUSER', 'blind', 'on', `>${SECRET}`, '~*', '+@all', '-info');
+    tls = await startTlsServer();
+    kafka = await KafkaProxy.toBroker();
+  });
+  afterAll(async () => {
+    await instance.remove();
+    await redis.remove();
+    await kafka.close();
+    tls.server.close();
+  });
+
+  const url = (login = '', protocol = 'redis') => `${protocol}://${login}127.0.0.1:${redis.port}`;
+  const kafkaAddress = () => process.env['KAFKA_BROKERS'] ?? '';
+
+  it.each<[name: string, env: () => NodeJS.ProcessEnv, text: () => string]>([
+    [
+      'a Redis database that does not exist',
+      () => ({ REDIS_URL: `${url()}/1` }),
+      () =>
+        `REDIS_URL: the value does not work with Redis at ${url()}/1 (ERR DB index is out of range); name another database, or raise "databases" of Redis`,
+    ],
+    [
+      'a wrong Redis password',
+      () => ({ REDIS_URL: url(`limited:not-${SECRET}@`) }),
+      () =>
+        `REDIS_URL: the value does not work with Redis at ${url('***@')} (${INVALID}); correct the user and password in redis://USER:PASSWORD@HOST`,
+    ],
+    [
+      'SASL without a user',
+      () => ({ KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_PASSWORD: SECRET }),
+      () =>
+        'KAFKA_SASL_MECHANISM: "plain" needs a user; set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD, or leave it empty',
+    ],
+    [
+      'SASL to a port without it',
+      () => ({
+        KAFKA_SASL_MECHANISM: 'plain',
+        KAFKA_SASL_USERNAME: 'ada',
+        KAFKA_SASL_PASSWORD: SECRET,
+      }),
+      () =>
+        `KAFKA_SASL_MECHANISM: "plain" does not work with Kafka at ${kafkaAddress()} (Request is not valid given the current SASL state); leave it empty, or use a port with SASL in KAFKA_BROKERS`,
+    ],
+    [
+      'Redis with TLS, and a plain URL',
+      () => ({ REDIS_URL: `redis://127.0.0.1:${tls.port}` }),
+      () =>
+        `REDIS_URL: Redis at redis://127.0.0.1:${tls.port} speaks TLS only; begin the URL with rediss://, or name another port`,
+    ],
+    [
+      'Redis without TLS, and a URL with TLS',
+      () => ({ REDIS_URL: url('', 'rediss') }),
+      () =>
+        `REDIS_URL: Redis at ${url('', 'rediss')} speaks no TLS; begin the URL with redis://, or name another port`,
+    ],
+    [
+      'Redis with a certificate that is not trusted',
+      () => ({ REDIS_URL: `rediss://127.0.0.1:${tls.port}` }),
+      () =>
+        `NODE_EXTRA_CA_CERTS: the value does not work with Redis at rediss://127.0.0.1:${tls.port} (self-signed certificate); name the file of the CA there`,
+    ],
+    [
+      'Kafka with TLS, and KAFKA_SSL=false',
+      () => ({ KAFKA_BROKERS: `127.0.0.1:${tls.port}` }),
+      () =>
+        `KAFKA_SSL: Kafka at 127.0.0.1:${tls.port} speaks TLS only, and the value is false; set true, or name another port in KAFKA_BROKERS`,
+    ],
+    [
+      'Kafka without TLS, and KAFKA_SSL=true',
+      () => ({ KAFKA_SSL: 'true' }),
+      () =>
+        `KAFKA_SSL: Kafka at ${kafkaAddress()} speaks no TLS, and the value is true; set false, or name another port in KAFKA_BROKERS`,
+    ],
+    [
+      'missing rights in Redis',
+      () => ({ REDIS_URL: url(`limited:${SECRET}@`) }),
+      () =>
+        `REDIS_URL: Redis at ${url('***@')} refuses commands or keys to the user; grant them: ACL SETUSER limited ~${instance.name}:* +hset +zadd`,
+    ],
+    [
+      'missing rights in Kafka',
+      () => {
+        kafka.clearFaults();
+        const executed = false;
+        const { fetch, heartbeat } = KAFKA_API;
+        kafka.onRequest(heartbeat, { error: GROUP_AUTHORIZATION_FAILED, executed }, { times: 99 });
+        kafka.onRequest(fetch, { error: TOPIC_AUTHORIZATION_FAILED, executed }, { times: 99 });
+        return { KAFKA_BROKERS: kafka.broker };
+      },
+      () => {
+        const grant = 'kafka-acls --add --allow-principal User:ANONYMOUS --operation';
+        const { definitions, scoreEvents, rankChanges } = instance.topics;
+        const missing = [
+          ...[`Read --topic ${definitions}`, `Read --group ${instance.name}`],
+          ...[`Read --topic ${scoreEvents}`, `Read --topic ${rankChanges}`],
+        ];
+        return `KAFKA_BROKERS: Kafka at ${kafka.broker} refuses rights to the user; grant them: ${missing.map((right) => `${grant} ${right}`).join('; ')}`;
+      },
+    ],
+    [
+      'a repair without a schedule',
+      () => ({ RANKLOG_VERIFY_REBUILD: 'true' }),
+      () =>
+        'RANKLOG_VERIFY_REBUILD: "true" needs a schedule; set RANKLOG_VERIFY_SCHEDULE, such as "0 4 * * *", or leave it out',
+    ],
+  ])('refuse %s, within two seconds', async (_name, env, text) => {
+    const { code, errors } = await start(env());
+    expect(errors.split('\n').filter((line) => line.startsWith('ranklog: '))).toEqual([
+      `ranklog: ${text()}`,
+    ]);
+    expect(code).toBe(2);
+    expect(await redis.redis.keys('*')).toEqual([]);
+    const doctor = await run(env(), 'doctor');
+    expect(doctor.code).toBe(2);
+    expect(doctor.output + doctor.errors).toContain(text());
+  });
+
+  it('refuse a Redis that evicts keys', async () => {
+    await redis.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const text = `REDIS_URL: Redis at ${url()} has maxmemory-policy allkeys-lru, so it deletes parts of boards when it is full; set "maxmemory-policy noeviction" in redis.conf`;
+    const { code, errors } = await start({ REDIS_URL: url() });
+    expect([code, errors]).toEqual([2, expect.stringContaining(`ranklog: ${text}\n`)]);
+    const { code: doctor, found } = await findings({ REDIS_URL: url() });
+    expect(doctor).toBe(2);
+    expect(found).toContainEqual({ check: 'Redis eviction', outcome: 'refused', text });
+    await redis.redis.config('SET', 'maxmemory-policy', 'noeviction');
+  });
+
+  it('warn of a Redis without persistence, and of what cannot be checked', async () => {
+    await redis.redis.config('SET', 'appendonly', 'no');
+    const text = `REDIS_URL: Redis at ${url()} has no persistence and no replica, so a restart empties it, and boards are stale until they are built again from the log; set "appendonly yes" in redis.conf`;
+    const bare = await findings({ REDIS_URL: url() });
+    expect(bare.code).toBe(0);
+    expect(bare.found).toContainEqual({ check: 'Redis persistence', outcome: 'warning', text });
+    Object.assign(instance.env, initial, { REDIS_URL: url() });
+    const service = await instance.start();
+    expect(service.errors).toContain(JSON.stringify(text));
+    service.kill('SIGTERM');
+    await service.ended;
+    await redis.redis.flushall();
+    const blind = await findings({ REDIS_URL: url(`blind:${SECRET}@`) });
+    expect(blind.found).toContainEqual({
+      ...{ check: 'Redis version', outcome: 'warning' },
+      text: `Redis version can't be checked: NOPERM this user has no permissions to run the 'info' command`,
+    });
+    await redis.redis.config('SET', 'appendonly', 'yes');
+  });
+
+  it('doctor makes all checks, those of a server only if it answers, and changes nothing', async () => {
+    const keys = async () => (await instance.redis.keys(`${instance.name}:*`)).sort();
+    const before = await keys();
+    const all = await findings({});
+    expect(all.code).toBe(0);
+    expect(all.found.map(({ check, outcome }) => [check, outcome])).toEqual(
+      [
+        ...['Redis connection', 'Kafka connection'],
+        ...['Redis version', 'Redis eviction', 'Redis persistence', 'Redis rights'],
+        ...['Kafka version and rights', 'Topics', 'Identity', 'Boards file'],
+      ].map((check) => [check, 'ok']),
+    );
+    expect(await keys()).toEqual(before);
+    const text = await run({}, 'doctor');
+    expect(text.output).toMatch(/^check +outcome +what to do\nRedis connection +ok\n/);
+    const none = await findings({ REDIS_URL: 'redis://127.0.0.1:1', RANKLOG_START_TIMEOUT: '1s' });
+    expect(none.code).toBe(3);
+    expect(none.found.filter(({ check }) => check.startsWith('Redis'))).toEqual([
+      {
+        ...{ check: 'Redis connection', outcome: 'unreachable' },
+        text: expect.stringContaining('Redis at redis://127.0.0.1:1 did not answer within 1 s'),
+      },
+    ]);
+    await instance.admin.deleteTopics({ topics: [instance.topics.deadLetters] });
+    const missing = await findings({});
+    expect(missing.code).toBe(2);
+    expect(missing.found).toContainEqual({
+      ...{ check: 'Topics', outcome: 'refused' },
+      text: `there is no topic ${instance.topics.deadLetters}; create what is missing with "ranklog topics"`,
+    });
+    await instance.run('topics');
+  });
+});
