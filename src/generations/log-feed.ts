@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { filter, firstValueFrom, merge, Subject, timer } from 'rxjs';
+import { firstValueFrom, merge, Subject, timer } from 'rxjs';
 import { resolveEvent } from '#board';
 import { decodeScoreEvent, isRepeat } from '#contracts';
 import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
@@ -119,13 +119,12 @@ export class LogFeed {
         this.options.signal.throwIfAborted();
         continue;
       }
-      const ended = this.#room.pipe(filter(() => this.#queues.size === 0)); // a last round takes up to 200 ms
-      const batches = (await firstValueFrom(merge(round, ended))) ?? [];
+      const batches = await round;
       round = this.#beginRound(reader);
       for (const batch of batches) await this.#deliver(batch);
       this.#news.next();
     }
-    if (this.#queues.size > 0) await round?.catch(() => undefined); // the next reader reads this round again
+    await round?.catch(() => undefined); // the next reader reads this round again
   }
 
   /**
