@@ -87,6 +87,10 @@ describe('the report of verify', () => {
   it('shows an invalid state as it is', () => {
     const damaged: Difference = { view: 'all', kind: 'columns', playerId: 'ada', found: '3132' };
     expect(reportJson(report([damaged])).differences).toMatchObject([{ found: { raw: '3132' } }]);
+    const nonsense = Buffer.alloc(34, 'a').toString('hex');
+    expect(reportText(report([{ ...damaged, found: nonsense }]))).toContain(
+      `(invalid) ${nonsense}`,
+    );
     const short: Difference = { ...damaged, found: hexOf([-1, TIME]) };
     expect(reportText(report([short]))).toContain(`(invalid) ${hexOf([-1, TIME])}`);
   });

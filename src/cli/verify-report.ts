@@ -1,10 +1,13 @@
 import {
   decimalColumns,
+  EARLIEST_TIME,
   formatTime,
   isState,
+  LATEST_TIME,
   readStates,
   reachTime,
   type BoardDefinition,
+  type ColumnState,
 } from '#board';
 import type { Difference, TooManyViews } from '#board-store';
 import type { VerifyReport } from '../verify/verify.js';
@@ -81,7 +84,8 @@ function stateSide(definition: BoardDefinition, text: string) {
   const bytes = Buffer.from(text, 'hex');
   const count = definition.columns.length;
   const [state] = isState(bytes, count) ? readStates(bytes, count) : [];
-  if (state === undefined) return { json: { raw: text }, text: `(invalid) ${text}` };
+  if (state === undefined || !state.every(isValid))
+    return { json: { raw: text }, text: `(invalid) ${text}` };
   const columns = decimalColumns(
     definition,
     state.map(({ value }) => value),
@@ -89,4 +93,8 @@ function stateSide(definition: BoardDefinition, text: string) {
   const reachedAt = formatTime(reachTime(state));
   const values = Object.entries(columns).map(([name, value]) => `${name} ${value}`);
   return { json: { columns, reachedAt }, text: `${values.join(', ')} at ${reachedAt}` };
+}
+
+function isValid({ value, time }: ColumnState): boolean {
+  return Number.isSafeInteger(value) && time >= EARLIEST_TIME && time <= LATEST_TIME;
 }

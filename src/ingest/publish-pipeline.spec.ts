@@ -21,7 +21,10 @@ class ManualPublish {
 /** A pipeline, and the function that adds results to it. */
 function pipelineOf(manual: ManualPublish, failures: Error[] = []) {
   const pipeline = new PublishPipeline(
-    () => Infinity,
+    (topic) => {
+      if (topic === 'bad') throw new Error('cannot be encoded');
+      return Infinity;
+    },
     manual.publish,
     (error) => failures.push(error),
   );
@@ -33,6 +36,20 @@ function pipelineOf(manual: ManualPublish, failures: Error[] = []) {
 const settled = () => new Promise(setImmediate);
 
 describe('PublishPipeline', () => {
+  it('fails if a result cannot be encoded: it publishes nothing of what waits', async () => {
+    const manual = new ManualPublish();
+    const failures: Error[] = [];
+    const { pipeline, add } = pipelineOf(manual, failures);
+    for (const nextOffset of [1, 2]) await add(nextOffset);
+    const bad = { topic: 'bad', record: { value: 'x' } };
+    await expect(pipeline.add([bad], 3)).rejects.toThrow('cannot be encoded');
+    await expect(add(4)).rejects.toThrow('cannot be encoded');
+    manual.calls[0]?.succeed();
+    await settled();
+    expect(manual.calls).toHaveLength(1);
+    expect(failures).toHaveLength(1);
+  });
+
   it('publishes in one transaction, in order, what was added during the previous one', async () => {
     const manual = new ManualPublish();
     const { pipeline, add } = pipelineOf(manual);

@@ -29,7 +29,7 @@ const BYTES_OF_A_RESULT = 4_096;
  * during the previous one, up to a limit. States: open, then failed after the first error: nothing more is published.
  */
 export class PublishPipeline {
-  #waiting: Publication[] = [];
+  readonly #waiting: Publication[] = [];
   #waitingResults = 0;
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
@@ -49,16 +49,14 @@ export class PublishPipeline {
     this.#throwFailure();
     const weight = results.reduce((sum, result) => sum + weightOf(result), 0);
     const publication = this.#publicationFor(weight);
-    this.#waiting = this.#waiting.filter((other) => other !== publication); // if encoding fails, it must not be published
-    for (const { topic, record, deadLetter } of results) {
-      if (deadLetter !== undefined) publication.deadLetters.push(deadLetter);
-      const batches = publication.results.get(topic) ?? new BatchEncoder(this.maxBytes(topic));
-      publication.results.set(topic, batches);
-      batches.add(record);
+    try {
+      for (const result of results) this.#encode(result, publication);
+    } catch (error) {
+      this.#fail(toError(error));
+      throw error;
     }
     publication.nextOffset = nextOffset;
     publication.weight += weight;
-    this.#waiting.push(publication);
     this.#waitingResults += weight;
     this.#running ??= this.#run();
     while (this.#waitingResults > MAX_WAITING_RESULTS)
@@ -86,11 +84,20 @@ export class PublishPipeline {
     }
   }
 
+  #encode({ topic, record, deadLetter }: Result, publication: Publication): void {
+    if (deadLetter !== undefined) publication.deadLetters.push(deadLetter);
+    const batches = publication.results.get(topic) ?? new BatchEncoder(this.maxBytes(topic));
+    publication.results.set(topic, batches);
+    batches.add(record);
+  }
+
   /** The last waiting publication if it has room, else a new one. */
   #publicationFor(weight: number): Publication {
     const last = this.#waiting.at(-1);
     if (last !== undefined && last.weight + weight <= MAX_RESULTS_PER_TRANSACTION) return last;
-    return { results: new Map(), deadLetters: [], nextOffset: 0, weight: 0 };
+    const added = { results: new Map(), deadLetters: [], nextOffset: 0, weight: 0 };
+    this.#waiting.push(added);
+    return added;
   }
 
   #fail(error: Error): void {

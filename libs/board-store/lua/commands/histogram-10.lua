@@ -3,9 +3,9 @@
 -- KEYS  1 to 10 as in places.lua
 -- ARGV  1 to 8 as in places.lua, 9 number of buckets, 10 best value, 11 worst value ('' for that of
 --       the view)
--- Returns  lines: stale (1, 0), view version, players in the view, then for each bucket, from the
---          best on: its best and worst value, its number of players; no bucket for an empty view;
---          the event clock if the view expired; { 'MOVED', ... } (read.lua)
+-- Returns  lines (places.lua): stale (1, 0), view version, players in the view, then for each
+--          bucket, from the best on: its best and worst value, its number of players; no bucket for
+--          an empty view; the event clock if the view expired; { 'MOVED', ... } (read.lua)
 -- Cost  O(log players) per bucket
 
 -- include places.lua

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 to 10 as in places.lua
 -- ARGV  1 to 8 as in places.lua, 9 tie (1 earliest, -1 latest, 0 none), then at most 1,000 ids
--- Returns  lines of places_of (players.lua); the event clock if the view expired; { 'MOVED', ... }
+-- Returns  lines and states (players.lua); the event clock if the view expired; { 'MOVED', ... }
 -- Cost  O(log players) per player; with further columns and a tie of k in the first, times log k
 
 -- include players.lua

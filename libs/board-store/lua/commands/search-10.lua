@@ -4,7 +4,7 @@
 -- ARGV  1 to 8 as in places.lua, 9 tie (1 earliest, -1 latest, 0 none), 10 cursor to go on from
 --       ('0' begins), 11 pattern of Redis for ids
 -- Returns  lines: replication id of the server, on which the cursor is valid, next cursor ('0' at
---          the end), then places_of (players.lua); the event clock if the view expired; { 'MOVED',
+--          the end), places_of (players.lua); the event clock if the view expired; { 'MOVED',
 --          ... } (read.lua)
 -- Cost  STEP players of the view, and that of players-10.lua for those found
 
