@@ -60,7 +60,11 @@ export const kafkaRights: Check = async (subject) => {
   if (problem !== undefined) refuse(problem);
   if (missing.length === 0) return;
   const grant = `kafka-acls --add --allow-principal User:${user || 'ANONYMOUS'} --operation`;
-  const grants = missing.map((right) => `${grant} ${right.join(' ')}`);
+  // Each partition has a transactional id of its own.
+  const all = `${subject.settings.group} --resource-pattern-type prefixed`;
+  const grants = missing.map(
+    ([right, name]) => `${grant} ${right} ${right === 'Write --transactional-id' ? all : name}`,
+  );
   refuse(`${server} refuses rights to the user; grant them: ${grants.join('; ')}`);
 };
 
@@ -79,15 +83,19 @@ function rightsOf({ settings, roles, connection: { topics } }: Subject): Right[]
   if (roles.includes('ingest')) {
     const results = [rankChanges, leaderChanges, deadLetters];
     for (const topic of results)
-      rights.push(['Write --topic', topic], ['DescribeConfigs --topic', topic]);
+      rights.push(
+        ['Read --topic', topic],
+        ['Write --topic', topic],
+        ['DescribeConfigs --topic', topic],
+      );
     rights.push(['Read --group', group], ['Write --transactional-id', `${group}-${scoreEvents}-0`]);
   }
   if (roles.includes('reconciliation')) rights.push(['Write --topic', definitions]);
   if (roles.some((role) => role !== 'query')) rights.push(['Read --topic', scoreEvents]);
-  if (!roles.includes('query')) return rights;
-  rights.push(['Read --topic', rankChanges]);
-  if (queryWrites) rights.push(['Write --topic', scoreEvents], ['Read --topic', deadLetters]);
-  return rights;
+  if (roles.includes('query')) rights.push(['Read --topic', rankChanges]);
+  if (roles.includes('query') && queryWrites)
+    rights.push(['Write --topic', scoreEvents], ['Read --topic', deadLetters]);
+  return [...new Map(rights.map((right) => [right.join(' '), right])).values()];
 }
 
 async function redisFact({ redis }: Subject, name: string): Promise<string> {

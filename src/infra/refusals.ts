@@ -20,6 +20,7 @@ const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
   ],
   // kafkajs also gives this name to a lost connection.
   [/^KafkaJSSASL(?!.*(clos|timed|connect))/i, 'KAFKA_SASL_USERNAME', 'correct it or its password'],
+  [/altnames|has expired/i, 'TLS', 'renew the certificate of the server, or use a name in it'],
   [/certificate/i, 'NODE_EXTRA_CA_CERTS', 'name the file of the CA there'],
 ];
 
@@ -43,7 +44,10 @@ const HELLOS = {
 };
 const HELLO_TIMEOUT_MS = 1_000;
 
-/** Why a server does not answer if only one of it and the settings has TLS; undefined: for another reason. */
+/**
+ * Why a server does not answer if only one of it and the settings has TLS; undefined: for another reason. A port may have both,
+ * so it tries first what the settings say.
+ */
 export async function tlsRefusal(server: Server, settings: Settings): Promise<string | undefined> {
   const { redisUrl, kafkaBrokers, kafkaSsl } = settings;
   const isRedis = server === 'Redis';
@@ -51,10 +55,13 @@ export async function tlsRefusal(server: Server, settings: Settings): Promise<st
   const place = { host: url.hostname, port: Number(url.port || 6_379) };
   const hasTls = isRedis ? url.protocol === 'rediss:' : kafkaSsl;
   const { request, answer } = HELLOS[server];
-  const socket = hasTls ? connectPlain(place) : connectTls({ ...place, rejectUnauthorized: false });
-  if (hasTls) socket.write(request);
-  const isReversed = await outcomeOf(socket, hasTls ? answer : undefined);
-  if (!isReversed) return undefined;
+  const speaks = (withTls: boolean) => {
+    if (withTls) return outcomeOf(connectTls({ ...place, rejectUnauthorized: false }), undefined);
+    const socket = connectPlain(place);
+    socket.write(request);
+    return outcomeOf(socket, answer);
+  };
+  if ((await speaks(hasTls)) || !(await speaks(!hasTls))) return undefined;
   const fact = hasTls ? 'speaks no TLS' : 'speaks TLS only';
   return isRedis
     ? `REDIS_URL: Redis at ${withoutPassword(redisUrl)} ${fact}; begin the URL with ${hasTls ? 'redis' : 'rediss'}://, or name another port`

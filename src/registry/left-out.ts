@@ -1,6 +1,7 @@
 import type { Kafka } from 'kafkajs';
 import { resolveEvent, type BoardDefinition } from '#board';
-import { decodeScoreEvent, type DeadLetterCode } from '#contracts';
+import type { LiveBoard } from '#board-store';
+import { decodeScoreEvent, isRepeat, type DeadLetterCode } from '#contracts';
 import { readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
 
 /** Events that the live definition of a board accepts and that of the file refuses: a build leaves them out. */
@@ -11,9 +12,9 @@ export interface LeftOut {
   readonly kinds: { readonly code: DeadLetterCode; readonly example: string; events: number }[];
 }
 
-/** Both definitions of a changed board. */
+/** The live generation of a changed board, and the new definition. */
 export interface Change {
-  readonly live: BoardDefinition;
+  readonly live: LiveBoard;
   readonly file: BoardDefinition;
 }
 
@@ -40,12 +41,14 @@ export async function readLeftOut(
       return [partition, { start: Math.floor(from), end: Math.ceil(from + length * share) }];
     });
     for await (const round of readRanges(new Map(part), source))
-      for (const { records } of round) for (const record of records) count(record, changes, found);
+      for (const { partition, records } of round)
+        for (const record of records) count(partition, record, changes, found);
   }
   return found;
 }
 
 function count(
+  partition: number,
   record: KafkaRecord,
   changes: readonly Change[],
   found: ReadonlyMap<string, LeftOut>,
@@ -56,8 +59,10 @@ function count(
   const change = changes.find(({ file }) => file.board === board);
   const leftOut = found.get(board);
   if (change === undefined || leftOut === undefined) return;
-  const resolved = resolveEvent(change.file, decoded.event, record.timestamp);
-  if (resolved.ok || !resolveEvent(change.live, decoded.event, record.timestamp).ok) return;
+  const { live, file } = change;
+  const resolved = resolveEvent(file, decoded.event, record.timestamp);
+  if (resolved.ok || !resolveEvent(live.definition, decoded.event, record.timestamp).ok) return;
+  if (record.offset < (live.starts?.get(partition) ?? 0) || isRepeat(decoded.event, live)) return;
   const { code, detail: example } = resolved;
   let kind = leftOut.kinds.find((known) => known.code === code);
   if (kind === undefined) leftOut.kinds.push((kind = { code, example, events: 0 }));

@@ -66,7 +66,7 @@ export async function readPlan(
   const pairs = toBuild.flatMap(({ board, live, fields }): Change[] => {
     const definition = file.find((one) => one.board === board);
     if (live === undefined || definition === undefined || isPublishOnly(fields)) return [];
-    return [{ live: live.definition, file: definition }];
+    return [{ live, file: definition }];
   });
   const leftOut = await readLeftOut(sources, rangesToRead(facts), pairs);
   const withLeftOut = planned.map((one) => ({ ...one, leftOut: leftOut.get(one.board) ?? null }));

@@ -104,6 +104,8 @@ describe('a start and "ranklog doctor"', () => {
       '-zadd',
       '-hset',
     );
+    const own = [`~${instance.name}:*`, '+@all'];
+    await redis.redis.call('ACL', 'SETUSER', 'own', 'on', `>${SECRET}`, ...own);
     await redis.redis.call('ACL', 'SETUSER', 'blind', 'on', `>${SECRET}`, '~*', '+@all', '-info');
     tls = await startTlsServer();
     kafka = await KafkaProxy.toBroker();
@@ -195,10 +197,12 @@ describe('a start and "ranklog doctor"', () => {
       },
       () => {
         const grant = 'kafka-acls --add --allow-principal User:ANONYMOUS --operation';
-        const { definitions, scoreEvents, rankChanges } = instance.topics;
+        const { definitions, rankChanges, leaderChanges, deadLetters, scoreEvents } =
+          instance.topics;
+        const results = [rankChanges, leaderChanges, deadLetters];
         const missing = [
-          ...[`Read --topic ${definitions}`, `Read --group ${instance.name}`],
-          ...[`Read --topic ${scoreEvents}`, `Read --topic ${rankChanges}`],
+          ...[definitions, ...results].map((topic) => `Read --topic ${topic}`),
+          ...[`Read --group ${instance.name}`, `Read --topic ${scoreEvents}`],
         ];
         return `KAFKA_BROKERS: Kafka at ${kafka.broker} refuses rights to the user; grant them: ${missing.map((right) => `${grant} ${right}`).join('; ')}`;
       },
@@ -250,6 +254,11 @@ describe('a start and "ranklog doctor"', () => {
       text: `Redis version can't be checked: NOPERM this user has no permissions to run the 'info' command`,
     });
     await redis.redis.config('SET', 'appendonly', 'yes');
+  });
+
+  it('accept a Redis user who has the keys of ranklog alone', async () => {
+    const { found } = await findings({ REDIS_URL: url(`own:${SECRET}@`) });
+    expect(found).toContainEqual({ check: 'Redis rights', outcome: 'ok', text: '' });
   });
 
   it('doctor makes all checks, those of a server only if it answers, and changes nothing', async () => {

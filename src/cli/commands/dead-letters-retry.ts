@@ -4,7 +4,7 @@ import { BatchEncoder, TransactionalPublisher, type LogRange } from '#kafka-batc
 import { maxMessageBytes } from '../../infra/topics.js';
 import { readRecord } from '../../ingest/read-record.js';
 import { selectLetters, type FoundLetter, type LetterFilter } from '../dead-letters.js';
-import { EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../exit-codes.js';
 import { readLog, writtenRanges } from '../log-records.js';
 import { print, table } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
@@ -28,7 +28,9 @@ export function retryDeadLetters(ids: readonly string[], options: RetryOptions):
       selected += 1;
       first.set(partition, Math.min(offset, first.get(partition) ?? Infinity));
     }
-    const { yes, dryRun } = options;
+    if (selected === 0 && ids.length > 0)
+      throw new CommandError(`no dead letter has an id of these: ${ids.join(', ')}`, EXIT.no);
+    const { yes = selected === 0, dryRun } = options;
     const question = `retry ${selected} dead letters?`;
     if (!yes && !dryRun)
       await interruptible((signal) => confirmOnTerminal(question, signal, INSTEAD));

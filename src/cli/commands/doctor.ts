@@ -24,7 +24,12 @@ const CONNECTIONS: Checks = {
 const CONTENTS: Checks = {
   Topics: async ({ settings, connection: { admin, topics } }) => {
     await requireTopics(admin, Object.values(topics));
-    await checkScoreTopic(admin, topics.scoreEvents, settings);
+    const warnings: string[] = [];
+    const logger = Object.assign({}, SILENT, {
+      warn: (text: string) => void warnings.push(text),
+    });
+    await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
+    return warnings.length > 0 ? warnings.join('; ') : undefined;
   },
   Identity: async ({ settings, redis, connection }) => {
     const identity = await identityOf(connection.admin, settings);
@@ -50,7 +55,7 @@ export async function doctor(options: JsonOption & { roles: readonly Role[] }): 
       ...(hasRedis && REDIS_CHECKS),
       ...(hasKafka && KAFKA_CHECKS),
       ...(hasRedis && hasKafka && CONTENTS),
-      ...FILE,
+      ...(options.roles.includes('reconciliation') && FILE),
     };
     const findings = [...answers, ...(await find(more, subject, outcomeOf))];
     const rows = findings.map(({ check, outcome, text }) => [check, outcome, text]);

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 import { LazyCommand } from '../run-command.js';
-import { pastMoment, wholeNumber } from './options.js';
+import { partitionNumber, pastMoment, wholeNumber } from './options.js';
 
 /** A command on selected dead letters. */
 const selection = (name: string) =>
   new LazyCommand(name)
     .option('--reason <code>', 'only those with this code, such as UNKNOWN_BOARD')
     .option('--board <name>', 'only those whose event names this board')
-    .option('--partition <n>', 'only those of this partition', Number)
+    .option('--partition <n>', 'only those of this partition', partitionNumber)
     .option('--from <time>', 'only those published at this time or later', pastMoment)
     .option('--until <time>', 'only those published before this time', pastMoment);
 

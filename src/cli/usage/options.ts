@@ -57,6 +57,11 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
+export function partitionNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('use a whole number from 0');
+  return Number(text);
+}
+
 /** A time with a zone, in ms. */
 export function momentOf(text: string): number {
   return timeFrom(text, 'use a time with a zone, such as 2026-11-20T09:00:00Z');

@@ -32,7 +32,7 @@ export function rebuildOf(boards: readonly BoardName[]): BuildRequest {
 }
 
 export function applyOf(boards: readonly BoardName[]): BuildRequest {
-  return { boards, changed: boards, args: ['apply', '--yes', '--json'] };
+  return { boards, changed: boards, args: ['apply', '--yes', '--allow-left-out', '--json'] };
 }
 
 /** The build is disturbed as soon as a random share of it is done; this is the largest such share. */

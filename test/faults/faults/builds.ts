@@ -44,7 +44,10 @@ function duringBuild(
 async function changeBack(world: World): Promise<void> {
   await world.publishedEverywhere();
   await world.publishedMore(20);
-  const built = await succeeds(world, await world.boards(['apply', '--yes', '--json']));
+  const built = await succeeds(
+    world,
+    await world.boards(['apply', '--yes', '--allow-left-out', '--json']),
+  );
   world.note(`changed back: ${built.map(({ board }) => board).join(', ')}`);
   await world.publishedEverywhere();
 }
