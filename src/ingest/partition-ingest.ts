@@ -123,6 +123,7 @@ export class PartitionIngest {
       if (fetchedSince > this.#checked.at) await this.#checkLog();
       const position = { from, nextOffset, published: this.#published };
       await this.tools.applier.apply(records, position, (run) => this.#queueResults(run));
+      this.#pipeline.flush();
       const last = records.at(-1);
       if (last !== undefined) this.#last = identityOf(last);
       this.#checked.last ??= this.#last;

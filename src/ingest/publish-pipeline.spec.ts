@@ -28,8 +28,11 @@ function pipelineOf(manual: ManualPublish, failures: Error[] = []) {
     manual.publish,
     (error) => failures.push(error),
   );
-  const add = (nextOffset: number, count?: number) =>
-    pipeline.add(results(nextOffset, count), nextOffset);
+  const add = (nextOffset: number, count?: number) => {
+    const added = pipeline.add(results(nextOffset, count), nextOffset);
+    pipeline.flush();
+    return added;
+  };
   return { pipeline, add };
 }
 
@@ -63,6 +66,26 @@ describe('PublishPipeline', () => {
     const [batch, ...others] = manual.calls[1]?.publication.results.get('t')?.close() ?? [];
     expect(batch?.bytes.toString('latin1')).toMatch(/2\/0.*3\/0/s);
     expect([batch?.count, others]).toEqual([2, []]);
+  });
+
+  it('waits for the results of a whole batch, unless a transaction is full', async () => {
+    const manual = new ManualPublish();
+    const { pipeline } = pipelineOf(manual);
+    const nextOffsets = () => manual.calls.map(({ publication: { nextOffset } }) => nextOffset);
+    await pipeline.add(results(1, 1_500), 1);
+    await settled();
+    expect(nextOffsets()).toEqual([]);
+    await pipeline.add(results(2, 600), 2);
+    expect(nextOffsets()).toEqual([1]);
+    manual.calls[0]?.succeed();
+    await settled();
+    expect(nextOffsets()).toEqual([1]);
+    pipeline.flush();
+    expect(nextOffsets()).toEqual([1, 2]);
+    await pipeline.add(results(3, MAX_WAITING_RESULTS - 700), 3); // more than a transaction takes
+    manual.calls[1]?.succeed();
+    await settled();
+    expect(nextOffsets()).toEqual([1, 2, 3]);
   });
 
   it('makes the caller wait while too many results wait', async () => {

@@ -25,12 +25,15 @@ const MAX_RESULTS_PER_TRANSACTION = 2_000;
 const BYTES_OF_A_RESULT = 4_096;
 
 /**
- * Publishes in order while the next records are applied. Runs one transaction at a time, each with the results that were added
- * during the previous one, up to a limit. States: open, then failed after the first error: nothing more is published.
+ * Publishes in order while the next records are applied. Runs one transaction at a time, each with the results that wait, up to a
+ * limit. A transaction begins when it is full, or at `flush`, the end of a batch: under load, fewer transactions save Kafka
+ * nearly half of its CPU. States: open, then failed after the first error: nothing more is published.
  */
 export class PublishPipeline {
   readonly #waiting: Publication[] = [];
   #waitingResults = 0;
+  /** Whether the caller has no more results for now. */
+  #isFlushed = false;
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
   readonly #waitingForRoom: (() => void)[] = [];
@@ -42,7 +45,8 @@ export class PublishPipeline {
   ) {}
 
   /**
-   * Encodes results; they move the published position to `nextOffset`. Resolves once there is room for more.
+   * Encodes results; they move the published position to `nextOffset`. Others of their batch, or a flush, must follow.
+   * Resolves once there is room for more.
    * @throws the error that failed the pipeline
    */
   async add(results: readonly Result[], nextOffset: number): Promise<void> {
@@ -58,21 +62,42 @@ export class PublishPipeline {
     publication.nextOffset = nextOffset;
     publication.weight += weight;
     this.#waitingResults += weight;
-    this.#running ??= this.#run();
+    this.#isFlushed = false;
+    this.#start();
     while (this.#waitingResults > MAX_WAITING_RESULTS)
       await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve));
     this.#throwFailure();
   }
 
+  /** Publishes what was added, even if it is little. */
+  flush(): void {
+    this.#isFlushed = true;
+    this.#start();
+  }
+
   /** Resolves when everything is published. @throws the error that failed the pipeline */
   async drain(): Promise<void> {
+    this.flush();
     await this.#running;
     this.#throwFailure();
   }
 
+  #start(): void {
+    if (this.#isDue) this.#running ??= this.#run();
+  }
+
+  /** Whether to publish the first waiting publication, or to wait for more results of the same batch. */
+  get #isDue(): boolean {
+    const [first, second] = this.#waiting;
+    if (first === undefined) return false;
+    const isFull = second !== undefined || first.weight >= MAX_RESULTS_PER_TRANSACTION;
+    return isFull || this.#isFlushed;
+  }
+
   async #run(): Promise<void> {
     try {
-      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      while (this.#isDue) {
+        const next = this.#waiting.shift() as Publication;
         await this.publish(next);
         this.#waitingResults -= next.weight;
         this.#notify();
