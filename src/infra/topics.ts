@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { TopicNames } from '#contracts';
-import { isUnknownTopic } from '#kafka-batch';
+import { isUnknownTopic, toError } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 
@@ -57,7 +57,10 @@ export async function createTopics(
     if (known.has(topic)) return addPartitions(admin, topic, numPartitions);
     const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
     const topics = [{ topic, numPartitions, replicationFactor, configEntries }];
-    await admin.createTopics({ topics, waitForLeaders: false });
+    await admin.createTopics({ topics, waitForLeaders: false }).catch((error: unknown) => {
+      if (!(error instanceof kafkajs.KafkaJSAggregateError)) throw error;
+      throw new Error(`can't create topic ${topic}: ${error.errors.map(toError)[0]?.message}`);
+    });
     await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
     return { topic, partitions: numPartitions, state: 'created' } as const;
   };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConfigResourceTypes, ConfigSource } from 'kafkajs';
 import { MAX_VIEWS_OF_AN_EVENT } from '#board';
 import { encodeRankChange } from '#contracts';
-import { TestInstance, until } from '../support/instance.js';
+import { RanklogProcess, TestInstance, until } from '../support/instance.js';
 import { configure } from '../support/kafka-client.js';
 
 const MOST_AHEAD = 'message.timestamp.after.max.ms';
@@ -86,6 +86,14 @@ describe('the topics', () => {
     expect(Number(changes['max.message.bytes'])).toBeGreaterThan(largestRankChange() + 65_536);
     expect(await configOf(topics.definitions)).toMatchObject({ 'cleanup.policy': 'compact' });
     expect(await reports()).toEqual([...Array(4).fill([2, 'ok']), [1, 'ok']]);
+  });
+
+  it('are named when Kafka does not create them, with its reason', async () => {
+    const own = { RANKLOG_TOPIC_PREFIX: `${instance.name}-more`, RANKLOG_REPLICATION_FACTOR: '99' };
+    const refused = new RanklogProcess(['topics'], { ...instance.env, ...own });
+    expect(await refused.ended).toBe(4);
+    expect(refused.errors).toContain(`can't create topic ${instance.name}-more.score-events: `);
+    expect(refused.errors).toContain('eplication');
   });
 
   it('cause no warning at start if they keep all events and limit the dates', async () => {
