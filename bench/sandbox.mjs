@@ -66,6 +66,7 @@ export class Sandbox {
       RANKLOG_REDIS_PREFIX: this.name,
       RANKLOG_LOG_LEVEL: 'warn',
       RANKLOG_HTTP_PORT: '0',
+      RANKLOG_OPERATIONS_PORT: '0',
     };
   }
 

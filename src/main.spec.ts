@@ -7,6 +7,7 @@ import { IdentityCheck } from '#board-store';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { loadSettings } from './config/settings.js';
 import { ROLES, type Role } from './config/roles.js';
+import { HealthService } from './health/health.js';
 import { KafkaConnection } from './infra/kafka.js';
 import { SILENT } from './infra/logger.js';
 import { Shutdown } from './infra/shutdown.js';
@@ -32,7 +33,8 @@ describe('AppModule', () => {
   async function create(...roles: Role[]): Promise<NestFastifyApplication> {
     const { settings } = loadSettings({});
     const shutdown = new Shutdown({ timeoutMs: 1, logger: SILENT, force: () => undefined });
-    const options = { settings, logger: SILENT, roles, shutdown };
+    const start = { waitsFor: 'a test' };
+    const options = { settings, logger: SILENT, roles, shutdown, start };
     const kafka = new KafkaConnection(settings, SILENT);
     kafka.admin.disconnect = note('Kafka closed');
     const transport = {
@@ -65,13 +67,16 @@ describe('AppModule', () => {
   }
 
   it.each([[[...ROLES]], [['ingest']], [['reconciliation']], [['query']]] satisfies [Role[]][])(
-    'resolves all providers for the roles %j, and serves health',
+    'resolves all providers for the roles %j, and reports health',
     async (roles) => {
       const app = await create(...roles);
       await app.init();
-      const { statusCode, body } = await app.inject({ url: '/health' });
-      expect(statusCode).toBe(503);
-      expect(JSON.parse(body)).toMatchObject({ status: 'starting' });
+      const problems = ['a test', 'not connected to Redis (wait)'];
+      const reported = app.get(HealthService).report();
+      expect(reported).toEqual({
+        ...{ status: 'starting', problems, partitions: [] },
+        roles: Object.fromEntries(roles.map((role) => [role, problems])),
+      });
       await app.close();
     },
   );

@@ -33,7 +33,7 @@ export class Server {
   /** @param {string[]} args @param {NodeJS.ProcessEnv} env @param {'stdout' | 'stderr'} output @returns {Promise<Server>} */
   static async #start(args, env, output) {
     const process = new BenchProcess(args, env);
-    const [url] = await process.line(/http:\/\/[\d.]+:\d+/, output);
+    const [url] = await process.line(/(?<!metrics at )http:\/\/[\d.]+:\d+/, output);
     return new Server(process, url);
   }
 

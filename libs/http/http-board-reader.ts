@@ -9,6 +9,8 @@ import type {
 export interface HttpReaderOptions {
   /** The address of a process with the role `query`, such as `http://127.0.0.1:9464`. */
   readonly url: string;
+  /** A token of RANKLOG_HTTP_TOKENS with the scope `read`, if the service needs one. */
+  readonly token?: string | undefined;
   /** Headers of every request, for a proxy that asks for them. */
   readonly headers?: Readonly<Record<string, string>>;
   /** How long a request may take, in ms; by default 10,000. */
@@ -125,9 +127,10 @@ export class HttpBoardReader implements ViewReads {
   }
 
   async #request<T>(path: string, { headers, ...init }: RequestInit): Promise<T> {
-    const { headers: own, timeoutMs = 10_000 } = this.options;
+    const { headers: own, timeoutMs = 10_000, token } = this.options;
     const signal = AbortSignal.timeout(timeoutMs);
-    const all = { accept: 'application/json', ...own, ...(headers as object) };
+    const login = token !== undefined && { authorization: `Bearer ${token}` };
+    const all = { accept: 'application/json', ...login, ...own, ...(headers as object) };
     try {
       const response = await fetch(this.#url + path, { ...init, headers: all, signal });
       const text = await response.text();

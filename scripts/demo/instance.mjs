@@ -33,6 +33,7 @@ export class DemoInstance {
       RANKLOG_REDIS_PREFIX: name,
       RANKLOG_HTTP_HOST: '127.0.0.1',
       RANKLOG_HTTP_PORT: String(port),
+      RANKLOG_OPERATIONS_PORT: '0',
     };
     const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
     this.kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
@@ -79,7 +80,7 @@ export class DemoInstance {
     try {
       await retryFor(
         30,
-        () => this.#health(),
+        () => this.#read(),
         () => this.#runs(),
       );
     } catch (error) {
@@ -89,9 +90,9 @@ export class DemoInstance {
     }
   }
 
-  async #health() {
-    const { ok, status } = await fetch(`${this.url}/health`);
-    if (!ok) throw new Error(`${this.url}/health answers ${status}`);
+  async #read() {
+    const { ok, status } = await fetch(`${this.url}/v1/boards`);
+    if (!ok) throw new Error(`${this.url}/v1/boards answers ${status}`);
   }
 
   #runs() {

@@ -50,11 +50,18 @@ export const SETTINGS_SCHEMA = {
   ),
   httpHost: setting(text, '127.0.0.1', 'The address of the HTTP server; 0.0.0.0 for all.'),
   httpPort: setting(format.port, 9464, 'The port of the HTTP server; 0 picks a free one.'),
+  httpTokens: setting(
+    format.anyText,
+    '',
+    'A file of tokens (YAML) for HTTP; empty for none, on a loopback address only.',
+  ),
   httpCors: setting(
     format.origins,
     '',
     'Origins of web pages that may read over HTTP (CORS); * for all, empty for none.',
   ),
+  operationsHost: setting(text, '127.0.0.1', 'The address of health and metrics; 0.0.0.0 for all.'),
+  operationsPort: setting(format.port, 9465, 'The port of health and metrics; 0 picks a free one.'),
   queryCache: setting(
     format.durationOrZero,
     '250ms',

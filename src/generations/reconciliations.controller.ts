@@ -1,7 +1,6 @@
 import {
   Controller,
   Get,
-  Module,
   Param,
   Sse,
   type BeforeApplicationShutdown,
@@ -78,6 +77,3 @@ export class ReconciliationsController implements BeforeApplicationShutdown {
     }
   }
 }
-
-@Module({ controllers: [ReconciliationsController] })
-export class ReconciliationsModule {}

@@ -3,12 +3,22 @@ import type { Redis } from 'ioredis';
 import type { PartitionHealth } from '#kafka-batch';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
 import type { PartitionWaits } from '../ingest/partition-waits.js';
+import type { Role } from '../config/roles.js';
+import type { Settings } from '../config/settings.js';
+import { SILENT } from '../infra/logger.js';
 import { HealthService, type HealthReport } from './health.js';
 
 const running: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0 };
 const reportOf = (
   partitions: Record<number, PartitionHealth>,
-  { loopAgeMs = 0, redis = 'ready', waiting = new Set<number>(), isRunning = true } = {},
+  {
+    loopAgeMs = 0,
+    redis = 'ready',
+    waiting = new Set<number>(),
+    isRunning = true,
+    roles = ['ingest'] as Role[],
+    role = undefined as Role | undefined,
+  } = {},
 ): HealthReport => {
   const entries = Object.entries(partitions).map(([key, value]) => [Number(key), value] as const);
   const consumer = { loopAgeMs, partitions: new Map(entries) };
@@ -17,10 +27,12 @@ const reportOf = (
     { status: redis } as Redis,
     transport as KafkaBatchServer,
     { current: waiting } as unknown as PartitionWaits,
-    { sessionTimeout: 10_000 },
+    {
+      ...{ settings: { sessionTimeout: 10_000 } as Settings, logger: SILENT, roles },
+      start: { waitsFor: isRunning ? undefined : 'Kafka is away' },
+    },
   );
-  health.isRunning = isRunning;
-  return health.report();
+  return health.report(role);
 };
 
 describe('the health of a process', () => {
@@ -29,6 +41,7 @@ describe('the health of a process', () => {
     expect(reportOf({ 1: running, 0: starting })).toEqual({
       status: 'ok',
       problems: [],
+      roles: { ingest: [] },
       partitions: [
         { partition: 0, state: 'starting', stuckSeconds: 2, waitsFor: null, problem: null },
         { partition: 1, state: 'running', stuckSeconds: 0, waitsFor: null, problem: null },
@@ -71,7 +84,20 @@ describe('the health of a process', () => {
     });
   });
 
-  it('is "starting" while the process starts', () => {
-    expect(reportOf({}, { isRunning: false }).status).toBe('starting');
+  it('is "starting" while the process starts, with the reason', () => {
+    const { status, problems } = reportOf({}, { isRunning: false });
+    expect({ status, problems }).toEqual({ status: 'starting', problems: ['Kafka is away'] });
+  });
+
+  it('is that of each role, or of one: a failed partition is no problem of reads', () => {
+    const failed = { ...running, state: 'failed' as const, error: new Error('no topic') };
+    const roles: Role[] = ['ingest', 'query'];
+    const problems = ['partition 0 (failed): no topic'];
+    const byRole = { ingest: problems, query: [] };
+    expect(reportOf({ 0: failed }, { roles })).toMatchObject({ status: 'failing', roles: byRole });
+    const ofQuery = { status: 'ok', problems: [], roles: { query: [] } };
+    expect(reportOf({ 0: failed }, { roles, role: 'query' })).toMatchObject(ofQuery);
+    const away = { roles, role: 'query' as const, redis: 'close' };
+    expect(reportOf({ 0: failed }, away).problems).toEqual(['not connected to Redis (close)']);
   });
 });

@@ -2,14 +2,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import type { PartitionHealth } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
-import type { Settings } from '../config/settings.js';
-import { SETTINGS } from '../infra/config.module.js';
+import type { Role } from '../config/roles.js';
+import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { PartitionWaits } from '../ingest/partition-waits.js';
 
 export interface HealthReport {
   readonly status: 'ok' | 'starting' | 'failing';
   /** A sentence for each problem. */
   readonly problems: readonly string[];
+  /** The problems of each role. */
+  readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>;
   readonly partitions: readonly PartitionReport[];
 }
 
@@ -25,20 +27,16 @@ interface PartitionReport {
 
 @Injectable()
 export class HealthService {
-  /** Whether all roles of the process have started. */
-  isRunning = false;
-  /** Why ingest takes no partitions yet. */
-  blocker: string | undefined;
-
   constructor(
     private readonly redis: Redis,
     private readonly transport: KafkaBatchServer,
     private readonly waits: PartitionWaits,
-    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'sessionTimeout'>,
+    @Inject(PROCESS_OPTIONS) private readonly options: ProcessOptions,
   ) {}
 
-  /** Sends no request to Kafka or Redis. */
-  report(): HealthReport {
+  /** Of one role, or of all roles of the process. Sends no request to Kafka or Redis. */
+  report(role?: Role): HealthReport {
+    const { settings, roles, start, shutdown } = this.options;
     const consumer = this.transport.health();
     const partitions = [...consumer.partitions]
       .map(([partition, { state, stuckMs, error }]) => ({
@@ -48,16 +46,23 @@ export class HealthService {
       }))
       .sort((a, b) => a.partition - b.partition);
     const { status } = this.redis;
-    const isSilent = consumer.loopAgeMs > this.settings.sessionTimeout;
+    const isSilent = consumer.loopAgeMs > settings.sessionTimeout;
     const silence = `nothing was fetched from Kafka for ${seconds(consumer.loopAgeMs)} s`;
-    const problems = [
-      ...(this.blocker === undefined ? [] : [this.blocker]),
+    const ofAll = [
+      ...(start?.waitsFor === undefined ? [] : [start.waitsFor]),
+      ...(shutdown?.signal.aborted ? ['the process is ending'] : []),
       ...(status === 'ready' ? [] : [`not connected to Redis (${status})`]),
-      ...(isSilent ? [silence] : []),
-      ...partitions.flatMap(problemOf),
     ];
+    const ofIngest = [...ofAll, ...(isSilent ? [silence] : []), ...partitions.flatMap(problemOf)];
+    const byRole = (role === undefined ? roles : [role]).map(
+      (each) => [each, each === 'ingest' ? ofIngest : ofAll] as const,
+    );
+    const problems = [...new Set(byRole.flatMap(([, ofRole]) => ofRole))];
     const runningStatus = problems.length > 0 ? 'failing' : 'ok';
-    return { status: this.isRunning ? runningStatus : 'starting', problems, partitions };
+    return {
+      status: start?.waitsFor === undefined ? runningStatus : 'starting',
+      ...{ problems, roles: Object.fromEntries(byRole), partitions },
+    };
   }
 }
 

@@ -88,11 +88,16 @@ export class ConnectionsModule implements OnApplicationShutdown {
 export async function connect(
   redis: Redis,
   connection: KafkaConnection,
-  { settings, roles, logger, shutdown }: ProcessOptions,
+  { settings, roles, logger, shutdown, start }: ProcessOptions,
 ): Promise<IdentityCheck> {
   const { admin, topics } = connection;
+  const warn = (reason: string) => {
+    if (start) start.waitsFor = reason;
+    logger.warn(reason);
+  };
+  const noting = Object.assign({}, logger, { warn });
   try {
-    await waitForServices(settings, { kafka: true, redis, signal: shutdown?.signal }, logger);
+    await waitForServices(settings, { kafka: true, redis, signal: shutdown?.signal }, noting);
     await admin.connect();
     if (roles.length > 0) await checkServers({ settings, roles, redis, connection }, logger);
     await requireTopics(admin, Object.values(topics));

@@ -1,24 +1,13 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type AddressInfo, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { Redis } from 'ioredis';
 import { LeaseStore, type ReconciliationStatus } from '#board-store';
-import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { loggerTo } from '../../test/support/loggers.js';
-import { SettingsError } from '../config/settings.js';
+import { SettingsError, type Settings } from '../config/settings.js';
 import { ReconciliationsController } from '../generations/reconciliations.controller.js';
-import { HealthController } from '../health/health.module.js';
-import { HealthService } from '../health/health.js';
-import type { PartitionWaits } from '../ingest/partition-waits.js';
-import { MetricsCollector } from '../metrics/metrics-collector.js';
-import { MetricsController } from '../metrics/metrics.module.js';
-import { Metrics } from '../metrics/metrics.js';
-import type { StoreReader } from '../metrics/store-facts.js';
 import { createHttpApplication, listen } from './http-server.js';
-
-const NO_PARTITIONS = { loopAgeMs: 0, partitions: new Map() };
 
 class QuickReconciliations extends ReconciliationsController {
   protected override readonly eventEveryMs = 10;
@@ -26,22 +15,11 @@ class QuickReconciliations extends ReconciliationsController {
 
 @Module({})
 class App {
-  static of(redis: Redis, leases: Pick<LeaseStore, 'statuses'>): DynamicModule {
-    const broken = { read: () => Promise.reject(new Error('not connected')) };
-    const transport = { health: () => NO_PARTITIONS } as unknown as KafkaBatchServer;
-    const waits = { current: new Set() } as unknown as PartitionWaits;
-    const store = broken as unknown as StoreReader;
-    const collector = new MetricsCollector(new Metrics(), store, transport, waits);
-    const health = new HealthService(redis, transport, waits, { sessionTimeout: 10_000 });
-    health.isRunning = true;
+  static of(leases: Pick<LeaseStore, 'statuses'>): DynamicModule {
     return {
       module: App,
-      controllers: [HealthController, MetricsController, QuickReconciliations],
-      providers: [
-        { provide: HealthService, useValue: health },
-        { provide: MetricsCollector, useValue: collector },
-        { provide: LeaseStore, useValue: leases },
-      ],
+      controllers: [QuickReconciliations],
+      providers: [{ provide: LeaseStore, useValue: leases }],
     };
   }
 }
@@ -79,7 +57,6 @@ describe('the HTTP server', () => {
   let app: NestFastifyApplication;
   let url: string;
   let errors: string[];
-  let redis: { status: Redis['status'] };
   let requests: number;
   let statuses: () => Promise<ReconciliationStatus[]>;
 
@@ -93,16 +70,20 @@ describe('the HTTP server', () => {
         return statuses();
       },
     };
-    return createHttpApplication(App.of(redis as Redis, leases), logger);
+    return createHttpApplication(App.of(leases), logger);
   };
+  const serverOf = (of: NestFastifyApplication) => of.getHttpAdapter().getInstance();
+  const listenOn = (on: NestFastifyApplication, httpPort: number) =>
+    listen(serverOf(on), { httpHost: '127.0.0.1', httpPort } as Settings, 'http', logger);
   beforeEach(async () => {
     errors = [];
     requests = 0;
-    redis = { status: 'ready' };
     statuses = () => Promise.resolve([RUNNING]);
     app = await create();
-    await listen(app, { httpHost: '127.0.0.1', httpPort: 0 }, logger);
-    url = await app.getUrl();
+    await app.init();
+    await listenOn(app, 0);
+    const { port } = serverOf(app).server.address() as AddressInfo;
+    url = `http://127.0.0.1:${port}`;
   });
   afterEach(() => app.close());
 
@@ -110,28 +91,6 @@ describe('the HTTP server', () => {
     const response = await fetch(url + path);
     return { status: response.status, body: await response.json() };
   };
-
-  it('reports its health, with 503 while there is a problem', async () => {
-    expect(await get('/health')).toEqual({
-      status: 200,
-      body: { status: 'ok', problems: [], partitions: [] },
-    });
-    redis.status = 'reconnecting';
-    expect(await get('/health')).toEqual({
-      status: 503,
-      body: {
-        status: 'failing',
-        problems: ['not connected to Redis (reconnecting)'],
-        partitions: [],
-      },
-    });
-  });
-
-  it('answers a scrape in the text format of Prometheus while Redis is down', async () => {
-    const response = await fetch(`${url}/metrics`);
-    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(await response.text()).toContain('\nranklog_redis_up 0\n');
-  });
 
   it('lists reconciliations, and returns one by its board, with times as in RFC 3339', async () => {
     const other = { ...RUNNING, board: 'a b/ü', state: 'done' as const, outcome: 'live' };
@@ -212,10 +171,7 @@ describe('the HTTP server', () => {
   it('names the setting when the port is taken', async () => {
     const { port } = new URL(url);
     const second = await create();
-    const settings = { httpHost: '127.0.0.1', httpPort: Number(port) };
-    const error: unknown = await listen(second, settings, logger).catch(
-      (reason: unknown) => reason,
-    );
+    const error: unknown = await listenOn(second, Number(port)).catch((reason: unknown) => reason);
     expect(error).toEqual(
       new SettingsError([
         `RANKLOG_HTTP_PORT: can't listen on 127.0.0.1:${port} (EADDRINUSE); use another port, or 0 for any free one`,
@@ -226,13 +182,37 @@ describe('the HTTP server', () => {
 
   it('closes immediately although a client has sent half of a request', async () => {
     const client = connect(Number(new URL(url).port), '127.0.0.1');
-    await new Promise<void>((resolve) => client.write('GET /health HTTP/1.1\r\n', () => resolve()));
-    expect((await get('/health')).status).toBe(200); // so the half request has arrived, too
+    await new Promise<void>((resolve) =>
+      client.write('GET /reconciliations HTTP/1.1\r\n', () => resolve()),
+    );
+    expect((await get('/reconciliations')).status).toBe(200); // so the half request has arrived, too
     const ended = once(client, 'close');
     const begin = performance.now();
     await app.close();
     expect(performance.now() - begin).toBeLessThan(10_000);
     await ended;
+  });
+
+  it('closes connections of clients that are slow to send a request, after 408, or read nothing of the answer', async () => {
+    const { server } = serverOf(app);
+    const { requestTimeout, headersTimeout, timeout } = server;
+    expect({ requestTimeout, headersTimeout, timeout }).toEqual({
+      ...{ requestTimeout: 15_000, headersTimeout: 10_000, timeout: 60_000 },
+    });
+    statuses = () => Promise.resolve(Array<ReconciliationStatus>(100_000).fill(RUNNING)); // 20 MB
+    Object.assign(server, { requestTimeout: 300, headersTimeout: 300, timeout: 1_500 });
+    const sent = ['GET / HTTP/1.1\r\nhost:', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{']; // prettier-ignore
+    for (const begin of sent) {
+      const client = connect(Number(new URL(url).port), '127.0.0.1');
+      client.write(begin);
+      const answer = Buffer.concat((await client.toArray()) as Buffer[]).toString();
+      expect(answer).toMatch(/^HTTP\/1.1 408 [^]*"code":"REQUEST_TIMEOUT"/);
+    }
+    const client = connect(Number(new URL(url).port), '127.0.0.1').pause();
+    client.write('GET /reconciliations HTTP/1.1\r\nhost: a\r\n\r\n');
+    await until(async () => (await connectionsOf(server)) === 1);
+    await until(async () => (await connectionsOf(server)) === 0);
+    client.destroy();
   });
 
   describe('the events of a reconciliation', () => {
@@ -306,6 +286,11 @@ describe('the HTTP server', () => {
     });
   });
 });
+
+const connectionsOf = (server: Server) =>
+  new Promise<number>((resolve) =>
+    setImmediate(() => server.getConnections((_, count) => resolve(count))),
+  );
 
 /** The types of the events of a stream. */
 function typesOf(text: string): string[] {

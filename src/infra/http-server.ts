@@ -5,12 +5,14 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { variableOf } from '../config/settings-schema.js';
 import { SettingsError, type Settings } from '../config/settings.js';
 import { nestLogger, type Logger } from './logger.js';
 import { ProblemsFilter } from './problems.filter.js';
 import { ProblemError } from './problems.js';
 import { answerMalformed, RoutePaths } from './refused-requests.js';
 import { compileRequestSchema } from './request-validation.js';
+import { scopeOf, type Tokens } from './tokens.js';
 
 /** The name of a board and the id of a player have up to 128 bytes, and each may be percent-encoded. */
 const MAX_PARAMETER_LENGTH = 3 * 128;
@@ -18,11 +20,21 @@ const MAX_PARAMETER_LENGTH = 3 * 128;
 /** A thousand ids of players, with each character escaped. */
 const MAX_BODY_BYTES = 1_048_576;
 
-/** The Nest application of the process, on Fastify. It does not listen yet. */
+/**
+ * Times for requests that do not arrive and for connections on which nothing moves, such as an export that nobody reads. Streams
+ * of events send something more often.
+ */
+export const TIME_LIMITS = {
+  requestTimeout: 15_000,
+  connectionTimeout: 60_000,
+  http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+};
+
+/** The Nest application of the process, on Fastify. It does not listen yet. Without `tokens`, requests need none. */
 export async function createHttpApplication(
   module: DynamicModule,
   logger: Logger,
-  { httpCors = [] }: Partial<Pick<Settings, 'httpCors'>> = {},
+  { httpCors = [], tokens }: { httpCors?: Settings['httpCors']; tokens?: Tokens | undefined } = {},
 ): Promise<NestFastifyApplication> {
   const paths = new RoutePaths(MAX_PARAMETER_LENGTH);
   const problems = new ProblemsFilter(logger, paths);
@@ -30,6 +42,7 @@ export async function createHttpApplication(
     // A client that keeps its connection open must not delay the shutdown.
     forceCloseConnections: true,
     bodyLimit: MAX_BODY_BYTES,
+    ...TIME_LIMITS,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     genReqId: requestIdOf,
     clientErrorHandler: answerMalformed,
@@ -51,6 +64,7 @@ export async function createHttpApplication(
   });
   logRequests(server, logger);
   refuseMalformedUrls(server);
+  if (tokens !== undefined) requireTokens(server, tokens);
   // Brotli saves about a tenth of the bytes of gzip, and takes more CPU for small answers.
   await app.register(compress as never, { encodings: ['gzip', 'deflate'] });
   if (httpCors.length > 0)
@@ -61,7 +75,7 @@ export async function createHttpApplication(
   return app.useGlobalFilters(problems);
 }
 
-const exposedHeaders = ['etag', 'age', 'retry-after', 'x-request-id'];
+const exposedHeaders = ['etag', 'age', 'retry-after', 'x-request-id', 'www-authenticate'];
 
 /** The id that the client gave its request, or a new one. */
 function requestIdOf({ headers }: IncomingMessage): string {
@@ -94,23 +108,30 @@ function refuseMalformedUrls(server: FastifyInstance): void {
   });
 }
 
-/** @throws SettingsError if the process cannot listen where the settings say */
-export async function listen(
-  app: NestFastifyApplication,
-  { httpHost, httpPort }: Pick<Settings, 'httpHost' | 'httpPort'>,
-  logger: Logger,
-): Promise<void> {
-  await app.listen(httpPort, httpHost).catch((error: unknown) => {
-    throw listenError(error as NodeJS.ErrnoException, `${httpHost}:${httpPort}`);
+/** Runs after the hook of CORS, which answers preflights. */
+function requireTokens(server: FastifyInstance, tokens: Tokens): void {
+  server.addHook('preParsing', ({ headers, method, routeOptions }, _reply, _payload, done) => {
+    const scope = scopeOf(method, routeOptions.url);
+    done(scope && tokens.refusal(headers.authorization, scope));
   });
-  logger.info(`health and metrics at ${await app.getUrl()}`);
 }
 
-function listenError({ code = '', message }: NodeJS.ErrnoException, address: string) {
-  const [setting, wayOut] = ['EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)
-    ? ['HOST', 'use an address of this machine, or 0.0.0.0 for all of them']
-    : ['PORT', 'use another port, or 0 for any free one'];
-  return new SettingsError([
-    `RANKLOG_HTTP_${setting}: can't listen on ${address} (${code || message}); ${wayOut}`,
-  ]);
+/** @throws SettingsError if the process cannot listen where the settings `httpPort`, `operationsPort` and so on say */
+export async function listen(
+  server: FastifyInstance,
+  settings: Settings,
+  name: 'http' | 'operations',
+  logger: Logger,
+): Promise<void> {
+  const [host, port] = [settings[`${name}Host`], settings[`${name}Port`]];
+  const url = await server.listen({ host, port }).catch((error: unknown) => {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const [setting, wayOut] = ['EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)
+      ? ([`${name}Host`, 'use an address of this machine, or 0.0.0.0 for all of them'] as const)
+      : ([`${name}Port`, 'use another port, or 0 for any free one'] as const);
+    throw new SettingsError([
+      `${variableOf(setting)}: can't listen on ${host}:${port} (${code || message}); ${wayOut}`,
+    ]);
+  });
+  logger.info(`${name === 'http' ? 'HTTP' : 'health and metrics'} at ${url}`);
 }

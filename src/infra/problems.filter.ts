@@ -36,6 +36,7 @@ export class ProblemsFilter implements ExceptionFilter {
     }
     if (problem.code === 'INTERNAL_SERVER_ERROR')
       this.logger.error(`${method} ${url} failed: ${error.message}`, { error, requestId });
+    if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
     if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
     void reply
       .code(problem.status)

@@ -15,6 +15,8 @@ export const PROBLEMS = {
   UNKNOWN_PARAMETER: [400, 'Unknown parameter or field'],
   INVALID_READ: [400, 'Value does not fit the board'],
   MALFORMED_VIEW: [400, 'Malformed view'],
+  UNAUTHORIZED: [401, 'No valid token'],
+  FORBIDDEN: [403, 'Token without the scope'],
   NOT_FOUND: [404, 'No such path'],
   UNKNOWN_BOARD: [404, 'Unknown board'],
   NO_SUCH_VIEW: [404, 'No such view'],

@@ -6,11 +6,16 @@ const BASE = new URL('.', location.href).pathname.replace(/\/$/, '');
 const POLL_MS = 1_000;
 const REOPEN_MS = 5_000;
 
-export const reader = new HttpBoardReader({ url: BASE });
+/** Where the page keeps the token that the user gave, until the tab is closed. */
+export const TOKEN = 'ranklog-token';
+const token = sessionStorage.getItem(TOKEN) ?? undefined;
+const headers: HeadersInit = token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+export const reader = new HttpBoardReader({ url: BASE, token });
 
 /** Reads what HttpBoardReader does not. @throws HttpReadError, and what `fetch` throws without an answer */
 export async function getJson<T extends object>(path: string): Promise<T> {
-  const response = await fetch(BASE + path, { signal: AbortSignal.timeout(10_000) });
+  const response = await fetch(BASE + path, { headers, signal: AbortSignal.timeout(10_000) });
   const body = (await response.json()) as T | { code: string; detail: string };
   if ('detail' in body) throw new HttpReadError(body.code, body.detail, response.status);
   return body;
@@ -52,7 +57,7 @@ export function useAnswer<T extends object>(key: string, source: Source<T>): Ans
     };
     void poll();
     if (stream !== undefined)
-      follow(stream, ended.signal, (value) => {
+      void follow(stream, ended.signal, (value) => {
         isLive = value?.stale === false;
         show({ ...(value && answerOf(value as unknown as T)), isLive });
       });
@@ -64,16 +69,25 @@ export function useAnswer<T extends object>(key: string, source: Source<T>): Ans
 const answerOf = <T>(value: T): Answer<T> => ({ value, problem: undefined });
 const problemIn = (problem: unknown) => ({ problem });
 
-/** Passes on the standings of a stream, and undefined when it breaks; then opens it again. */
-function follow(path: string, signal: AbortSignal, onValue: (value?: Standings) => void): void {
-  if (signal.aborted) return;
-  const source = new EventSource(BASE + path);
-  signal.addEventListener('abort', () => source.close());
-  for (const name of ['snapshot', 'standings'])
-    source.addEventListener(name, ({ data }) => onValue(JSON.parse(String(data)) as Standings));
-  source.addEventListener('error', () => {
-    source.close();
-    onValue();
-    setTimeout(() => follow(path, signal, onValue), REOPEN_MS);
-  });
+/** Passes on the standings of a stream, and undefined when it breaks; then opens it again. EventSource would send no token. */
+async function follow(
+  path: string,
+  signal: AbortSignal,
+  onValue: (value?: Standings) => void,
+): Promise<void> {
+  let rest = '';
+  const write = (part: string) => {
+    const events = (rest + part).split('\n\n');
+    rest = events.pop() ?? '';
+    for (const event of events) {
+      const [, data] = /^event: (?:snapshot|standings)$[^]*^data: (.*)$/m.exec(event) ?? [];
+      if (data !== undefined) onValue(JSON.parse(data) as Standings);
+    }
+  };
+  await fetch(BASE + path, { headers, signal })
+    .then(({ ok, body }) => (ok ? body?.pipeThrough(new TextDecoderStream()) : undefined))
+    .then((parts) => parts?.pipeTo(new WritableStream({ write })))
+    .catch(() => undefined);
+  onValue();
+  if (!signal.aborted) setTimeout(() => void follow(path, signal, onValue), REOPEN_MS);
 }

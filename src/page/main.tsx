@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { HttpReadError } from '#http';
 import { BoardPage } from './board.js';
 import { getJson, reader, useAnswer } from './data.js';
 import { Operations } from './operations.js';
@@ -38,12 +39,15 @@ function App() {
 
 /** Says what is wrong with the service, while something is. */
 function Health() {
-  const read = () => getJson<{ status: string; problems: string[] }>('/health');
+  const read = () => getJson<{ age?: number }>('/v1/boards');
   const { value, problem } = useAnswer('health', { read });
+  const isAway = problem !== undefined && !(problem instanceof HttpReadError);
   const away = 'The service does not answer. This page shows what it read last, and tries again.';
-  const text = problem ? away : value?.problems.join('; ');
+  const text = isAway
+    ? away
+    : value?.age !== undefined && 'Redis does not answer: ranks as last read.';
   return (
-    <div role="status" data-health={problem ? 'unreachable' : value?.status}>
+    <div role="status" data-health={isAway ? 'unreachable' : value && (text ? 'failing' : 'ok')}>
       {text && <p class="notice">{text}</p>}
     </div>
   );

@@ -1,16 +1,32 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { HttpReadError, type Standing } from '#http';
-import type { Answer } from './data.js';
+import { TOKEN, type Answer } from './data.js';
 import { hashOf, type Route } from './route.js';
 
-/** What failed and what to do, in the words of the service. While there is no answer, that the page loads. */
+/** What failed and what to do, in the words of the service; asks for a token it needs. While there is no answer: it loads. */
 export function ProblemNotice({ problem }: Pick<Answer<object>, 'problem'>) {
   const isAnswer = problem instanceof HttpReadError && problem.status > 0;
   return (
-    <p class="notice" role="status">
+    <div class="notice" role="status">
       {isAnswer ? problem.message : 'Loading…'}
-    </p>
+      {isAnswer && [401, 403].includes(problem.status) && <TokenForm />}
+    </div>
+  );
+}
+
+function TokenForm() {
+  const use = (event: SubmitEvent) => {
+    event.preventDefault();
+    const given = new FormData(event.target as HTMLFormElement).get('token') as string;
+    sessionStorage.setItem(TOKEN, given);
+    location.reload();
+  };
+  return (
+    <form class="line" onSubmit={use}>
+      <input name="token" type="password" aria-label="Token" pattern="[!-~]+" required />
+      <button>Use this token</button>
+    </form>
   );
 }
 

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { createRequire } from 'node:module';
+import { scopeOf } from '../infra/tokens.js';
 import { ANSWERS } from './answer-schemas.js';
 import { docsPage } from './docs-page.js';
 
@@ -15,11 +16,12 @@ export async function describeRoutes(app: NestFastifyApplication): Promise<void>
     openapi: {
       openapi: '3.1.0',
       info: { title: 'ranklog', version, description: 'Leaderboards from a Kafka log.' },
+      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
     },
     hideUntagged: true,
     refResolver: { buildLocalReference: (json: { $id?: unknown }) => String(json.$id) },
     transformObject: ({ openapiObject }: { openapiObject: OpenAPIV3_1.Document }) =>
-      withDimensions(openapiObject),
+      completed(openapiObject),
   });
   const document = () => server.swagger() as OpenAPIV3_1.Document;
   server.get('/openapi.json', document);
@@ -28,12 +30,15 @@ export async function describeRoutes(app: NestFastifyApplication): Promise<void>
   );
 }
 
-/** Adds the parameters for dimensions, which each board names in its own way, to the reads of one view. */
-function withDimensions(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
-  for (const path of Object.values(document.paths ?? {}))
-    for (const { parameters = [] } of [path?.get, path?.post].filter((one) => one !== undefined))
-      if (parameters.some((parameter) => 'name' in parameter && parameter.name === 'window'))
-        parameters.push(DIMENSIONS);
+/** Adds the scope to each operation; to the reads of one view, the dimensions, which each board names in its own way. */
+function completed(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  for (const [path, item] of Object.entries(document.paths ?? {}))
+    for (const method of ['get', 'post'] as const) {
+      const operation = item?.[method];
+      const isRead = operation?.parameters?.some((one) => 'name' in one && one.name === 'window');
+      if (isRead) operation?.parameters?.push(DIMENSIONS);
+      if (operation) operation.security = [{ bearer: [scopeOf(method.toUpperCase(), path) ?? ''] }];
+    }
   return document;
 }
 

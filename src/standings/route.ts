@@ -14,7 +14,7 @@ export function Read(path: string, answer: string, summary: string, querystring:
   const response = {
     200: { description: 'OK', headers, ...json(answer) },
     304: { description: 'The answer with this ETag is still right.', headers, type: 'null' },
-    default: PROBLEM,
+    ...PROBLEMS,
   };
   const schema = { summary, querystring, tags: ['standings'], response };
   return applyDecorators(Get(path), RouteSchema(schema));
@@ -22,7 +22,7 @@ export function Read(path: string, answer: string, summary: string, querystring:
 
 /** A read by POST. */
 export function ReadByPost(path: string, answer: string, summary: string, body: Body) {
-  const response = { 200: answered('OK', json(answer)), default: PROBLEM };
+  const response = { 200: answered('OK', json(answer)), ...PROBLEMS };
   const schema = { summary, body, querystring: QUERIES.none, tags: ['standings'], response };
   return applyDecorators(Post(path), HttpCode(200), RouteSchema(schema));
 }
@@ -32,7 +32,7 @@ export function Download(path: string, row: string, summary: string, querystring
   const csv = { 'text/csv': { schema: { type: 'string' } } };
   const content = { ...csv, ...json(row, 'application/x-ndjson').content };
   const description = 'Lines. A connection that is cut says that lines are missing.';
-  const response = { 200: answered(description, { content }), default: PROBLEM };
+  const response = { 200: answered(description, { content }), ...PROBLEMS };
   const schema = { summary, querystring, tags: ['standings'], response };
   return applyDecorators(Get(path), RouteSchema(schema));
 }
@@ -41,7 +41,7 @@ export function Download(path: string, row: string, summary: string, querystring
 export function Events(path: string, summary: string, querystring: Querystring) {
   const content = { 'text/event-stream': { schema: { type: 'string' } } };
   const description = 'Events, until the client or the process ends the stream.';
-  const response = { 200: answered(description, { content }), default: PROBLEM };
+  const response = { 200: answered(description, { content }), ...PROBLEMS };
   const schema = { summary, querystring, tags: ['live'], response };
   return applyDecorators(Get(path), RouteSchema(schema));
 }
@@ -51,7 +51,7 @@ export function Write(path: string, summary: string, body: Body, querystring: Qu
   const response = {
     200: answered('The outcome.', json('Outcome')),
     202: answered('Kafka has the events.', json('Accepted')),
-    default: PROBLEM,
+    ...PROBLEMS,
   };
   const schema = { summary, body, querystring, tags: ['writing'], response };
   return applyDecorators(Post(path), RouteSchema(schema));
@@ -68,4 +68,9 @@ const answered = (description: string, body: object) => ({
   ...body,
 });
 
-const PROBLEM = answered('A problem.', json('Problem', 'application/problem+json'));
+const PROBLEM = json('Problem', 'application/problem+json');
+const PROBLEMS = {
+  401: answered('No token that the service knows.', PROBLEM),
+  403: answered('The token lacks the scope.', PROBLEM),
+  default: answered('Another problem.', PROBLEM),
+};

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { BoardReader, KeySpace } from '#board-store';
+import { ReconciliationsController } from '../generations/reconciliations.controller.js';
 import { LiveController } from '../live/live.controller.js';
 import { LiveStreams } from '../live/live-streams.js';
 import { RegistryModule } from '../registry/registry.module.js';
@@ -23,7 +24,7 @@ export const READ_CONTROLLERS = [
 /** The role `query`: answers reads of the boards and streams their changes, over HTTP. */
 @Module({
   imports: [RegistryModule],
-  controllers: READ_CONTROLLERS,
+  controllers: [...READ_CONTROLLERS, ReconciliationsController],
   providers: [
     {
       provide: BoardReader,

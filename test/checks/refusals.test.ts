@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createServer, type Server } from 'node:tls';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,7 @@ import { RedisServer } from '../support/redis-server.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 const SECRET = 'hunter2-secret';
+const tokens = path.join(tmpdir(), `ranklog-tokens-${process.pid}.yaml`);
 const GROUP_AUTHORIZATION_FAILED = 30;
 const TOPIC_AUTHORIZATION_FAILED = 29;
 const INVALID = 'WRONGPASS invalid username-password pair or user is disabled.';
@@ -89,6 +90,8 @@ describe('a start and "ranklog doctor"', () => {
         KAFKA_SASL_MECHANISM: '',
         KAFKA_SASL_USERNAME: '',
         RANKLOG_VERIFY_REBUILD: 'false',
+        RANKLOG_HTTP_HOST: '127.0.0.1',
+        RANKLOG_HTTP_TOKENS: '',
       },
       ...instance.env,
     };
@@ -115,6 +118,7 @@ describe('a start and "ranklog doctor"', () => {
     await redis.remove();
     await kafka.close();
     tls.server.close();
+    rmSync(tokens, { force: true });
   });
 
   const url = (login = '', protocol = 'redis') => `${protocol}://${login}127.0.0.1:${redis.port}`;
@@ -213,6 +217,21 @@ describe('a start and "ranklog doctor"', () => {
       () =>
         'RANKLOG_VERIFY_REBUILD: "true" needs a schedule; set RANKLOG_VERIFY_SCHEDULE, such as "0 4 * * *", or leave it out',
     ],
+    [
+      'HTTP for others without tokens',
+      () => ({ RANKLOG_HTTP_HOST: '0.0.0.0' }),
+      () =>
+        'RANKLOG_HTTP_TOKENS: there is no file of tokens, so RANKLOG_HTTP_HOST "0.0.0.0" would let others read all boards; name a file, or set RANKLOG_HTTP_HOST to 127.0.0.1',
+    ],
+    [
+      'a file of tokens with a problem',
+      () => {
+        writeFileSync(tokens, `[{ name: game, token: ${SECRET}, scopes: [write] }]`);
+        return { RANKLOG_HTTP_TOKENS: tokens };
+      },
+      () =>
+        `RANKLOG_HTTP_TOKENS: ${tokens}: entry 1/token must match pattern "^[!-~]{16,}$"; write a list of { name: TEXT, token: 16 OR MORE LETTERS, DIGITS OR SIGNS (or sha256: ITS SHA-256 IN HEX), scopes: [read, write, operate] }`,
+    ],
   ])('refuse %s, within two seconds', async (_name, env, text) => {
     const { code, errors } = await start(env());
     expect(errors.split('\n').filter((line) => line.startsWith('ranklog: '))).toEqual([
@@ -270,7 +289,7 @@ describe('a start and "ranklog doctor"', () => {
       [
         ...['Redis connection', 'Kafka connection'],
         ...['Redis version', 'Redis eviction', 'Redis persistence', 'Redis rights'],
-        ...['Kafka version and rights', 'Topics', 'Identity', 'Boards file'],
+        ...['Kafka version and rights', 'Topics', 'Identity', 'Boards file', 'HTTP tokens'],
       ].map((check) => [check, 'ok']),
     );
     expect(await keys()).toEqual(before);

@@ -264,8 +264,7 @@ describe('the commands', () => {
   });
 
   it('status counts dead letters by reason, and is the same over HTTP', async () => {
-    const [, url = ''] = /health and metrics at ([^"]+)/.exec(service.errors) ?? [];
-    const overHttp = async () => (await (await fetch(`${url}/v1/status`)).json()) as object;
+    const overHttp = async () => (await (await fetch(`${service.url}/v1/status`)).json()) as object;
     const send = async (...values: string[]) => {
       const producer = instance.kafka.producer();
       await producer.connect();
@@ -420,17 +419,21 @@ describe('the boards of a running ranklog', () => {
     const said =
       'ingest takes no partitions yet: no board is live in Redis, so no event can be applied; start the role reconciliation with a boards file (RANKLOG_BOARDS)';
     await until(() => ingest.errors.includes(said), 'it says what it waits for');
-    const address = /health and metrics at ([^"]+)/.exec(ingest.errors)?.[1] ?? '';
-    const health = await fetch(`${address}/health`);
     const problems = [said.replace(/^.*yet: /, '')];
-    expect([health.status, await health.json()]).toEqual([
-      503,
-      { status: 'starting', problems, partitions: [] },
-    ]);
+    const answerOf = async (probe: string) => {
+      const answer = await fetch(`${ingest.operations}/health/${probe}`);
+      return [answer.status, await answer.json()] as unknown[];
+    };
+    const starting = { status: 'starting', problems };
+    expect(await answerOf('startup')).toEqual([503, starting]);
+    const roles = { ingest: problems };
+    expect(await answerOf('ready')).toEqual([503, { ...starting, roles, partitions: [] }]);
+    expect(await answerOf('live')).toEqual([200, { status: 'ok', problems: [] }]);
     const { members } = (await instance.admin.describeGroups([instance.name])).groups[0]!;
     expect(members).toEqual([]);
     await instance.start('--roles', 'reconciliation');
     await until(() => ingest.errors.includes('"running: ingest"'), 'ingest runs');
+    expect(await answerOf('startup')).toEqual([200, { status: 'ok', problems: [] }]);
     await until(async () => (await instance.reader.boards()).length > 0, 'boards are live');
     const file = String(instance.env['RANKLOG_BOARDS']);
     await writeFile(file, `${BOARDS}  late: { columns: [{ name: score }] }\n`);

@@ -72,8 +72,7 @@ describe('ranklog dead-letters', () => {
       [headers['ranklog_retry_of'] ?? []].flat().slice(-1).map(String),
     );
   const metricLines = async () => {
-    const url = /health and metrics at ([^"]+)/.exec(service.errors)?.[1] ?? 'nowhere';
-    const text = await (await fetch(`${url}/metrics`)).text();
+    const text = await (await fetch(`${service.operations}/metrics`)).text();
     return text.match(/^ranklog_dead_letters_total.*$/gm);
   };
 

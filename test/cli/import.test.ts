@@ -256,7 +256,12 @@ describe('ranklog import', () => {
         .replaceAll(/\b(highscores|week47)\b(?!-)/g, `${own.name}:$1`)
         .replace(`--id ${own.name}:`, '--id ');
       const head = `set -m\nset -e\nranklog() { ${process.execPath} dist/cli/main.js "$@"; }\n`;
-      const env = { ...own.env, RANKLOG_HTTP_PORT: '0', RANKLOG_LOG_LEVEL: 'error' };
+      const env = {
+        ...own.env,
+        RANKLOG_HTTP_PORT: '0',
+        RANKLOG_OPERATIONS_PORT: '0',
+        RANKLOG_LOG_LEVEL: 'error',
+      };
       const run = spawnSync('bash', ['-c', head + script], { env, encoding: 'utf8' });
       expect(run.status === 0 ? '' : run.stderr).toBe('');
       expect(run.stdout).toMatch(/^refused +1\nrepeated +0\ntied +1\n/m);

@@ -33,8 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => instance.remove());
 
-const urlOf = ({ errors }: RanklogProcess) =>
-  `${/health and metrics at ([^"]+)/.exec(errors)?.[1] ?? ''}/v1/boards`;
+const urlOf = ({ url }: RanklogProcess) => `${url}/v1/boards`;
 const refusal = async (path: string) => {
   const response = await fetch(`${base}/${path}`);
   const { code, detail } = (await response.json()) as { code: string; detail: string };

@@ -31,8 +31,7 @@ beforeAll(async () => {
 afterAll(() => instance.remove());
 
 function serviceOf(process: RanklogProcess, takesWrites: boolean): Service {
-  const [, url = ''] = /health and metrics at ([^"]+)/.exec(process.errors) ?? [];
-  return { process, url, takesWrites };
+  return { process, url: process.url, takesWrites };
 }
 
 /** Sends a request several times, as memory may answer from the second time on. */

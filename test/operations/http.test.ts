@@ -8,17 +8,12 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 
-/** The URL of a service's HTTP server, from its log. */
-function urlOf({ errors }: RanklogProcess): string {
-  return /health and metrics at ([^"]+)/.exec(errors)?.[1] ?? 'nowhere';
-}
-
 async function statusOf(service: RanklogProcess): Promise<object> {
-  return (await (await fetch(`${urlOf(service)}/v1/status`)).json()) as object;
+  return (await (await fetch(`${service.url}/v1/status`)).json()) as object;
 }
 
 async function scrape(service: RanklogProcess): Promise<string[]> {
-  const response = await fetch(`${urlOf(service)}/metrics`);
+  const response = await fetch(`${service.operations}/metrics`);
   return (await response.text()).split('\n').filter((line) => line.startsWith('ranklog_'));
 }
 
@@ -35,7 +30,7 @@ interface Health {
 }
 
 async function health(service: RanklogProcess): Promise<Health> {
-  return (await (await fetch(`${urlOf(service)}/health`)).json()) as Health;
+  return (await (await fetch(`${service.operations}/health/ready`)).json()) as Health;
 }
 
 const RUNNING: ReconciliationStatus = {
@@ -73,7 +68,8 @@ describe('a running process', () => {
     await produce('ada', 'bob', 'eve');
     await instance.published(3);
     await until(async () => (await health(ingest)).status === 'ok', 'ingest is healthy');
-    const healthy = { status: 'ok', problems: [], partitions: [] };
+    const roles = { reconciliation: [] };
+    const healthy = { status: 'ok', problems: [], roles, partitions: [] };
     expect(await health(reconciliation)).toEqual(healthy);
     const lines = await scrapeWith(ingest, 'ranklog_redis_up 1');
     expect(lines).toEqual(
@@ -89,15 +85,14 @@ describe('a running process', () => {
     );
     const others = await scrapeWith(reconciliation, 'ranklog_reads_stale{board="arena"} 0');
     expect(others.filter((line) => line.startsWith('ranklog_partition'))).toEqual([]);
-    const list = await fetch(`${urlOf(reconciliation)}/reconciliations`);
-    expect([list.status, await list.json()]).toEqual([200, []]);
+    expect(reconciliation.url).toBe('nowhere');
   });
 
   it('answers reads with the role query alone, as the library does, describes them, and serves the page', async () => {
     const env = { RANKLOG_QUERY_WRITES: 'true' };
     instance = await TestInstance.create(BOARDS, { partitions: 1, env });
     const query = await instance.start('--roles', 'query');
-    const read = async (path: string) => (await fetch(urlOf(query) + path)).json();
+    const read = async (path: string) => (await fetch(query.url + path)).json();
     expect(await read('/v1/boards/arena')).toMatchObject({ status: 404, code: 'UNKNOWN_BOARD' });
     await instance.start('--roles', 'ingest,reconciliation');
     await produce('ada', 'bob', 'ada');
@@ -107,7 +102,7 @@ describe('a running process', () => {
     expect(await read('/v1/boards/arena/standings')).toEqual(page);
     const document = JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8')) as object;
     expect(await read('/openapi.json')).toEqual(document);
-    const shown = await fetch(`${urlOf(query)}/`);
+    const shown = await fetch(`${query.url}/`);
     expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const [, script = ''] = /<script[^>]*>([^]*?)<\/script>/.exec(await shown.text()) ?? [];
     const own = `script-src 'sha256-${hash('sha256', script, 'base64')}'`;
@@ -173,7 +168,7 @@ describe('a running process', () => {
       'health reports it',
     );
     expect(await scrape(service)).toContain('ranklog_redis_up 0');
-    const list = await fetch(`${urlOf(service)}/reconciliations`);
+    const list = await fetch(`${service.url}/reconciliations`);
     expect(list.status).toBe(503);
     expect(await list.json()).toMatchObject({ code: 'STORE_UNAVAILABLE' });
     // As all reads, the status is the last one for a minute.
@@ -213,7 +208,7 @@ describe('a running process', () => {
   it('exits with code 2 before it reads the log if its port is taken, and names the setting', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
     const first = await instance.start();
-    const { port } = new URL(urlOf(first));
+    const { port } = new URL(first.url);
     instance.env['RANKLOG_HTTP_PORT'] = port;
     const second = instance.spawn('start');
     expect(await second.ended).toBe(2);
@@ -226,7 +221,7 @@ describe('a running process', () => {
     const service = await instance.start();
     const leases = new LeaseStore(instance.redis, new KeySpace(instance.name), { shards: 1 });
     await leases.renew(await leases.acquire('arena', RUNNING.holder), RUNNING);
-    const url = `${urlOf(service)}/reconciliations/arena`;
+    const url = `${service.url}/reconciliations/arena`;
     expect(await (await fetch(url)).json()).toMatchObject({ state: 'running', secondsLeft: 2 });
     await scrapeWith(
       service,

@@ -51,7 +51,7 @@ describe('the packed ranklog', () => {
     let log = '';
     running = spawn('node_modules/.bin/ranklog', ['start'], {
       cwd: program.folder,
-      env: { ...instance.env, RANKLOG_HTTP_PORT: '0' },
+      env: { ...instance.env, RANKLOG_HTTP_PORT: '0', RANKLOG_OPERATIONS_PORT: '0' },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     running.stderr?.on('data', (data: Buffer) => (log += data.toString()));

@@ -230,7 +230,7 @@ describe('the page', () => {
     const page = await open(ALL);
     await says(page, 'Live');
     redis.cut();
-    await page.getByText('not connected to Redis').waitFor();
+    await page.getByText('Redis does not answer').waitFor();
     redis.restore();
     await page.waitForSelector('[data-health=ok]', { state: 'attached' });
     await says(page, 'Live');

@@ -31,6 +31,7 @@ describe('README.md', () => {
       RANKLOG_GROUP: name,
       RANKLOG_REDIS_PREFIX: name,
       RANKLOG_HTTP_PORT: '0',
+      RANKLOG_OPERATIONS_PORT: '0',
     };
     const { stdout, stderr, status } = spawnSync('bash', ['-c', `set -m\nset -e\n${script}`], {
       env,

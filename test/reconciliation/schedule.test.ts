@@ -6,8 +6,7 @@ const BOARDS =
 
 /** The lines of `/metrics` that begin with `name`. */
 async function metrics(service: RanklogProcess, name: string): Promise<string[]> {
-  const url = /health and metrics at ([^"]+)/.exec(service.errors)?.[1] ?? '';
-  const text = await (await fetch(`${url}/metrics`)).text();
+  const text = await (await fetch(`${service.operations}/metrics`)).text();
   return text.split('\n').filter((line) => line.startsWith(name));
 }
 

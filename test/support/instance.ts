@@ -159,7 +159,8 @@ export class RanklogProcess {
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
     this.#child = spawn(process.execPath, [CLI, ...args], {
-      env: { RANKLOG_HTTP_PORT: '0', ...env }, // a free port, as many run concurrently
+      // free ports, as many run concurrently
+      env: { RANKLOG_HTTP_PORT: '0', RANKLOG_OPERATIONS_PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));
@@ -169,6 +170,16 @@ export class RanklogProcess {
         resolve(code ?? signal);
       });
     });
+  }
+
+  /** The URL of the HTTP server of the role `query`, from the log. */
+  get url(): string {
+    return /"HTTP at ([^"]+)/.exec(this.errors)?.[1] ?? 'nowhere';
+  }
+
+  /** The URL of health and metrics, from the log. */
+  get operations(): string {
+    return /"health and metrics at ([^"]+)/.exec(this.errors)?.[1] ?? 'nowhere';
   }
 
   get pid(): number {

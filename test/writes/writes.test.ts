@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TestInstance, until } from '../support/instance.js';
+import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 import { readCommitted, readRankChanges } from '../support/results.js';
 
@@ -15,14 +15,13 @@ let readOnly: string;
 
 beforeAll(async () => {
   instance = await TestInstance.create(BOARDS);
-  readOnly = urlOf((await instance.start('--roles', 'query,ingest,reconciliation')).errors);
+  readOnly = urlOf(await instance.start('--roles', 'query,ingest,reconciliation'));
   instance.env['RANKLOG_QUERY_WRITES'] = 'true';
-  base = urlOf((await instance.start('--roles', 'query')).errors);
+  base = urlOf(await instance.start('--roles', 'query'));
 });
 afterAll(() => instance.remove());
 
-const urlOf = (errors: string) =>
-  `${/health and metrics at ([^"]+)/.exec(errors)?.[1] ?? ''}/v1/boards`;
+const urlOf = ({ url }: RanklogProcess) => `${url}/v1/boards`;
 
 async function post(path: string, body: object, to = base) {
   const response = await fetch(`${to}/${path}`, {
@@ -132,9 +131,9 @@ describe('POST /v1/boards/BOARD/events', () => {
   it('answers in time while Kafka does not, and takes a limited number of events', async () => {
     const proxy = await KafkaProxy.toBroker();
     instance.env['KAFKA_BROKERS'] = proxy.broker;
-    const { errors } = await instance.start('--roles', 'query');
+    const service = await instance.start('--roles', 'query');
     const send = (count: number) =>
-      post('arena/events?timeout=1000', { events: Array<object>(count).fill(ada) }, urlOf(errors));
+      post('arena/events?timeout=1000', { events: Array<object>(count).fill(ada) }, urlOf(service));
     expect(await send(1)).toMatchObject({ status: 202 });
     proxy.freeze();
     for (let waiting = 0; waiting < 10_000; waiting += 1_000)

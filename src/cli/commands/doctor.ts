@@ -5,6 +5,7 @@ import { KafkaConnection } from '../../infra/kafka.js';
 import { SILENT } from '../../infra/logger.js';
 import { createRedis } from '../../infra/redis.js';
 import { waitForServices } from '../../infra/services.js';
+import { tokensOf } from '../../infra/tokens.js';
 import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
 import { readBoardsFile } from '../../registry/board-registrar.js';
 import { DefinitionsTopic } from '../../registry/definitions-topic.js';
@@ -40,6 +41,9 @@ const CONTENTS: Checks = {
 
 const FILE: Checks = { 'Boards file': ({ settings }) => readBoardsFile(settings.boards) };
 
+// eslint-disable-next-line @typescript-eslint/require-await
+const TOKENS: Checks = { 'HTTP tokens': async ({ settings }) => tokensOf(settings, SILENT) };
+
 /** Makes all checks; leaves out those of a server that does not answer. Changes nothing. */
 export async function doctor(options: JsonOption & { roles: readonly Role[] }): Promise<number> {
   const { settings: own } = openSession();
@@ -56,6 +60,7 @@ export async function doctor(options: JsonOption & { roles: readonly Role[] }): 
       ...(hasKafka && KAFKA_CHECKS),
       ...(hasRedis && hasKafka && CONTENTS),
       ...(options.roles.includes('reconciliation') && FILE),
+      ...(options.roles.includes('query') && TOKENS),
     };
     const findings = [...answers, ...(await find(more, subject, outcomeOf))];
     const rows = findings.map(({ check, outcome, text }) => [check, outcome, text]);

@@ -106,7 +106,7 @@ function toTable(positions: Status['partitions']): string {
 /** Says where to see whether a partition has stopped, because only its own process knows. */
 function lagText(positions: Status['partitions']): string {
   if (positions.every(({ lag }) => lag === 0)) return '';
-  return 'If a lag does not shrink, the partition may have stopped: see /health of its process, or the metric ranklog_partition_stopped.';
+  return 'If a lag does not shrink, the partition may have stopped: see /health/ready of its process, or the metric ranklog_partition_stopped.';
 }
 
 function recoveringText(recovering: Status['recovering']): string {
