@@ -45,7 +45,7 @@ describe('AppModule', () => {
       },
       close: note('transport closed'),
       on: () => undefined,
-      unwrap: () => undefined,
+      unwrap: () => kafka.kafka.consumer({ groupId: 'none' }),
       health: () => ({ loopAgeMs: 0, partitions: new Map() }),
     };
     const registrar = { register: note('boards registered'), keepRegistered: note('task') };

@@ -4,7 +4,7 @@ export { allDone, Batched } from './batched.js';
 export type { LogBatch } from './committed-messages.js';
 export * from './errors.js';
 export { kafkaLogCreator } from './kafka-logger.js';
-export { patchKafkajs } from './kafkajs-patches.js';
+export { KAFKA_ERRORS, patchKafkajs } from './kafkajs-patches.js';
 export { LogReader, readRanges, type LogReaderOptions } from './log-reader.js';
 export {
   lastCommittedRecord,

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kafka, logLevel, type EachBatchHandler, type EachBatchPayload } from 'kafkajs';
 import Cluster from 'kafkajs/src/cluster/index.js';
@@ -5,7 +6,12 @@ import Batch from 'kafkajs/src/consumer/batch.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import Runner from 'kafkajs/src/consumer/runner.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
-import { patchKafkajs, takingEveryFetch, type FetchedBatch } from './kafkajs-patches.js';
+import {
+  KAFKA_ERRORS,
+  patchKafkajs,
+  takingEveryFetch,
+  type FetchedBatch,
+} from './kafkajs-patches.js';
 
 const LOGGER = { namespace: () => LOGGER, debug: () => undefined, warn: () => undefined };
 
@@ -83,6 +89,20 @@ describe('a patched cluster', () => {
     });
     expect(await admin.fetchTopicOffsets('scores')).toMatchObject([{ low: '7', high: '7' }]);
     expect(looks).toBe(1);
+  });
+});
+
+describe('a patched connection', () => {
+  it('publishes an error that kafkajs retries', async () => {
+    const published: unknown[] = [];
+    const add = (error: unknown) => published.push(error);
+    subscribe(KAFKA_ERRORS, add);
+    const retry = { retries: 1, initialRetryTime: 1 };
+    const kafka = new Kafka({ brokers: ['localhost:1'], logLevel: logLevel.NOTHING, retry });
+    await expect(kafka.admin().connect()).rejects.toThrow('ECONNREFUSED');
+    unsubscribe(KAFKA_ERRORS, add);
+    const refused = { error: 'KafkaJSConnectionError' };
+    expect(published).toEqual([refused, refused]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import kafkajs, { type Batch, type EachBatchHandler } from 'kafkajs';
 import Broker from 'kafkajs/src/broker/index.js';
 import Cluster from 'kafkajs/src/cluster/index.js';
@@ -15,6 +16,9 @@ const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestT
 
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
 const UNKNOWN_MEMBER_ID = 25;
+
+/** The diagnostics channel of each error of a connection or request, also if a retry follows: its name in the protocol of Kafka, or its class. */
+export const KAFKA_ERRORS = 'ranklog:kafka-errors';
 
 let patched = false;
 
@@ -35,6 +39,7 @@ export function patchKafkajs(): void {
   keepGroupOffsets();
   rejoinWithoutMemberId();
   deliverEveryFetch();
+  publishErrors();
 }
 
 /** Replaces a method; the replacement may call the original. */
@@ -62,6 +67,19 @@ function checkQueuesOnlyWithRequests(): void {
       throttledMs > 0 ? throttledMs : PENDING_CHECK_MS,
     );
   };
+}
+
+function publishErrors(): void {
+  const errors = channel(KAFKA_ERRORS);
+  const publish = (e: Error & { type?: string }) => errors.publish({ error: e.type ?? e.name });
+  for (const name of ['connect', 'send'] as const)
+    replace(Connection.prototype, name, (original: Connection['send']) => {
+      return function (this: Connection, request) {
+        const result = original.call(this, request);
+        result.catch(publish);
+        return result;
+      };
+    });
 }
 
 const LENGTH_BYTES = 4;
@@ -186,7 +204,7 @@ function rejoinWithoutMemberId(): void {
 }
 
 /** A kafkajs batch, with fields that the types of kafkajs lack. */
-export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset'> {
+export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset' | 'highWatermark'> {
   readonly fetchedOffset: string;
   /** When the fetch was sent, by performance.now(). */
   readonly askedAt: number;

@@ -72,11 +72,17 @@ class Fixture {
   offer(
     from: number,
     offsets: number[],
-    { bytes = 0, askedAt = performance.now(), next = (offsets.at(-1) ?? from) + 1 } = {},
+    {
+      bytes = 0,
+      askedAt = performance.now(),
+      next = (offsets.at(-1) ?? from) + 1,
+      logEnd = 0,
+      timestamp = 0,
+    } = {},
   ): boolean {
     const messages = offsets.map((offset) => ({
       offset: String(offset),
-      timestamp: '0',
+      timestamp: String(timestamp),
       key: null,
       value: Buffer.alloc(bytes),
     }));
@@ -84,6 +90,7 @@ class Fixture {
       messages: messages as unknown as Batch['messages'],
       lastOffset: () => String(next - 1),
       fetchedOffset: String(from),
+      highWatermark: String(Math.max(logEnd, next)),
       askedAt,
       fetchedSince: 0,
     });
@@ -125,6 +132,29 @@ describe('PartitionWorker', () => {
     await settled();
     expect(fixture.log.slice(3)).toEqual(['batch 0,1 -> 2', 'batch 2 -> 3']);
     release();
+  });
+
+  it('reports its lag: up to the end of the log, since the time of the first record in hand', async () => {
+    const fixture = new Fixture();
+    const lag = () => [fixture.worker.health.lag, Math.round(fixture.worker.health.lagMs / 10_000)];
+    expect(lag()).toEqual([0, 0]);
+    fixture.startOffset = () => Promise.resolve(990);
+    await fixture.start();
+    expect(lag()).toEqual([10, 0]);
+    let finish: () => void = () => undefined;
+    fixture.handle = () => new Promise((resolve) => (finish = resolve));
+    fixture.offer(990, [990, 991], { logEnd: 1_005, timestamp: Date.now() - 60_000 });
+    await settled();
+    expect(lag()).toEqual([15, 6]);
+    finish();
+    await settled();
+    expect(lag()).toEqual([13, 6]);
+    fixture.offer(992, [1_004], { timestamp: Date.now() - 30_000 });
+    await settled();
+    expect(lag()).toEqual([13, 3]);
+    finish();
+    await settled();
+    expect(lag()).toEqual([0, 0]);
   });
 
   it('continues after the last taken batch when a rebalance ends', async () => {

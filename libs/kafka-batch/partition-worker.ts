@@ -19,6 +19,10 @@ export interface PartitionHealth {
   readonly error: Error | undefined;
   /** How long the partition has had work (a start or records) without finishing any; 0 without work, or once it has failed. */
   readonly stuckMs: number;
+  /** Offsets that are not handled yet, up to the end of the log at the last fetch. */
+  readonly lag: number;
+  /** The age in ms of the oldest record that is not handled, by its time in Kafka; 0 without lag. */
+  readonly lagMs: number;
 }
 
 export interface PartitionHandlers {
@@ -62,6 +66,10 @@ export class PartitionWorker {
   /** Start offset of the next fetch. */
   #expected = 0;
   #soughtAt = 0;
+  #logEnd = 0;
+  #handled = 0;
+  /** The time in Kafka of the first record of the last batch in hand. */
+  #recordTime = Date.now();
   readonly #queue = new BatchQueue();
   readonly #backoff: Backoff;
   readonly #clock = new ProgressClock();
@@ -74,7 +82,9 @@ export class PartitionWorker {
   }
 
   get health(): PartitionHealth {
-    return { state: this.#state, error: this.#failure, stuckMs: this.#clock.stuckMs };
+    const lag = Math.max(0, this.#logEnd - this.#handled);
+    const lagMs = lag === 0 ? 0 : Math.max(0, Date.now() - this.#recordTime);
+    return { state: this.#state, error: this.#failure, stuckMs: this.#clock.stuckMs, lag, lagMs };
   }
 
   /** Starts when `after`, the end of the previous worker, resolves. */
@@ -110,6 +120,7 @@ export class PartitionWorker {
     if (isNext) this.#expected = Number(batch.lastOffset()) + 1;
     const records = isNext ? batch.messages.map(toRecord) : [];
     const { fetchedSince } = batch;
+    this.#logEnd = Number(batch.highWatermark);
     this.#queue.put({ from, records, nextOffset: this.#expected, fetchedSince });
     this.#clock.working();
     // kafkajs would fetch a refused batch again and again
@@ -207,9 +218,9 @@ export class PartitionWorker {
 
   async #consume(assignment: PartitionAssignment, offset: number): Promise<void> {
     const { queue } = this.options;
-    await this.#checkLog(offset); // kafkajs would silently go to another offset
+    this.#logEnd = (await this.#checkLog(offset)).end; // kafkajs would silently go to another offset
     if (assignment.signal.aborted) return;
-    this.#expected = offset;
+    this.#expected = this.#handled = offset;
     this.#state = 'running';
     this.#failure = undefined;
     this.#clock.started(offset);
@@ -227,9 +238,11 @@ export class PartitionWorker {
 
   async #handle(assignment: PartitionAssignment, batch: QueuedBatch): Promise<void> {
     const { topic, partition, handlers } = this.options;
-    const { nextOffset } = batch;
+    const { nextOffset, records } = batch;
     this.#clock.taken(nextOffset);
+    this.#recordTime = records[0]?.timestamp ?? this.#recordTime;
     await handlers.batch({ assignment, topic, partition, ...batch });
+    this.#handled = nextOffset;
     this.#clock.finished(nextOffset, this.#queue.records > 0);
     this.#backoff.reset();
   }
@@ -243,11 +256,11 @@ export class PartitionWorker {
   }
 
   /** @throws LogGapError if the log does not hold the offset; a new leader may show its last records late */
-  async #checkLog(expected: number): Promise<void> {
+  async #checkLog(expected: number): Promise<LogRange> {
     const { topic, partition, control } = this.options;
     for (let look = 1; ; look++) {
       const log = await control.logRange();
-      if (log.start <= expected && expected <= log.end) return;
+      if (log.start <= expected && expected <= log.end) return log;
       if (log.start > expected || look === LOOKS.most)
         throw new LogGapError(topic, partition, expected, log);
       await delay(LOOKS.pauseMs);

@@ -18,6 +18,8 @@ const { SETTINGS } = await compiled('../../dist/src/infra/config.module.js');
 const { describeRoutes } = await compiled('../../dist/src/standings/openapi.js');
 /** @type {typeof import('../../src/standings/standings.module.js')} */
 const { READ_CONTROLLERS } = await compiled('../../dist/src/standings/standings.module.js');
+/** @type {typeof import('../../src/metrics/metrics.js')} */
+const { Metrics } = await compiled('../../dist/src/metrics/metrics.js');
 /** @type {typeof import('../../src/live/live-streams.js')} */
 const { LiveStreams } = await compiled('../../dist/src/live/live-streams.js');
 /** @type {typeof import('../../src/writes/writes.controller.js')} */
@@ -37,7 +39,7 @@ const module = {
   controllers: [...READ_CONTROLLERS, WritesController],
   providers: [
     ...[BoardReader, LiveStreams, Logger, ScoreProducer, SETTINGS],
-    ...[KafkaConnection, Redis, KeySpace],
+    ...[KafkaConnection, Redis, KeySpace, Metrics],
   ].map((provide) => ({ provide, useValue: {} })), // no read is answered
 };
 

@@ -8,7 +8,13 @@ import type { Settings } from '../config/settings.js';
 import { SILENT } from '../infra/logger.js';
 import { HealthService, type HealthReport } from './health.js';
 
-const running: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0 };
+const running: PartitionHealth = {
+  state: 'running',
+  error: undefined,
+  stuckMs: 0,
+  lag: 0,
+  lagMs: 0,
+};
 const reportOf = (
   partitions: Record<number, PartitionHealth>,
   {

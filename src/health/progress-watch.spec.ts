@@ -7,12 +7,19 @@ import type { Shutdown } from '../infra/shutdown.js';
 import { NeedsOperatorError } from '../ingest/errors.js';
 import { ProgressWatch } from './progress-watch.js';
 
-const RUNNING: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0 };
-const FAILED: PartitionHealth = { state: 'failed', error: new Error('log is cut'), stuckMs: 0 };
+const NO_LAG = { lag: 0, lagMs: 0 };
+const RUNNING: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0, ...NO_LAG };
+const FAILED: PartitionHealth = {
+  state: 'failed',
+  error: new Error('log is cut'),
+  stuckMs: 0,
+  ...NO_LAG,
+};
 const WAITING: PartitionHealth = {
   state: 'backingOff',
   error: new NeedsOperatorError('no such partition'),
   stuckMs: 600_000,
+  ...NO_LAG,
 };
 
 describe('ProgressWatch', () => {
@@ -53,10 +60,10 @@ describe('ProgressWatch', () => {
   it('ends a process with a stuck partition, and logs which one, for how long, and its last error', () => {
     jest.advanceTimersByTime(70_000);
     const error = new Error('Command timed out');
-    health = partitions(RUNNING, { state: 'backingOff', error, stuckMs: 59_000 });
+    health = partitions(RUNNING, { state: 'backingOff', error, stuckMs: 59_000, ...NO_LAG });
     jest.advanceTimersByTime(5_000);
     expect(failures).toEqual([]);
-    health = partitions(RUNNING, { state: 'backingOff', error, stuckMs: 61_000 });
+    health = partitions(RUNNING, { state: 'backingOff', error, stuckMs: 61_000, ...NO_LAG });
     jest.advanceTimersByTime(20_000);
     expect(failures).toEqual([
       't.score-events/1 (backingOff) has made no progress for 61 s; last error: Command timed out; ending, so that another process can continue',

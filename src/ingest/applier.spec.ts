@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ApplyCall, ApplyOutcome, BoardStore, Boards } from '#board-store';
 import type { PartitionAssignment } from '#kafka-batch';
+import { Metrics } from '../metrics/metrics.js';
 import { Applier } from './applier.js';
 import type { LiveBoards } from './live-boards.js';
 import { StoreChangedError } from './resync.js';
@@ -39,6 +40,7 @@ function applierOf(
       },
       done: () => void waited.push('done'),
     },
+    metrics: new Metrics(),
   };
   const assignment = { partition: 0 } as PartitionAssignment;
   const start = { appliedOffsets: [appliedOffset], continuity: ['token'], offset: 5 };

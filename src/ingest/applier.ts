@@ -1,5 +1,6 @@
 import type { ApplyCall, BoardStore, Boards, RecordIdentity, Verdict } from '#board-store';
 import type { KafkaRecord, PartitionAssignment } from '#kafka-batch';
+import type { Metrics } from '../metrics/metrics.js';
 import type { LiveBoards } from './live-boards.js';
 import type { PartitionWaits } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
@@ -35,6 +36,7 @@ interface ApplierServices {
   readonly store: BoardStore;
   readonly boards: LiveBoards;
   readonly waits: Pick<PartitionWaits, 'wait' | 'done'>;
+  readonly metrics: Pick<Metrics, 'counters' | 'histograms'>;
 }
 
 /** How often a run is tried while the boards change each time. After that, the partition starts again. */
@@ -148,11 +150,13 @@ export class Applier {
 
   async #retryWhileRecovering(call: ApplyCall): Promise<readonly Verdict[] | undefined> {
     const { shard, continuity } = call;
+    const { ranklog_apply_duration_seconds: roundTrips } = this.services.metrics.histograms;
     const lost = (why: string) => new StoreChangedError(shard, continuity, why);
     for (;;) {
-      const outcome = await this.services.store.apply(call);
+      const outcome = await this.services.store.apply(call).finally(roundTrips.startTimer());
       switch (outcome.status) {
         case 'applied':
+          this.#countEvents(call);
           this.#appliedOffsets[shard] = outcome.appliedOffset;
           return outcome.verdicts;
         case 'generationChanged':
@@ -170,6 +174,16 @@ export class Applier {
           throw new Error(`the apply script gave an unknown answer: ${JSON.stringify(outcome)}`);
       }
     }
+  }
+
+  /** Leaves out events that were applied before, and are read again for their results. */
+  #countEvents({ entries, believed }: ApplyCall): void {
+    const counts = new Map<string, number>();
+    for (const entry of entries)
+      if (entry.kind === 'event' && entry.offset > believed)
+        counts.set(entry.board, (counts.get(entry.board) ?? 0) + 1);
+    for (const [board, count] of counts)
+      this.services.metrics.counters.ranklog_events_total.inc({ board }, count);
   }
 
   #callOf(shard: number, run: ReadRun, published: number): ApplyCall {

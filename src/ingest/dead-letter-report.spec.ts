@@ -31,7 +31,7 @@ describe('the report of dead letters', () => {
     expect(lines.splice(0)).toEqual(['1 TOO_FAR_AHEAD']);
     jest.advanceTimersByTime(60_000);
     expect(lines).toEqual(['1 NOT_JSON']);
-    const { values } = await metrics.deadLetters.get();
+    const { values } = await metrics.counters.ranklog_dead_letters_total.get();
     expect(values.map(({ labels, value }) => ({ ...labels, value }))).toEqual([
       { reason: 'NOT_JSON', board: '', value: 4 },
       { reason: 'TOO_FAR_AHEAD', board: 'arena', value: 2 },

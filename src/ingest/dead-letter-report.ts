@@ -21,7 +21,7 @@ export class DeadLetterReport {
 
   published(letter: ReportedDeadLetter): void {
     const { reason, board } = letter;
-    this.metrics.deadLetters.inc({ reason, board });
+    this.metrics.counters.ranklog_dead_letters_total.inc({ reason, board });
     const since = this.#since.get(reason);
     if (since === undefined) this.#log(letter, 1);
     else this.#since.set(reason, since + 1);

@@ -7,6 +7,7 @@ import {
   type RecordBatch,
   type TransactionalPublisher,
 } from '#kafka-batch';
+import { Metrics } from '../metrics/metrics.js';
 import { RecurringTask } from '../infra/recurring-task.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
@@ -33,6 +34,7 @@ export class IngestServices {
   @Inject() readonly scoreLog: ScoreLog;
   @Inject() readonly resultLog: ResultLog;
   @Inject() readonly deadLetters: DeadLetterReport;
+  @Inject() readonly metrics: Metrics;
 }
 
 /** A successful check that the log is the one that was applied. */
@@ -83,6 +85,7 @@ export class PartitionIngest {
       (topic) => services.resultLog.maxBytes(partition, topic),
       (publication) => this.#publish(publication),
       (error) => assignment.restart(error),
+      services.metrics.gauges.ranklog_outbox_results,
     );
     this.#tasks = [
       new RecurringTask(() => this.#keepUp(), KEEP_UP_EVERY_MS),
@@ -148,10 +151,15 @@ export class PartitionIngest {
   }
 
   async #publish(publication: Publication): Promise<void> {
-    const { partition } = this.assignment;
-    await this.services.resultLog.publish(this.tools.publisher, partition, publication);
+    const { resultLog, deadLetters, metrics } = this.services;
+    await resultLog
+      .publish(this.tools.publisher, this.assignment.partition, publication)
+      .finally(metrics.histograms.ranklog_publish_duration_seconds.startTimer());
     this.#published = publication.nextOffset;
-    for (const letter of publication.deadLetters) this.services.deadLetters.published(letter);
+    for (const letter of publication.deadLetters) deadLetters.published(letter);
+    for (const [topic, { counts }] of publication.results)
+      for (const [board, count] of counts)
+        metrics.counters.ranklog_results_total.inc({ topic, board }, count);
   }
 
   async #keepUp(): Promise<void> {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { Metrics } from '../metrics/metrics.js';
 import { MAX_WAITING_RESULTS, PublishPipeline, type Publication } from './publish-pipeline.js';
 
 const results = (nextOffset: number, count = 1) =>
   Array.from({ length: count }, (_, index) => ({
     topic: 't',
+    board: index % 2 === 0 ? 'arena' : 'chess',
     record: { value: `${nextOffset}/${index}` },
   }));
 
@@ -20,6 +22,7 @@ class ManualPublish {
 
 /** A pipeline, and the function that adds results to it. */
 function pipelineOf(manual: ManualPublish, failures: Error[] = []) {
+  const waiting = new Metrics().gauges.ranklog_outbox_results;
   const pipeline = new PublishPipeline(
     (topic) => {
       if (topic === 'bad') throw new Error('cannot be encoded');
@@ -27,13 +30,15 @@ function pipelineOf(manual: ManualPublish, failures: Error[] = []) {
     },
     manual.publish,
     (error) => failures.push(error),
+    waiting,
   );
   const add = (nextOffset: number, count?: number) => {
     const added = pipeline.add(results(nextOffset, count), nextOffset);
     pipeline.flush();
     return added;
   };
-  return { pipeline, add };
+  const waits = async () => (await waiting.get()).values[0]?.value;
+  return { pipeline, add, waits };
 }
 
 const settled = () => new Promise(setImmediate);
@@ -44,7 +49,7 @@ describe('PublishPipeline', () => {
     const failures: Error[] = [];
     const { pipeline, add } = pipelineOf(manual, failures);
     for (const nextOffset of [1, 2]) await add(nextOffset);
-    const bad = { topic: 'bad', record: { value: 'x' } };
+    const bad = { topic: 'bad', board: '', record: { value: 'x' } };
     await expect(pipeline.add([bad], 3)).rejects.toThrow('cannot be encoded');
     await expect(add(4)).rejects.toThrow('cannot be encoded');
     manual.calls[0]?.succeed();
@@ -55,17 +60,26 @@ describe('PublishPipeline', () => {
 
   it('publishes in one transaction, in order, what was added during the previous one', async () => {
     const manual = new ManualPublish();
-    const { pipeline, add } = pipelineOf(manual);
-    for (const nextOffset of [1, 2, 3]) await add(nextOffset);
+    const { pipeline, add, waits } = pipelineOf(manual);
+    for (const nextOffset of [1, 2, 3]) await add(nextOffset, nextOffset);
+    expect(await waits()).toBe(6);
     manual.calls[0]?.succeed();
     await settled();
+    expect(await waits()).toBe(5);
     manual.calls[1]?.succeed();
     await pipeline.drain();
+    expect(await waits()).toBe(0);
 
     expect(manual.calls.map(({ publication: { nextOffset } }) => nextOffset)).toEqual([1, 3]);
-    const [batch, ...others] = manual.calls[1]?.publication.results.get('t')?.close() ?? [];
+    const [batch, ...others] = manual.calls[1]?.publication.results.get('t')?.batches.close() ?? [];
     expect(batch?.bytes.toString('latin1')).toMatch(/2\/0.*3\/0/s);
-    expect([batch?.count, others]).toEqual([2, []]);
+    expect([batch?.count, others]).toEqual([5, []]);
+    expect(manual.calls[1]?.publication.results.get('t')?.counts).toEqual(
+      new Map([
+        ['arena', 3],
+        ['chess', 2],
+      ]),
+    );
   });
 
   it('waits for the results of a whole batch, unless a transaction is full', async () => {
@@ -105,7 +119,7 @@ describe('PublishPipeline', () => {
   it('reports the first failure once, and from then on publishes nothing and accepts nothing', async () => {
     const manual = new ManualPublish();
     const failures: Error[] = [];
-    const { pipeline, add } = pipelineOf(manual, failures);
+    const { pipeline, add, waits } = pipelineOf(manual, failures);
     const failure = new Error('fenced');
     await add(1);
     await add(2);
@@ -115,6 +129,7 @@ describe('PublishPipeline', () => {
     await expect(add(3)).rejects.toBe(failure);
     await expect(pipeline.drain()).rejects.toBe(failure);
     expect(failures).toEqual([failure]);
+    expect(await waits()).toBe(0);
     expect(manual.calls).toHaveLength(1);
   });
 });

@@ -1,17 +1,19 @@
+import type { Gauge } from 'prom-client';
 import { BatchEncoder, toError, type OutgoingRecord } from '#kafka-batch';
 import type { ReportedDeadLetter } from './dead-letter-report.js';
 
 /** A record for a result topic. It goes to the partition with the same number as the partition of the score event. */
 export interface Result {
   readonly topic: string;
+  readonly board: string;
   readonly record: OutgoingRecord;
   /** Set for a dead letter. */
   readonly deadLetter?: ReportedDeadLetter;
 }
 
-/** Results of applied records, by topic, and the published position once they are in Kafka. */
+/** Results of applied records, by topic, with their numbers by board; and the published position once they are in Kafka. */
 export interface Publication {
-  readonly results: Map<string, BatchEncoder>;
+  readonly results: Map<string, { batches: BatchEncoder; counts: Map<string, number> }>;
   readonly deadLetters: ReportedDeadLetter[];
   nextOffset: number;
   /** How many results there are; a large result counts as several. */
@@ -42,6 +44,7 @@ export class PublishPipeline {
     private readonly maxBytes: (topic: string) => number,
     private readonly publish: (publication: Publication) => Promise<void>,
     private readonly onFailure: (error: Error) => void,
+    private readonly gauge: Pick<Gauge, 'inc' | 'dec'>,
   ) {}
 
   /**
@@ -62,6 +65,7 @@ export class PublishPipeline {
     publication.nextOffset = nextOffset;
     publication.weight += weight;
     this.#waitingResults += weight;
+    this.gauge.inc(weight);
     this.#isFlushed = false;
     this.#start();
     while (this.#waitingResults > MAX_WAITING_RESULTS)
@@ -100,6 +104,7 @@ export class PublishPipeline {
         const next = this.#waiting.shift() as Publication;
         await this.publish(next);
         this.#waitingResults -= next.weight;
+        this.gauge.dec(next.weight);
         this.#notify();
       }
     } catch (error) {
@@ -109,11 +114,15 @@ export class PublishPipeline {
     }
   }
 
-  #encode({ topic, record, deadLetter }: Result, publication: Publication): void {
+  #encode({ topic, board, record, deadLetter }: Result, publication: Publication): void {
     if (deadLetter !== undefined) publication.deadLetters.push(deadLetter);
-    const batches = publication.results.get(topic) ?? new BatchEncoder(this.maxBytes(topic));
-    publication.results.set(topic, batches);
-    batches.add(record);
+    const ofTopic = publication.results.get(topic) ?? {
+      batches: new BatchEncoder(this.maxBytes(topic)),
+      counts: new Map<string, number>(),
+    };
+    publication.results.set(topic, ofTopic);
+    ofTopic.batches.add(record);
+    ofTopic.counts.set(board, (ofTopic.counts.get(board) ?? 0) + 1);
   }
 
   /** The last waiting publication if it has room, else a new one. */
@@ -128,6 +137,7 @@ export class PublishPipeline {
   #fail(error: Error): void {
     this.#failure = error;
     this.#waiting.length = 0;
+    this.gauge.dec(this.#waitingResults);
     this.#waitingResults = 0;
     this.#notify();
     this.onFailure(error);

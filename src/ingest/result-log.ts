@@ -134,7 +134,7 @@ export class ResultLog {
       const board = reason === 'UNKNOWN_BOARD' ? '' : (event?.board ?? '');
       const letter = encodeDeadLetter(source, record, verdict, maxBytes);
       const deadLetter = { reason, board, id: causeId(source), detail };
-      return { topic: deadLetters, record: letter, deadLetter };
+      return { topic: deadLetters, board, record: letter, deadLetter };
     }
     if (event === undefined)
       throw new Error(
@@ -145,13 +145,14 @@ export class ResultLog {
     const occurredAt = formatTime(event.occurredAt ?? record.timestamp);
     if (verdict.kind === 'rankChange') {
       const change = { board, generation, playerId, source, eventId, occurredAt };
-      return { topic: rankChanges, record: encodeRankChange(change, `[${verdict.changes}]`) };
+      const message = encodeRankChange(change, `[${verdict.changes}]`);
+      return { topic: rankChanges, board, record: message };
     }
     const cause = { board, generation, source, occurredAt };
     const { view, version, since, top, before } = verdict;
     const movements = leaderMovements(since === null ? [] : before, top);
     const message = encodeLeaderChange({ ...cause, view, version, since, top, ...movements });
-    return { topic: leaderChanges, record: message };
+    return { topic: leaderChanges, board, record: message };
   }
 
   /** Publishes results and position in one transaction. @throws what TransactionalPublisher.publish throws */
@@ -160,7 +161,7 @@ export class ResultLog {
     partition: number,
     { results, nextOffset }: Publication,
   ): Promise<void> {
-    const records = [...results].map(([topic, batches]) => {
+    const records = [...results].map(([topic, { batches }]) => {
       return { topic, partition, batches: batches.close() };
     });
     const group = { groupId: this.settings.group, topic: this.#topics.scoreEvents, partition };

@@ -7,6 +7,7 @@ import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
+import { Metrics } from '../metrics/metrics.js';
 import { inTime, ProblemError, problemOf } from '../infra/problems.js';
 import { ChangeFeed } from './change-feed.js';
 import { eventText, EventStream } from './event-stream.js';
@@ -17,6 +18,7 @@ const HEARTBEAT_MS = 15_000;
 /** The streams of this process. The rank changes are read from Kafka while there are streams, and up to 30 s longer. */
 @Injectable()
 export class LiveStreams implements BeforeApplicationShutdown {
+  @Inject() private readonly metrics: Metrics;
   readonly #streams = new Set<EventStream>();
   /** The rank changes and views of all streams. The first stream opens them, and #end replaces them. */
   #feed: Promise<ChangeFeed> | undefined;
@@ -100,9 +102,11 @@ export class LiveStreams implements BeforeApplicationShutdown {
       );
     const stream = EventStream.open(reply, () => {
       this.#streams.delete(stream);
+      this.metrics.gauges.ranklog_streams.dec();
       closed();
     });
     this.#streams.add(stream);
+    this.metrics.gauges.ranklog_streams.inc();
     return stream;
   }
 

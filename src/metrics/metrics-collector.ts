@@ -31,13 +31,14 @@ export class MetricsCollector {
     const { loopAgeMs, partitions } = this.transport.health();
     const { gauges } = this.metrics;
     gauges.ranklog_fetch_loop_age_seconds.set(loopAgeMs / 1_000);
-    gauges.ranklog_partition_stopped.reset();
-    gauges.ranklog_partition_stuck_seconds.reset();
-    gauges.ranklog_partition_waiting.reset();
+    for (const [name, gauge] of Object.entries(gauges))
+      if (name.startsWith('ranklog_partition_')) gauge.reset();
     for (const [partition, health] of partitions) {
       const isWaiting = this.waits.current.has(partition);
       gauges.ranklog_partition_stopped.set({ partition }, Number(isStopped(health)));
       gauges.ranklog_partition_stuck_seconds.set({ partition }, health.stuckMs / 1_000);
+      gauges.ranklog_partition_lag_records.set({ partition }, health.lag);
+      gauges.ranklog_partition_lag_seconds.set({ partition }, health.lagMs / 1_000);
       gauges.ranklog_partition_waiting.set({ partition, reason: 'recovering' }, Number(isWaiting));
     }
   }

@@ -12,10 +12,11 @@ import type { ConsumerHealth } from '#kafka-batch';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { NeedsOperatorError } from '../ingest/errors.js';
 import type { PartitionWaits } from '../ingest/partition-waits.js';
-import { DEAD_LETTERS, GAUGES, Metrics } from './metrics.js';
+import { COUNTERS, GAUGES, HISTOGRAMS, Metrics } from './metrics.js';
 import { MetricsCollector } from './metrics-collector.js';
 import { StoreReader, type StoreFacts } from './store-facts.js';
 
+const NO_LAG = { lag: 0, lagMs: 0 };
 const live = (board: string, starts?: LiveBoard['starts']) =>
   ({ board, generation: `g-${board}`, ...(starts && { starts }) }) as LiveBoard;
 const boards = new Map([
@@ -62,13 +63,14 @@ describe('the metrics', () => {
           .slice(1, -1)
           .map((cell) => cell.trim().replaceAll('`', '')),
       );
-    const expected = Object.entries(GAUGES).map(([name, { labels, help }]) => [
-      name,
-      labels.join(', '),
-      help,
-    ]);
-    const { name, labelNames, help } = DEAD_LETTERS;
-    expect(rows).toEqual([...expected, [name, labelNames.join(', '), help]]);
+    const tables = Object.entries({ gauge: GAUGES, counter: COUNTERS, histogram: HISTOGRAMS });
+    const expected = tables.flatMap(([type, table]) =>
+      Object.entries(table).map(([key, help]) => {
+        const [name, ...labels] = key.match(/\w+/g) ?? [];
+        return [name, type, labels.join(', '), help];
+      }),
+    );
+    expect(rows).toEqual(expected);
   });
 });
 
@@ -105,14 +107,29 @@ describe('a scrape', () => {
     );
   };
 
-  it('reports which partitions have stopped or need operator action, and how long each partition is stuck', async () => {
+  it('reports which partitions have stopped or need operator action, how long each partition is stuck, and its lag', async () => {
     const partitions = new Map([
-      [0, { state: 'running', error: undefined, stuckMs: 1_500 } as const],
-      [1, { state: 'failed', error: new Error('gone'), stuckMs: 0 } as const],
-      [2, { state: 'backingOff', error: new NeedsOperatorError('no topic'), stuckMs: 0 } as const],
-      [3, { state: 'backingOff', error: new Error('for a moment'), stuckMs: 0 } as const],
+      [0, { state: 'running', error: undefined, stuckMs: 1_500, lag: 7, lagMs: 2_500 } as const],
+      [1, { state: 'failed', error: new Error('gone'), stuckMs: 0, ...NO_LAG } as const],
+      [
+        2,
+        {
+          state: 'backingOff',
+          error: new NeedsOperatorError('no topic'),
+          stuckMs: 0,
+          ...NO_LAG,
+        } as const,
+      ],
+      [
+        3,
+        { state: 'backingOff', error: new Error('for a moment'), stuckMs: 0, ...NO_LAG } as const,
+      ],
     ]);
     const text = await collector({ loopAgeMs: 250, partitions }).scrape();
+    expect(text.match(/^ranklog_partition_lag.*partition="0".*$/gm)).toEqual([
+      'ranklog_partition_lag_records{partition="0"} 7',
+      'ranklog_partition_lag_seconds{partition="0"} 2.5',
+    ]);
     expect(text.match(/^ranklog_(partition_st|fetch).*$/gm)).toEqual([
       'ranklog_partition_stopped{partition="0"} 0',
       'ranklog_partition_stopped{partition="1"} 1',
@@ -127,7 +144,7 @@ describe('a scrape', () => {
   });
 
   it('reports which partitions wait, and which do not', async () => {
-    const running = { state: 'running', error: undefined, stuckMs: 0 } as const;
+    const running = { state: 'running', error: undefined, stuckMs: 0, ...NO_LAG } as const;
     const partitions = new Map([0, 1, 2].map((partition) => [partition, running] as const));
     const scrapes = collector({ loopAgeMs: 0, partitions });
     const linesOf = (text: string) => text.match(/^ranklog_partition_(waiting|stopped)\{.* 1$/gm);
@@ -144,7 +161,9 @@ describe('a scrape', () => {
   });
 
   it('leaves out partitions that the process has lost', async () => {
-    const partitions = new Map([[0, { state: 'running', error: undefined, stuckMs: 0 } as const]]);
+    const partitions = new Map([
+      [0, { state: 'running', error: undefined, stuckMs: 0, ...NO_LAG } as const],
+    ]);
     const scrapes = collector({ loopAgeMs: 0, partitions });
     await scrapes.scrape();
     partitions.clear();

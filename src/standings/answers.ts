@@ -14,6 +14,7 @@ import { LRUCache } from 'lru-cache';
 import { firstValueFrom, of, type Observable } from 'rxjs';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ProblemError } from '../infra/problems.js';
 import { isRedisUnavailable } from '../infra/redis.js';
 
@@ -52,6 +53,7 @@ export class Answers implements NestInterceptor, OnModuleInit {
   constructor(
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queryCache'>,
     private readonly host: HttpAdapterHost,
+    private readonly metrics: Metrics,
   ) {
     this.#answers = newCache(settings.queryCache);
   }
@@ -61,6 +63,8 @@ export class Answers implements NestInterceptor, OnModuleInit {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     server.addHook('preValidation', (request, reply, done) => {
       const answer = request.method === 'GET' ? this.#answers.get(request.url) : undefined;
+      const { ranklog_query_cache_requests_total } = this.metrics.counters;
+      if (answer !== undefined) ranklog_query_cache_requests_total.inc({ result: 'hit' });
       if (answer === undefined) done();
       else void reply.send(write(answer, request, reply));
     });
@@ -91,6 +95,7 @@ export class Answers implements NestInterceptor, OnModuleInit {
 
   async #answer(url: string, read: Read): Promise<Answer> {
     const askedAt = performance.now();
+    this.metrics.counters.ranklog_query_cache_requests_total.inc({ result: 'miss' });
     const known = this.#answers.peek(url, { allowStale: true });
     const hasFailed = askedAt - (known?.failedAt ?? -Infinity) < FALLBACK_MS;
     const allowStale = hasFailed && known !== undefined && ageOf(known) < MOST_STALE_MS;

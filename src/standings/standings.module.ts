@@ -4,6 +4,7 @@ import { BoardReader, KeySpace } from '#board-store';
 import { ReconciliationsController } from '../generations/reconciliations.controller.js';
 import { LiveController } from '../live/live.controller.js';
 import { LiveStreams } from '../live/live-streams.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { StatusController } from '../status/status.controller.js';
 import { BoardsController } from './boards.controller.js';
@@ -23,7 +24,7 @@ export const READ_CONTROLLERS = [
 
 /** The role `query`: answers reads of the boards and streams their changes, over HTTP. */
 @Module({
-  imports: [RegistryModule],
+  imports: [MetricsModule, RegistryModule],
   controllers: [...READ_CONTROLLERS, ReconciliationsController],
   providers: [
     {

@@ -12,6 +12,7 @@ import type { KafkaRecord, PartitionAssignment } from '#kafka-batch';
 import { Applier } from '../../src/ingest/applier.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { FULL_CALL } from '../../src/ingest/split-calls.js';
+import { Metrics } from '../../src/metrics/metrics.js';
 import { arena, comparedToken, pointTo, StoreFixture, T0 } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
 
@@ -56,7 +57,11 @@ describe('a batch that takes two apply calls', () => {
     const columns = [{ name: 'points', update: 'sum', order: 'asc', decimals: 2 }] as const;
 
     const start = { appliedOffsets: [-1], offset: 0, continuity: [fixture.token] };
-    const applier = new Applier({ store, boards, waits: NEVER_WAITS }, ASSIGNMENT, start);
+    const applier = new Applier(
+      { store, boards, waits: NEVER_WAITS, metrics: new Metrics() },
+      ASSIGNMENT,
+      start,
+    );
     const nextOffset = FULL_CALL.entries + 2;
     let runs = 0;
     const records = Array.from({ length: nextOffset }, (_, offset) =>
@@ -104,7 +109,7 @@ describe('an event whose board changes before its result is published', () => {
     const watched = new WatchedStore(redis, keys, { shards: SHARDS });
     watched.beforeCall = beforeCall;
     const start = { appliedOffsets, continuity, offset: 0 };
-    const services = { store: watched, boards, waits: NEVER_WAITS };
+    const services = { store: watched, boards, waits: NEVER_WAITS, metrics: new Metrics() };
     const applier = new Applier(services, ASSIGNMENT, start);
     const kinds: string[] = [];
     await applier.apply(

@@ -42,12 +42,13 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
       },
       SILENT,
     );
+    const metrics = new Metrics();
     services = {
-      ...{ store, continuity, resync, resultLog },
+      ...{ metrics, store, continuity, resync, resultLog },
       boards: new LiveBoards(store, () => Promise.resolve()),
       waits: new PartitionWaits(continuity, SILENT),
       scoreLog: new ScoreLog({ kafka, admin, topics }),
-      deadLetters: new DeadLetterReport(new Metrics(), SILENT),
+      deadLetters: new DeadLetterReport(metrics, SILENT),
     };
   });
   afterEach(async () => {

@@ -9,6 +9,7 @@ import { createHttpApplication } from '../../src/infra/http-server.js';
 import { Logger } from '../../src/infra/logger.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
 import { LiveStreams } from '../../src/live/live-streams.js';
+import { Metrics } from '../../src/metrics/metrics.js';
 import { describeRoutes } from '../../src/standings/openapi.js';
 import { READ_CONTROLLERS } from '../../src/standings/standings.module.js';
 import { WritesController } from '../../src/writes/writes.controller.js';
@@ -58,6 +59,7 @@ export async function openApp(
       { provide: BoardReader, useValue: reader },
       { provide: ScoreProducer, useValue: PRODUCER },
       { provide: LiveStreams, useValue: STREAMS },
+      Metrics,
       { provide: Redis, useValue: redis },
       { provide: KeySpace, useValue: new KeySpace(prefix) },
       { provide: KafkaConnection, useValue: KAFKA },
