@@ -80,6 +80,28 @@ describe('a batch that takes two apply calls', () => {
   });
 });
 
+describe('the count of events by board', () => {
+  it('leaves out events that were applied before, and are read again for their results', async () => {
+    const { store, token } = await new StoreFixture(redis, newKeys()).register(arena);
+    const boards = new LiveBoards(store, () => Promise.resolve());
+    await boards.refresh();
+    const metrics = new Metrics();
+    const services = { store, boards, waits: NEVER_WAITS, metrics };
+    const names = ['arena', 'unknown', 'arena', 'arena'];
+    const records = names.map((name, offset) => recordOf(offset, name, `p${offset}`));
+    const apply = (until: number, appliedOffset: number) =>
+      new Applier(services, ASSIGNMENT, {
+        ...{ appliedOffsets: [appliedOffset], offset: 0, continuity: [token] },
+      }).apply(records.slice(0, until), { from: 0, published: 0, nextOffset: until }, () =>
+        Promise.resolve(),
+      );
+    await apply(3, -1);
+    await apply(4, 2);
+    const { values } = await metrics.counters.ranklog_events_total.get();
+    expect(values).toMatchObject([{ labels: { board: 'arena' }, value: 3 }]);
+  });
+});
+
 describe('an event whose board changes before its result is published', () => {
   let keys: KeySpace;
   let store: BoardStore;
