@@ -14,6 +14,7 @@ describe('the metrics of a running process', () => {
   let instance: TestInstance;
   let redis: TcpProxy;
   let kafka: KafkaProxy;
+  let service: RanklogProcess;
   let url: string;
 
   beforeEach(async () => {
@@ -26,8 +27,8 @@ describe('the metrics of a running process', () => {
       REDIS_URL: `redis://127.0.0.1:${redis.port}`,
       KAFKA_BROKERS: kafka.broker,
     });
-    const service: RanklogProcess = await instance.start();
-    [url = ''] = /http:[^"]+/.exec(service.errors) ?? [];
+    service = await instance.start();
+    url = service.url;
   });
   afterEach(async () => {
     await instance.remove();
@@ -41,7 +42,7 @@ describe('the metrics of a running process', () => {
 
   /** The samples of a scrape, by name and labels as they are printed. */
   async function scrape(): Promise<Map<string, number>> {
-    const text = await (await fetch(`${url}/metrics`)).text();
+    const text = await (await fetch(`${service.operations}/metrics`)).text();
     const lines = text.split('\n').filter((line) => line.startsWith('ranklog_'));
     return new Map(
       lines.map((line) => {
