@@ -13,6 +13,7 @@ const FIRST = {
   form: `
     columns: [{ name: rating, update: latest }, { name: games }]
     ties: latest
+    maxAhead: 1d
     publish: { leaders: 5 }`,
 };
 
@@ -21,8 +22,9 @@ export type BoardName = keyof typeof FIRST;
 /** A second definition of each board. It has other views and another order, and refuses or ignores other events than the first. */
 const CHANGED: Readonly<Record<BoardName, string>> = {
   arena: `
-    columns: [{ name: wins }, { name: points, decimals: 1 }]
+    columns: [{ name: wins }, { name: points, decimals: 1 }, { name: bonus }]
     ties: none
+    maxAhead: 1d
     windows: [all, month]
     dimensions: [[], [region]]
     publish: { leaders: 4, overtook: 1 }`,

@@ -22,12 +22,24 @@ const REGIONS = ['eu', 'us 1'];
 const DELTAS = ['-2.5', '-1', '0', '0', '0.01', '1', '1', '2.50', '10'];
 const SHARE_OF_BAD_RECORDS = 0.03;
 const SHARE_OF_THE_RICH = 0.02;
+const SHARE_OF_EARLY_RECORDS = 0.05;
+const SHARE_WITH_BONUS = 0.05;
+const HOUR_MS = 3_600_000;
+/**
+ * How far events are dated after their records: more than some definitions allow (maxAhead), or than all. These records have an
+ * old timestamp, and every definition takes their retries, which have the time of the retry.
+ */
+const HOURS_AHEAD = [2, 48];
 
 /** A random record for the score topic. */
 export function recordFrom(random: Random, serial: number): Message {
   if (random() < SHARE_OF_BAD_RECORDS) return badRecord(random);
   const playerId = random() < SHARE_OF_THE_RICH ? RICH : pick(random, PLAYERS);
-  return message(eventFor(random, playerId, serial), serial);
+  const event = eventFor(random, playerId, serial);
+  const record = message(event, serial);
+  if (random() >= SHARE_OF_EARLY_RECORDS) return record;
+  const timestamp = Date.parse(event.occurredAt) - pick(random, HOURS_AHEAD) * HOUR_MS;
+  return { ...record, timestamp: String(timestamp) };
 }
 
 interface Event {
@@ -41,7 +53,7 @@ interface Event {
 
 /** A random event. It has one of a few values and times, so that there are many ties. */
 function eventFor(random: Random, playerId: string, serial: number): Event {
-  const time = Date.parse('2026-03-01T20:00:00Z') + below(random, 60) * 3_600_000;
+  const time = Date.parse('2026-03-01T20:00:00Z') + below(random, 60) * HOUR_MS;
   const common = { playerId, occurredAt: new Date(time).toISOString() };
   switch (playerId === RICH ? 0 : below(random, 4)) {
     case 0:
@@ -52,6 +64,7 @@ function eventFor(random: Random, playerId: string, serial: number): Event {
         deltas: {
           points: playerId === RICH ? '45035996273704.96' : pick(random, DELTAS),
           wins: below(random, 2),
+          ...(random() < SHARE_WITH_BONUS ? { bonus: 1 } : {}), // only the second definition has this column
         },
         attributes: { region: pick(random, REGIONS) },
       };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { check, type Verdict } from './check/check.js';
 import { faultNamed } from './faults/all.js';
+import { retryAll } from './faults/retries.js';
 import { Load } from './load.js';
 import { planText, randomOf, type Plan } from './plan.js';
 import type { OwnKafka } from './world/own-kafka.js';
@@ -55,7 +56,7 @@ async function carryOut(world: World, plan: Plan): Promise<Verdict> {
   } catch (error) {
     const problem = error instanceof Error ? String(error.stack) : String(error);
     const problems = [...unexpectedEnds(world), problem, ...(await diagnosis(world))];
-    return { problems, records: 0, results: 0, deadLetters: 0 };
+    return { problems, records: 0, results: 0, deadLetters: 0, retries: 0 };
   }
 }
 
@@ -76,7 +77,9 @@ async function doHarm(world: World, plan: Plan): Promise<void> {
     throw error;
   }
   await load.stop();
-  await world.publishedTo(await world.logEnds(), SECONDS_TO_PUBLISH_ALL);
+  await world.publishedTo(await world.eventEnds(), SECONDS_TO_PUBLISH_ALL);
+  await retryAll(world);
+  await world.publishedTo(await world.eventEnds(), SECONDS_TO_PUBLISH_ALL);
   await allApplied(world);
   world.note('all is published');
   await verify(world);

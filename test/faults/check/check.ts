@@ -6,6 +6,7 @@ import { expectedOf, type Expected } from './expected.js';
 import { leaderChangeId, summary, versionOf, type RunFacts } from './facts.js';
 import { leaderProblems } from './leaders.js';
 import { replayProblems } from './replay.js';
+import { retriesIn, retryProblems } from './retries.js';
 
 /** The problems of a test run (none if it was exact), and its size. */
 export interface Verdict {
@@ -15,6 +16,7 @@ export interface Verdict {
   /** Events that must have a rank change. */
   readonly results: number;
   readonly deadLetters: number;
+  readonly retries: number;
 }
 
 /** Makes all checks of a test run. `losses`: when Redis lost acknowledged writes, in µs since 1970, like versions. */
@@ -28,10 +30,12 @@ export function check(topic: string, facts: RunFacts, losses: readonly number[])
       ...chainProblems(facts, expected),
       ...leaderProblems(facts, expected, losses.length > 0),
       ...replayProblems(expected, losses),
+      ...retryProblems(topic, facts, expected),
     ],
     records: facts.log.length,
     results: expected.applied.size,
     deadLetters: expected.deadLetters.size,
+    retries: retriesIn(topic, facts.log).length,
   };
 }
 

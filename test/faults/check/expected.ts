@@ -1,23 +1,27 @@
 import { definitionHash, type BoardDefinition, type ResolvedEvent } from '#board';
-import { decodeScoreEvent, type DecodedScoreEvent, type RankChange } from '#contracts';
+import { decodeScoreEvent, retriedIds, type DecodedScoreEvent, type RankChange } from '#contracts';
 import { resolvePlainly } from '../../model/oracle-resolve.js';
 import { Oracle } from '../../model/oracle.js';
 import { causeOf, type ReadRecord } from '../../support/results.js';
 import { Epochs } from './epochs.js';
-import { groupBy, hashOf, versionOf, type RunFacts } from './facts.js';
+import { groupBy, hashOf, recordId, versionOf, type RunFacts } from './facts.js';
 
 /** A record of the score topic; `id` is `topic/partition/offset`. */
 interface LogRecord {
   readonly id: string;
   readonly partition: number;
   readonly offset: number;
-  /** When it was written, in ms. */
+  /** As its producer has set it, in ms. */
   readonly timestamp: number;
+  /** It was written at this time or later, in ms: the latest timestamp in its partition up to it. */
+  readonly writtenSince: number;
 }
 
 /** A score event of a known board. */
 export interface BoardRecord extends LogRecord {
   readonly event: DecodedScoreEvent;
+  /** The events that it retries, the original first; none if it is no retry. */
+  readonly retried: readonly BoardRecord[];
 }
 
 /** A record that is no valid event of a known board. */
@@ -27,7 +31,7 @@ interface BadRecord extends LogRecord {
 
 /** The effect of an event according to one definition. */
 export interface Outcome {
-  /** The event in the board's terms; missing if the definition refuses the event. */
+  /** The event in the board's terms; missing if the definition refuses or skips the event. */
   readonly event?: ResolvedEvent;
   /** Published views that the event changes. If there is at least one, the event has a rank change. */
   readonly moved: readonly string[];
@@ -107,13 +111,22 @@ function readLog(
 ): { events: BoardRecord[]; bad: BadRecord[] } {
   const events: BoardRecord[] = [];
   const bad: BadRecord[] = [];
+  const byId = new Map<string, BoardRecord>();
+  const latest = new Map<number, number>();
   for (const record of log.toSorted((a, b) => a.partition - b.partition || a.offset - b.offset)) {
     const { partition, offset, timestamp } = record;
-    const place = { id: `${topic}/${partition}/${offset}`, partition, offset, timestamp };
+    const id = recordId(topic, record);
+    const writtenSince = Math.max(timestamp, latest.get(partition) ?? 0);
+    latest.set(partition, writtenSince);
+    const place = { id, partition, offset, timestamp, writtenSince };
     const decoded = decodeScoreEvent(record);
     if (!decoded.ok) bad.push({ ...place, code: decoded.code });
-    else if (boards.has(decoded.event.board)) events.push({ ...place, event: decoded.event });
-    else bad.push({ ...place, code: 'UNKNOWN_BOARD' });
+    else if (boards.has(decoded.event.board)) {
+      const retried = retriedIds(record.headers).flatMap((one) => byId.get(one) ?? []);
+      const event = { ...place, event: decoded.event, retried };
+      byId.set(id, event);
+      events.push(event);
+    } else bad.push({ ...place, code: 'UNKNOWN_BOARD' });
   }
   return { events, bad };
 }
@@ -129,11 +142,9 @@ function judge(definition: BoardDefinition, events: readonly BoardRecord[]): Jud
   return { definition, oracle, outcomes };
 }
 
-function outcomeOf(
-  definition: BoardDefinition,
-  oracle: Oracle,
-  { event: input, timestamp, partition }: BoardRecord,
-): Outcome {
+function outcomeOf(definition: BoardDefinition, oracle: Oracle, record: BoardRecord): Outcome {
+  if (isSkipped(definition, record)) return { moved: [] };
+  const { event: input, timestamp, partition } = record;
   const { event, reasons } = resolvePlainly(definition, { input, timestamp });
   if (event === undefined) return { moved: [], reasons: new Set(reasons) };
   const { verdict, moved } = oracle.apply(definition.board, unpublished(event), partition);
@@ -142,6 +153,19 @@ function outcomeOf(
   return verdict?.kind === 'deadLetter'
     ? { ...outcome, reasons: new Set([verdict.code]) }
     : outcome;
+}
+
+/** A retry counts only if the definition takes no record that it repeats. */
+export function isSkipped(definition: BoardDefinition, { retried }: BoardRecord): boolean {
+  return retried.some((record) => isTaken(definition, record));
+}
+
+/** Whether a definition accepts an event at the timestamp of its record. */
+export function isTaken(
+  definition: BoardDefinition,
+  { event: input, timestamp }: Pick<BoardRecord, 'event' | 'timestamp'>,
+): boolean {
+  return resolvePlainly(definition, { input, timestamp }).event !== undefined;
 }
 
 /** Marks all views of an event as unpublished: for these, the oracle does not compute ranks, which is slow. */
@@ -225,7 +249,7 @@ function appliedEvent(
   if (rankChange !== undefined)
     return { ...record, rankChange, version: versionOf(rankChange), ...by(hashOf(rankChange.generation)) }; // prettier-ignore
   const reason = refused.get(record.id);
-  const written = record.timestamp * 1_000;
+  const written = record.writtenSince * 1_000;
   const earliest = Math.min(epochs.at(written), at.lastEpoch);
   for (let epoch = Math.max(at.epoch, earliest); epoch <= at.lastEpoch; epoch++) {
     const applied = by(epochs.hash(epoch));

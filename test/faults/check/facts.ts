@@ -42,6 +42,11 @@ export interface ConsoleIds {
   readonly deadLetters: readonly string[];
 }
 
+/** `topic/partition/offset` of a record. */
+export function recordId(topic: string, { partition, offset }: ReadRecord): string {
+  return `${topic}/${partition}/${offset}`;
+}
+
 /** The id of a leader change: the `topic/partition/offset` of the event that caused it, and the view. */
 export function leaderChangeId({ source, view }: LeaderChange): string {
   return `${source.topic}/${source.partition}/${source.offset} ${view}`;

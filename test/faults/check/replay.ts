@@ -151,7 +151,7 @@ class ViewReplay {
     const lost = this.parts.steps.filter(
       ({ version, cause }) =>
         version >= at.loss &&
-        cause.timestamp * 1_000 <= at.version &&
+        cause.writtenSince * 1_000 <= at.version &&
         cause.partition !== at.partition,
     );
     const tails = groupBy(lost, ({ cause }) => cause.partition);

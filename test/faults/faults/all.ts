@@ -1,10 +1,12 @@
 import { BUILD_FAULTS } from './builds.js';
 import type { Fault } from './fault.js';
 import { NETWORK_FAULTS } from './network.js';
+import { RETRY_FAULTS } from './retries.js';
 import { SERVER_FAULTS } from './servers.js';
 import { WORKER_FAULTS } from './workers.js';
 
 export const FAULTS: readonly Fault[] = [
+  ...RETRY_FAULTS,
   ...WORKER_FAULTS,
   ...NETWORK_FAULTS,
   ...SERVER_FAULTS,

@@ -2,7 +2,7 @@ import { shardOf } from '#board-store';
 import { eventually } from '../../support/eventually.js';
 import { BOARD_NAMES, type BoardName } from '../boards.js';
 import { below, type Random } from '../load.js';
-import type { BoardsCommand } from '../world/boards-command.js';
+import type { RanklogCommand } from '../world/ranklog-command.js';
 import { sum, type World } from '../world/world.js';
 
 /** A build of boards: as they are, or with other definitions. */
@@ -45,7 +45,7 @@ export async function beginBuild(
   world: World,
   random: Random,
   { seconds = SECONDS, ...request }: BuildRequest & { readonly seconds?: number },
-): Promise<BoardsCommand> {
+): Promise<RanklogCommand> {
   const { args, boards, changed } = request;
   const share = random() * MAX_DONE;
   await eventually(
@@ -90,7 +90,7 @@ interface Built {
 const MAX_STARTS = 4;
 
 /** Waits until a build has succeeded, and checks that its generations are live. @throws otherwise */
-export async function succeeds(world: World, build: BoardsCommand): Promise<Built['built']> {
+export async function succeeds(world: World, build: RanklogCommand): Promise<Built['built']> {
   let last = build;
   for (let starts = 1; starts < MAX_STARTS; starts++) {
     const isToRetry = (await last.exitCode()) === 3 && last.log.includes('try again later');

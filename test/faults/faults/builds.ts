@@ -41,7 +41,7 @@ function duringBuild(
   };
 }
 
-async function changeBack(world: World): Promise<void> {
+export async function changeBack(world: World): Promise<void> {
   await world.publishedEverywhere();
   await world.publishedMore(20);
   const built = await succeeds(
@@ -53,7 +53,7 @@ async function changeBack(world: World): Promise<void> {
 }
 
 /** Applies other definitions of some boards. */
-async function change(world: World, random: Random) {
+export async function change(world: World, random: Random) {
   const { args, changed } = applyOf(someBoards(random));
   const built = await succeeds(world, await world.boards(args, changed));
   world.did('definitions changed', `changed: ${changed.join(', ')}`, built.length);

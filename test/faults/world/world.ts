@@ -5,11 +5,12 @@ import path from 'node:path';
 import type { Admin, Kafka } from 'kafkajs';
 import { BoardReader, GenerationStore, KeySpace } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
+import { lastCommittedRecord } from '#kafka-batch';
 import { testKafka } from '../../support/kafka-client.js';
 import { createTestTopics } from '../../support/instance.js';
 import { boardsFile, type BoardName } from '../boards.js';
 import { eventually } from '../../support/eventually.js';
-import { BoardsCommand } from './boards-command.js';
+import { RanklogCommand } from './ranklog-command.js';
 import type { OwnKafka } from './own-kafka.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { Worker } from './worker.js';
@@ -29,7 +30,7 @@ export class World {
   readonly tally = new Map<string, number>();
   /** When Redis lost acknowledged writes, in us since 1970: while it was down. */
   readonly losses: number[] = [];
-  readonly #commands: BoardsCommand[] = [];
+  readonly #commands: RanklogCommand[] = [];
   #redisServers: RedisServer[] = [];
   #folder = '';
   #env: NodeJS.ProcessEnv = {};
@@ -83,22 +84,30 @@ export class World {
   async boards(
     args: readonly string[],
     changed: readonly BoardName[] = [],
-  ): Promise<BoardsCommand> {
+  ): Promise<RanklogCommand> {
     const file = await this.#writeBoards(changed);
-    const command = new BoardsCommand(args, {
-      ...this.#env,
-      REDIS_URL: redisUrl(this.redis),
-      RANKLOG_BOARDS: file,
-    });
+    return this.#start(new RanklogCommand(['boards', ...args], this.#commandEnv(file)));
+  }
+
+  /** Starts `ranklog dead-letters retry` for all dead letters. */
+  retry(): RanklogCommand {
+    const args = ['dead-letters', 'retry', '--yes', '--json'];
+    return this.#start(new RanklogCommand(args, this.#commandEnv()));
+  }
+
+  /** Starts the same command again. */
+  repeat(command: RanklogCommand): RanklogCommand {
+    return this.#start(command.again());
+  }
+
+  #start(command: RanklogCommand): RanklogCommand {
     this.#commands.push(command);
     return command;
   }
 
-  /** Starts the same command again. */
-  repeat(command: BoardsCommand): BoardsCommand {
-    const next = command.again();
-    this.#commands.push(next);
-    return next;
+  /** Commands have no proxies: they ask the current Redis. */
+  #commandEnv(boards = this.#env['RANKLOG_BOARDS']): NodeJS.ProcessEnv {
+    return { ...this.#env, REDIS_URL: redisUrl(this.redis), RANKLOG_BOARDS: boards };
   }
 
   get generations(): GenerationStore {
@@ -143,6 +152,16 @@ export class World {
   async logEnds(): Promise<Map<number, number>> {
     const offsets = await this.admin.fetchTopicOffsets(this.topics.scoreEvents);
     return new Map(offsets.map(({ partition, high }) => [partition, Number(high)]));
+  }
+
+  /** The offset after the last event of each partition: markers of transactions may follow it. */
+  async eventEnds(): Promise<Map<number, number>> {
+    const topic = this.topics.scoreEvents;
+    const ends = [...(await this.logEnds()).keys()].map(async (partition) => {
+      const last = await lastCommittedRecord(this.client, topic, partition);
+      return [partition, (last?.offset ?? -1) + 1] as const;
+    });
+    return new Map(await Promise.all(ends));
   }
 
   /** Waits until this many more records are published. */

@@ -4,20 +4,20 @@ import { eventually } from '../../support/eventually.js';
 /** The time limit of a command: long, because some commands wait until the lease of a killed command expires. */
 const TIMEOUT_SECONDS = 240;
 
-/** A `ranklog boards ...` process. */
-export class BoardsCommand {
+/** A process of a command that ends by itself. */
+export class RanklogCommand {
   readonly #process: RanklogProcess;
 
   constructor(
     readonly args: readonly string[],
     private readonly env: NodeJS.ProcessEnv,
   ) {
-    this.#process = new RanklogProcess(['boards', ...args], env);
+    this.#process = new RanklogProcess(args, env);
   }
 
   /** Starts the same command again. */
-  again(): BoardsCommand {
-    return new BoardsCommand(this.args, this.env);
+  again(): RanklogCommand {
+    return new RanklogCommand(this.args, this.env);
   }
 
   get hasEnded(): boolean {
@@ -47,15 +47,15 @@ export class BoardsCommand {
     return this.#process.ended;
   }
 
-  /** Waits for its end, and returns its standard output. @throws unless its exit code is 0 */
-  async output(): Promise<string> {
+  /** Waits for its end, and returns its standard output. @throws unless its exit code is one of `codes` */
+  async output(codes: readonly unknown[] = [0]): Promise<string> {
     const code = await this.exitCode();
-    if (code !== 0) throw new Error(`"${this.#text}" ended with ${code}: ${this.#all}`);
+    if (!codes.includes(code)) throw new Error(`"${this.#text}" ended with ${code}: ${this.#all}`);
     return this.#process.output;
   }
 
   get #text(): string {
-    return `ranklog boards ${this.args.join(' ')}`;
+    return `ranklog ${this.args.join(' ')}`;
   }
 
   get #all(): string {

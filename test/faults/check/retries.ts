@@ -1,0 +1,70 @@
+import { retriedIds } from '#contracts';
+import type { ReadRecord } from '../../support/results.js';
+import { isSkipped, isTaken, type Expected } from './expected.js';
+import { recordId, summary, type RunFacts } from './facts.js';
+
+/** A record of the score topic that repeats another one: the one with the id `retried`. */
+interface Retry {
+  readonly id: string;
+  readonly record: ReadRecord;
+  readonly retried: string;
+}
+
+export function retriesIn(topic: string, log: readonly ReadRecord[]): Retry[] {
+  return log.flatMap((record) => {
+    const retried = retriedIds(record.headers).at(-1);
+    return retried === undefined ? [] : [{ id: recordId(topic, record), record, retried }];
+  });
+}
+
+/**
+ * Finds retries that differ from their record, or that no definition of the board takes in its place; records that were retried
+ * twice, or without a dead letter; and dead letters that were not retried, although their board takes them now.
+ */
+export function retryProblems(topic: string, facts: RunFacts, { boards }: Expected): string[] {
+  const { definitions, known, log } = facts;
+  const records = new Map(log.map((record) => [recordId(topic, record), record]));
+  const events = new Map(boards.flatMap((board) => board.events.map((it) => [it.id, it])));
+  const letters = new Set(facts.deadLetters.map(({ id }) => id));
+  const retries = retriesIn(topic, log);
+  const retried = retries.map((retry) => retry.retried);
+  const different = retries.filter((retry) => !isCopy(retry.record, records.get(retry.retried)));
+  const useless = retries.filter(({ id }) => {
+    const event = events.get(id);
+    const own = known.filter(({ board }) => board === event?.event.board);
+    return !own.some((one) => event && isTaken(one, event) && !isSkipped(one, event));
+  });
+  const missing = [...letters].filter((id) => {
+    const event = events.get(id);
+    const live = definitions.find(({ board }) => board === event?.event.board);
+    if (event === undefined || live === undefined || retried.includes(id)) return false;
+    return !isTaken(live, event) && isTaken(live, { ...event, timestamp: Infinity });
+  });
+  const twice = retried.filter((id, index) => retried.indexOf(id) !== index);
+  const without = retried.filter((id) => !letters.has(id));
+  return [
+    ...summary('retries that differ from their record', idsOf(different)),
+    ...summary('retries that no definition takes', idsOf(useless)),
+    ...summary('records that were retried more than once', twice),
+    ...summary('records that were retried without a dead letter', without),
+    ...summary('dead letters that were not retried', missing),
+  ];
+}
+
+function idsOf(retries: readonly Retry[]): string[] {
+  return retries.map(({ id }) => id);
+}
+
+/** Whether a retry comes after its record in the same partition, and differs only in the headers of retries. */
+function isCopy(retry: ReadRecord, record: ReadRecord | undefined): boolean {
+  return (
+    record?.partition === retry.partition &&
+    record.offset < retry.offset &&
+    contentOf(record) === contentOf(retry)
+  );
+}
+
+function contentOf({ key, value, headers }: ReadRecord): string {
+  const others = Object.entries(headers).filter(([name]) => !name.startsWith('ranklog_retry_'));
+  return JSON.stringify([key, value, others]);
+}
