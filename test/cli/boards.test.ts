@@ -1,7 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { boardsFileSchema, parseBoardsFile, resolveEvent } from '#board';
 import { decodeText } from '#contracts';
@@ -9,6 +12,8 @@ import { StoreFixture } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
 
 const CLI = path.resolve('dist/cli/main.js');
+/** Longer than a command that fails waits before it ends the process. */
+const SLOW_MS = 1_000;
 const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-boards-'));
 const { redis, newKeys, close } = openTestRedis();
 afterAll(async () => {
@@ -98,6 +103,19 @@ describe('boards check', () => {
         ]),
       },
     ]);
+  });
+
+  it('writes its whole answer to a slow reader, although it ends with 1', async () => {
+    const names = Array.from({ length: 3_000 }, (_, index) => `bad-${index}`);
+    const many = names.map((name) => `  ${name}: { columns: [{ name: x, order: up }] }\n`);
+    const args = [CLI, 'boards', 'check', file('many.yaml', `boards:\n${many.join('')}`), '--json'];
+    const command = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(command, 'exit');
+    await once(command.stdout, 'readable');
+    await Promise.race([ended, delay(SLOW_MS)]); // the command waits for its reader, or ends without
+    const [report] = JSON.parse(await text(command.stdout)) as [{ problems: unknown[] }];
+    expect(report.problems).toHaveLength(names.length);
+    expect(await ended).toEqual([1, null]);
   });
 
   it('has exit code 2 for a file that is not there', () => {
