@@ -1,5 +1,7 @@
+import { suggestion } from '#board';
 import {
   causeId,
+  DEAD_LETTER_CODES,
   decodeDeadLetter,
   decodeScoreEvent,
   type DeadLetter,
@@ -7,6 +9,7 @@ import {
 } from '#contracts';
 import { logRanges, type KafkaRecord } from '#kafka-batch';
 import { requireTopics } from '../infra/topics.js';
+import { CommandError, EXIT } from './exit-codes.js';
 import type { KafkaSession } from './kafka-session.js';
 import { readLog } from './log-records.js';
 
@@ -28,11 +31,21 @@ export interface FoundLetter extends DeadLetter {
   readonly event: DecodedScoreEvent | undefined;
 }
 
-/** Returns a read of the dead letters that are in the topic now and that the filter selects. It can be repeated. */
+/**
+ * Returns a read of the dead letters that are in the topic now and that the filter selects. It can be repeated.
+ * @throws CommandError for an unknown reason, TopicsMissingError
+ */
 export async function selectLetters(
-  session: Pick<KafkaSession, 'kafka' | 'admin' | 'logger' | 'topics'>,
+  session: KafkaSession,
   filter: LetterFilter,
 ): Promise<() => AsyncGenerator<FoundLetter>> {
+  const { reason } = filter;
+  const codes = Object.keys(DEAD_LETTER_CODES);
+  if (reason !== undefined && !codes.includes(reason))
+    throw new CommandError(
+      `there is no reason ${reason}${suggestion(reason, codes)}; the reasons: ${codes.join(', ')}`,
+      EXIT.usage,
+    );
   const topic = session.topics.deadLetters;
   await requireTopics(session.admin, [topic]);
   const ranges = await logRanges(session.admin, topic);

@@ -114,6 +114,10 @@ describe('ranklog dead-letters', () => {
     });
     const counts = async (...args: string[]) => (await json<Listed>('list', ...args)).count;
     expect(await counts('--reason', 'NOT_JSON')).toBe(5);
+    expect(await ranklog('list', '--reason', 'NOT_JASON')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/no reason NOT_JASON; did you mean NOT_JSON\?; .*UNKNOWN_BOARD/),
+    });
     expect(await counts('--board', 'arena')).toBe(1);
     expect((await counts('--partition', '0')) + (await counts('--partition', '1'))).toBe(7);
     expect(await counts('--partition', '9')).toBe(0);
