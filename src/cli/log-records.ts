@@ -4,11 +4,7 @@ import type { KafkaSession } from './kafka-session.js';
 import { ProgressBar } from './progress.js';
 
 /** The ranges of the score topic with what open transactions hold back: a read of it waits until they end. @throws TopicsMissingError */
-export async function writtenRanges({
-  kafka,
-  admin,
-  topics,
-}: Omit<KafkaSession, 'logger' | 'settings'>): Promise<Map<number, LogRange>> {
+export async function writtenRanges({ kafka, admin, topics }: KafkaSession) {
   const topic = topics.scoreEvents;
   await requireTopics(admin, [topic]);
   const ranges = await logRanges(admin, topic);
@@ -19,7 +15,7 @@ export async function writtenRanges({
 
 /** Reads ranges of a topic, by default the score topic, and maybe some records after their ends; shows progress on standard error. */
 export async function* readLog(
-  { kafka, logger, topics }: Pick<KafkaSession, 'kafka' | 'logger' | 'topics'>,
+  { kafka, logger, topics }: KafkaSession,
   ranges: ReadonlyMap<number, LogRange>,
   topic = topics.scoreEvents,
 ): AsyncGenerator<KafkaRecord> {

@@ -10,9 +10,7 @@ import { PlayerHistory, type HistoryEntry } from '../player-history.js';
 import { withRedis, type RedisSession } from '../session.js';
 import type { ReadOptions } from '../usage/options.js';
 
-export interface ExplainOptions extends ReadOptions {
-  readonly limit: number;
-}
+type ExplainOptions = ReadOptions & { readonly limit: number };
 
 /** `ranklog explain BOARD PLAYER` */
 export function explain(board: string, player: string, options: ExplainOptions): Promise<number> {

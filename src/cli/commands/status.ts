@@ -140,11 +140,8 @@ function reconciliationsTable(reconciliations: Status['reconciliations']): strin
 
 function deadLettersHead(deadLetters: Status['deadLetters']): string {
   const count = sum(deadLetters.map((letters) => letters.count));
-  const last = deadLetters
-    .map(({ lastAt }) => lastAt)
-    .sort()
-    .at(-1);
-  return `${count} recent dead letters, the last at ${last}; "ranklog dead-letters list" shows them`;
+  const times = deadLetters.map(({ lastAt }) => lastAt).sort();
+  return `${count} recent dead letters, the last at ${times.at(-1)}; "ranklog dead-letters list" shows them`;
 }
 
 function deadLettersText(deadLetters: Status['deadLetters']): string {

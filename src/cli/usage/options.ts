@@ -22,21 +22,6 @@ export interface ReadOptions extends ViewSelection, JsonOption {
 }
 
 export const GENERATION = new Option('--generation <id>', 'read this snapshot, not the live board');
-export const VIEW = new Option('--view <view>', 'the view, as "ranklog views" prints it').conflicts(
-  ['window', 'where'],
-);
-export const WINDOW = new Option(
-  '--window <window>',
-  'the window, such as week, week:previous or week:2026-W47 (default: all, or the first window of the board)',
-);
-export const WHERE = new Option(
-  '--where <name=value>',
-  'the value of a dimension; repeatable',
-).argParser(collectNamed);
-export const AT = new Option(
-  '--at <time>',
-  'the time that decides which window is current, and which is previous (default: now)',
-).argParser(momentOf);
 export const THROTTLE = new Option(
   '--throttle <n>',
   'read at most n events per second, to leave Redis time for live events',

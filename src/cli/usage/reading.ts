@@ -1,11 +1,23 @@
 import { Option } from 'commander';
 import { LazyCommand } from '../run-command.js';
-import { AT, collect, GENERATION, VIEW, WHERE, WINDOW, wholeNumber } from './options.js';
+import { collect, collectNamed, GENERATION, momentOf, wholeNumber } from './options.js';
 
 /** A command that reads a view of a board. */
 function viewCommand(name: string): LazyCommand {
-  const command = new LazyCommand(name).argument('<board>');
-  return command.addOption(VIEW).addOption(WINDOW).addOption(WHERE).addOption(AT);
+  const view = new Option('--view <view>', 'the view, as "ranklog views" prints it');
+  return new LazyCommand(name)
+    .argument('<board>')
+    .addOption(view.conflicts(['window', 'where']))
+    .option(
+      '--window <window>',
+      'the window, such as week, week:previous or week:2026-W47 (default: all, or the first window of the board)',
+    )
+    .option('--where <name=value>', 'the value of a dimension; repeatable', collectNamed)
+    .option(
+      '--at <time>',
+      'the time that decides which window is current, and which is previous (default: now)',
+      momentOf,
+    );
 }
 
 export const status = new LazyCommand('status')
