@@ -9,7 +9,6 @@ import { STORES, type Stores } from '../infra/connections.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { DefinitionsTopic } from './definitions-topic.js';
 
-type Current = ReadonlyMap<string, DefinitionRecord>;
 type Promotions = ReadonlyMap<string, number>; // by board: the time in us, by Redis' clock, when its pointer last moved
 
 /**
@@ -21,8 +20,8 @@ export class BoardRegistrar {
   /** The boards of the file, as of the last successful read. */
   #ofFile: readonly BoardDefinition[] | undefined;
   /** The records of the definitions topic, as this process last read or wrote them. */
-  #current: Current = new Map();
-  #wanted: ReadonlyMap<string, BoardDefinition> = new Map();
+  #current = new Map<string, DefinitionRecord>();
+  #wanted = new Map<string, BoardDefinition>();
   /** The live boards whose definitions are compared with the file. */
   #compared: ReadonlySet<string> = new Set();
 
@@ -47,7 +46,8 @@ export class BoardRegistrar {
     // Read before the boards, so that the next call finds a pointer that moves meanwhile.
     const promotions = await store.promotions();
     const boards = await store.boards();
-    this.#forgetRemoved(boards.removed);
+    // Whoever creates a removed board again, perhaps differently, also builds it.
+    for (const board of boards.removed) this.#wanted.delete(board);
     this.#logDifferences(boards.live);
     const isLost = this.#isMissingAny(boards) || !(await store.areRegistered());
     if (isLost) await this.register();
@@ -92,7 +92,7 @@ export class BoardRegistrar {
    * Checks that Kafka and Redis belong to this ranklog, and claims them if they have no identity. Returns the definition
    * records. Checks Kafka first, because an emptied Redis, or another prefix in it, has no identity. @throws OtherIdentityError
    */
-  async claim(): Promise<Current> {
+  async claim(): Promise<Map<string, DefinitionRecord>> {
     const current = await this.definitions.readAll();
     await this.stores.store.claim();
     await this.definitions.claim();
@@ -115,11 +115,6 @@ export class BoardRegistrar {
     return [...this.#wanted.keys()].some(
       (board) => !live.has(board) && !building.has(board) && !removed.has(board),
     );
-  }
-
-  /** Forgets the definitions of removed boards: whoever creates such a board again, perhaps differently, also builds it. */
-  #forgetRemoved(removed: ReadonlySet<string>): void {
-    this.#wanted = new Map([...this.#wanted].filter(([board]) => !removed.has(board)));
   }
 
   /**
@@ -157,14 +152,13 @@ export class BoardRegistrar {
     this.#current = await this.definitions.readAll();
     const records = this.#unrecorded(promotions, boards);
     await this.definitions.write(records);
-    this.#current = new Map([
-      ...this.#current,
-      ...records.map((record) => [record.board, record] as const),
-    ]);
-    for (const { board, generation, definition } of records)
+    for (const record of records) {
+      const { board, generation, definition } = record;
+      this.#current.set(board, record);
       this.options.logger.info(
         `board "${board}": ${definition === null ? 'its removal' : `the definition of generation ${generation}`} is written to Kafka now`,
       );
+    }
   }
 
   #unrecorded(promotions: Promotions, boards: Boards): DefinitionRecord[] {

@@ -34,10 +34,8 @@ export async function readLeftOut(
   const found = new Map(changes.map(({ file }) => [file.board, { events: 0, isExact, kinds: [] }]));
   for (let stretch = 0; stretch < stretches && changes.length > 0; stretch++) {
     const part = [...ranges].map(([partition, { start, end }]): [number, LogRange] => {
-      const [from, length] = [
-        start + ((end - start) * stretch) / stretches,
-        (end - start) / stretches,
-      ];
+      const length = (end - start) / stretches;
+      const from = start + length * stretch;
       return [partition, { start: Math.floor(from), end: Math.ceil(from + length * share) }];
     });
     for await (const round of readRanges(new Map(part), source))
