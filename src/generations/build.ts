@@ -1,5 +1,4 @@
 import type { BoardDefinition } from '#board';
-import type { Starts } from '#board-store';
 import { BoardsLostError } from './errors.js';
 import {
   GenerationRun,
@@ -22,8 +21,6 @@ export interface BuildOptions extends RunOptions {
 }
 
 export interface BuildReport extends PromotionReport {
-  /** Where the generation begins, by partition; missing if it begins at the start of the log. */
-  readonly starts?: Starts;
   /** How many offsets the generation covers, from its start in the log on: also those of other boards' records. */
   readonly records: number;
   readonly seconds: number;
@@ -32,7 +29,6 @@ export interface BuildReport extends PromotionReport {
 /** Builds boards from the log, all in one pass over it; each goes live as soon as it is caught up. */
 export class Build implements RunWork<void> {
   readonly kind = 'build' as const;
-  readonly isResumable = true;
   readonly #reports = new Map<string, BuildReport>();
   /** Boards that another process has built. */
   readonly #builtByOthers = new Set<string>();
@@ -110,17 +106,10 @@ export class Build implements RunWork<void> {
   async finish(at: ShadowAtWork): Promise<void> {
     const begun = performance.now();
     const promotion = await promote(this.parts, at);
+    const { board, generation } = promotion;
     const seconds = (performance.now() - begun) / 1_000;
     const records = at.queue.progress.done;
-    const { starts } = at.shadow;
-    this.#reports.set(at.shadow.board, {
-      ...promotion,
-      ...(starts && { starts }),
-      records,
-      seconds,
-    });
-    await at.end(
-      `${records} records in ${seconds.toFixed(1)} s; live as generation ${promotion.generation}`,
-    );
+    this.#reports.set(board, { ...promotion, records, seconds });
+    await at.end(`${records} records in ${seconds.toFixed(1)} s; live as generation ${generation}`);
   }
 }

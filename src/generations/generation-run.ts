@@ -20,7 +20,7 @@ import type { OpenShadow } from './log-history.js';
 import { ProgressReporter, type RunProgress } from './progress.js';
 import { RestartPolicy } from './retries.js';
 import { RunLeases } from './run-leases.js';
-import type { OpenPlanned } from './shadow-plan.js';
+import { isResumable, type OpenPlanned } from './shadow-plan.js';
 import { ShadowQueue } from './shadow-queue.js';
 import { StallWatch } from './stall-watch.js';
 
@@ -51,8 +51,6 @@ export interface RunOptions {
 
 export interface RunWork<T> {
   readonly kind: ReconciliationStatus['kind'];
-  /** Whether the next attempt or reconciliation can continue the shadows of this one. */
-  readonly isResumable: boolean;
   /** The boards that are left to do; asked before each attempt. */
   boards(): readonly string[];
   /** Plans the shadows, by board, before any of them is begun. @throws HistoryCutError */
@@ -120,8 +118,12 @@ export class GenerationRun<T> {
   }
 
   async #attempt(): Promise<T[]> {
+    const { leases: store, logger } = this.parts;
     const boards = this.work.boards();
-    const leases = await this.#acquire(boards);
+    const acquiring = RunLeases.acquire(boards, { leases: store, logger, kind: this.work.kind });
+    const leases = await acquiring.catch(async (error: unknown) => {
+      throw await this.#explained(error, boards); // a full Redis also refuses new leases
+    });
     try {
       const signal = AbortSignal.any([this.options.signal, leases.signal]);
       return await this.#runAll({ leases, signal });
@@ -134,16 +136,6 @@ export class GenerationRun<T> {
       throw failure;
     } finally {
       await leases.close();
-    }
-  }
-
-  /** Acquires the leases, and explains a failure: a full Redis also refuses new leases. */
-  async #acquire(boards: readonly string[]): Promise<RunLeases> {
-    const { leases, logger } = this.parts;
-    try {
-      return await RunLeases.acquire(boards, { leases, logger, kind: this.work.kind });
-    } catch (error) {
-      throw await this.#explained(error, boards);
     }
   }
 
@@ -206,11 +198,7 @@ export class GenerationRun<T> {
     const counting = setInterval(count, COUNT_EVERY_MS);
     const end = async (outcome: string, equal?: boolean | null) => {
       count();
-      await leases.end(board, {
-        state: 'done',
-        outcome,
-        ...(equal === undefined ? {} : { equal }),
-      });
+      await leases.end(board, { state: 'done', outcome, ...(equal !== undefined && { equal }) });
     };
     try {
       const at = { lease, shadow, queue, catchUp, progress, signal: attempt.signal, end };
@@ -229,7 +217,7 @@ export class GenerationRun<T> {
     const { signal, keepsShadows = false } = this.options;
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
     const isOver = (signal.aborted && !keepsShadows) || isHopeless;
-    if (!isOver && this.work.isResumable) return;
+    if (!isOver && isResumable(this.work.kind)) return;
     for (const [shadow, lease] of this.#open)
       await this.parts.generations.discard(lease, shadow).catch((failure: unknown) => {
         // A sweep (of a verify or rollback) or the next reconciliation of the board takes over the shadow.

@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { GenerationStore, Shadow, Starts } from '#board-store';
-import { lastCommittedRecord, logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
+import {
+  committedOffsets,
+  lastCommittedRecord,
+  logRanges,
+  offsetsAtTime,
+  type LogRange,
+} from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 import type { CutPartition } from './errors.js';
 
@@ -144,15 +150,10 @@ export async function startsOfUnreadLog(
   group: string,
 ): Promise<Starts> {
   const ranges = await logRanges(admin, topic);
-  const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
-  const read = new Set(
-    (committed?.partitions ?? [])
-      .filter(({ offset }) => Number(offset) > 0)
-      .map(({ partition }) => partition),
-  );
+  const committed = await committedOffsets(admin, group, topic);
   return new Map(
     [...ranges]
-      .filter(([partition, { start }]) => start > 0 && !read.has(partition))
+      .filter(([partition, { start }]) => start > 0 && !committed.get(partition))
       .map(([partition, { start }]) => [partition, start]),
   );
 }

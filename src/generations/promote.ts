@@ -1,4 +1,4 @@
-import type { Promotion } from '#board-store';
+import type { Promotion, Starts } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { toError } from '#kafka-batch';
 import type { ReconcilerParts, ShadowAtWork } from './generation-run.js';
@@ -8,6 +8,8 @@ import { withRetries } from './retries.js';
 export interface PromotionReport extends Promotion {
   readonly board: string;
   readonly generation: string;
+  /** Where the generation begins, by partition; missing if it begins at the start of the log. */
+  readonly starts?: Starts;
 }
 
 /** Brings a shadow to the live applied offsets, makes it live in the same step, and records its definition. */
@@ -20,13 +22,9 @@ export async function promote(
   const promotion = await catchUp.reach((stretches) =>
     generations.promote(lease, shadow, stretches, { graceMs }),
   );
-  const { since } = promotion;
-  await recordDefinition(
-    parts,
-    { board, generation, since, definition, ...(starts && { starts }) },
-    signal,
-  );
-  return { board, generation, ...promotion };
+  const made = { board, generation, ...(starts && { starts }) };
+  await recordDefinition(parts, { ...made, since: promotion.since, definition }, signal);
+  return { ...made, ...promotion };
 }
 
 /** Writes a definition record. A failure is only logged, as Redis has changed already: the role reconciliation writes it later. */

@@ -46,7 +46,9 @@ export class RunLeases {
       await leases.close();
       throw error;
     }
-    leases.#timer = setInterval(() => leases.#renewAll(), RENEW_EVERY_MS);
+    leases.#timer = setInterval(() => {
+      for (const held of leases.#boards.values()) void leases.#renew(held);
+    }, RENEW_EVERY_MS);
     return leases;
   }
 
@@ -104,10 +106,6 @@ export class RunLeases {
       ...{ done: 0, total: 0, rate: 0, secondsLeft: null, startedAt: now, updatedAt: now },
     };
     this.#boards.set(board, { lease, status, heldAt });
-  }
-
-  #renewAll(): void {
-    for (const held of this.#boards.values()) void this.#renew(held);
   }
 
   /** Renews a lease, and reports the status of its board. Only a lost lease ends the reconciliation. */

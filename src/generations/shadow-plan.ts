@@ -98,10 +98,15 @@ function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): bool
 
 type Shadows = Pick<GenerationStore, 'shadow'>;
 
-/** The shadow that an earlier build or snapshot has left, which the next one of its kind can continue. */
+/** Whether the next attempt or reconciliation of this kind can continue the shadows of one that was killed. */
+export function isResumable(kind: Shadow['purpose']): boolean {
+  return kind === 'build' || kind === 'snapshot';
+}
+
+/** The shadow that an earlier reconciliation has left, if the next one of its kind can continue it. */
 export async function leftShadow(generations: Shadows, board: string): Promise<Shadow | undefined> {
   const shadow = await generations.shadow(board);
-  return shadow?.purpose === 'build' || shadow?.purpose === 'snapshot' ? shadow : undefined;
+  return shadow && isResumable(shadow.purpose) ? shadow : undefined;
 }
 
 /** Warns if a reconciliation discards the shadow of a build or snapshot, because a board has only one shadow. */

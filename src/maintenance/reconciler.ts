@@ -57,7 +57,6 @@ export class Reconciler {
   rollback(board: string, options: RunOptions): Promise<PromotionReport> {
     return this.#runOne(board, options, {
       kind: 'rollback',
-      isResumable: false,
       plan: () => Promise.resolve(new Map([[board, (lease) => this.#beginRollback(lease)]])),
       finish: async (at) => {
         const promotion = await promote(this.parts, at);
@@ -75,7 +74,6 @@ export class Reconciler {
     const { store, generations } = this.parts;
     return this.#runOne(board, options, {
       kind: 'snapshot',
-      isResumable: true,
       plan: async ({ signal }) => {
         const { definition, starts } = await store.liveBoard(board);
         const { allowPartialHistory } = options;

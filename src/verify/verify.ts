@@ -73,7 +73,6 @@ export class Differences {
 /** Compares live boards with builds from the log, all in one pass over it. Does not change the boards. */
 export class Verify implements RunWork<VerifyReport> {
   readonly kind = 'verify' as const;
-  readonly isResumable = false;
   /** The live generations that are compared, by board. */
   readonly #generations = new Map<string, string>();
 
@@ -85,7 +84,7 @@ export class Verify implements RunWork<VerifyReport> {
 
   async run(): Promise<VerifyReport[]> {
     for (const board of this.names) await this.parts.store.liveBoard(board);
-    return new GenerationRun(this.parts, this, { ...this.options, keepsShadows: false }).run();
+    return new GenerationRun(this.parts, this, this.options).run();
   }
 
   boards(): readonly string[] {
