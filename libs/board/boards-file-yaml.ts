@@ -8,7 +8,9 @@ import {
   parseDocument,
   visit,
   type Document,
+  type Scalar,
   type YAMLError,
+  type YAMLMap,
 } from 'yaml';
 import type { Path } from './boards-file-problem.js';
 import { BoardsFileError } from './errors.js';
@@ -26,7 +28,7 @@ export function readYaml(text: string, file: string): YamlContent {
     lineCounter,
     prettyErrors: false,
     logLevel: 'error',
-    uniqueKeys: (a, b) => keyText(a) === keyText(b),
+    uniqueKeys: false, // would compare each key with all others
   });
   const lineAt = (offset: number) => Math.max(1, lineCounter.linePos(offset).line);
   const problemAt = (offset: number, reason: string) => {
@@ -34,18 +36,52 @@ export function readYaml(text: string, file: string): YamlContent {
   };
   if (document.errors.length > 0)
     throw new BoardsFileError(
-      document.errors.map((error) => problemAt(error.pos[0], yamlProblem(error, text))),
+      document.errors.map((error) => problemAt(error.pos[0], yamlProblem(error))),
     );
+  const { duplicates, alias, isCircular } = reviewNodes(document);
+  const problems = duplicates.map((offset) => problemAt(offset, duplicateProblem(text, offset)));
+  if (isCircular)
+    problems.push(
+      problemAt(alias, 'an alias is part of the value that it names; write the value instead'),
+    );
+  if (problems.length > 0) throw new BoardsFileError(problems.sort((a, b) => a.line - b.line));
   keepExactNumbers(document);
   try {
     return { value: document.toJS(), lineOf: (path) => lineAt(offsetOf(document, path)) };
   } catch (error) {
     // yaml resolves aliases in toJS: it throws for an unknown anchor, and for too many aliases.
     if (!(error instanceof ReferenceError)) throw error;
-    throw new BoardsFileError([
-      problemAt(offsetOfBadAlias(document), `not valid YAML: ${error.message}`),
-    ]);
+    throw new BoardsFileError([problemAt(alias, `not valid YAML: ${error.message}`)]);
   }
+}
+
+/**
+ * Finds the keys that occur twice in a map; and the first alias that has no anchor before it or is part of the value that it
+ * names (`isCircular`), or else the last alias. Offsets in the text.
+ */
+function reviewNodes(document: Document) {
+  const duplicates: number[] = [];
+  const anchors = new Set<string | undefined>();
+  let [alias, isCircular, isBad] = [0, false, false];
+  visit(document, (_key, node, path) => {
+    if (isMap(node)) duplicates.push(...repeatedKeys(node));
+    if (!isAlias(node)) {
+      if (isNode(node)) anchors.add((node as Scalar).anchor);
+    } else if (!isBad) {
+      isCircular = path.some((holder) => (holder as Scalar).anchor === node.source);
+      isBad = isCircular || !anchors.has(node.source);
+      alias = node.range?.[0] ?? alias;
+    }
+  });
+  return { duplicates, alias, isCircular };
+}
+
+function repeatedKeys({ items }: YAMLMap): number[] {
+  const known = new Set<unknown>();
+  return items.flatMap(({ key }) => {
+    const isNew = known.size < known.add(keyText(key)).size;
+    return isNew || !isNode(key) ? [] : [key.range?.[0] ?? 0];
+  });
 }
 
 /** Replaces a number by its text unless its double has the same text: keeps 0.1, but not 1e3 or 0.30000000000000001. */
@@ -83,32 +119,18 @@ function partOf(holder: unknown, part: string | number) {
   return pair && { at: pair.key, value: pair.value };
 }
 
-/** The first alias without an anchor, or else the last alias. */
-function offsetOfBadAlias(document: Document): number {
-  let offset = 0;
-  visit(document, {
-    Alias(_key, alias) {
-      offset = alias.range?.[0] ?? offset;
-      return alias.resolve(document) === undefined ? visit.BREAK : undefined;
-    },
-  });
-  return offset;
-}
-
 /** Keys are names of boards and fields, so `1` and `"1"` are the same key. */
 function keyText(key: unknown): unknown {
   return isScalar(key) ? String(key.value) : key;
 }
 
-function yamlProblem(error: YAMLError, text: string): string {
-  switch (error.code) {
-    case 'DUPLICATE_KEY': {
-      const [key] = /^"[^"]*"|^'[^']*'|^[^\s:]*/.exec(text.slice(error.pos[0])) ?? [''];
-      return `duplicate key ${/^["']/.test(key) ? key : `"${key}"`}; rename or remove one of the two`;
-    }
-    case 'MULTIPLE_DOCS':
-      return 'a second YAML document starts here; use one document per file';
-    default:
-      return `not valid YAML: ${error.message}`;
-  }
+function duplicateProblem(text: string, offset: number): string {
+  const [key] = /^"[^"]*"|^'[^']*'|^[^\s:]*/.exec(text.slice(offset)) ?? [''];
+  return `duplicate key ${/^["']/.test(key) ? key : `"${key}"`}; rename or remove one of the two`;
+}
+
+function yamlProblem({ code, message }: YAMLError): string {
+  return code === 'MULTIPLE_DOCS'
+    ? 'a second YAML document starts here; use one document per file'
+    : `not valid YAML: ${message}`;
 }

@@ -183,6 +183,7 @@ describe('invalid YAML is refused with its line:', () => {
     ['a tab', 'boards:\n\ta: 1', 'b.yaml:2: not valid YAML: Tabs are not allowed as indentation'],
     ['a second document', 'boards: {}\n---\nboards: {}', 'b.yaml:2: a second YAML document starts here; use one document per file'],
     ['an alias without anchor', 'boards: *all', 'b.yaml:1: not valid YAML: Unresolved alias (the anchor must be set before the alias): all'],
+    ['an alias inside of what it names', 'boards: &all\n  a: *all', 'b.yaml:2: an alias is part of the value that it names; write the value instead'],
     ['two boards with the same name', 'boards:\n  a: {columns: [{name: x}]}\n  a: {columns: [{name: y}]}', 'b.yaml:3: duplicate key "a"; rename or remove one of the two'],
     ['two boards with the same quoted name', 'boards:\n  "a b": 1\n  "a b": 2', 'b.yaml:3: duplicate key "a b"; rename or remove one of the two'],
     ['a number and a text as the same name', 'boards:\n  7: 1\n  \'7\': 2', "b.yaml:3: duplicate key '7'; rename or remove one of the two"],

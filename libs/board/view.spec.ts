@@ -49,9 +49,14 @@ describe('a text that is not a view is refused:', () => {
   it.each([
     '', ' ', 'all ', ' all', 'all  a=b', 'all region', 'all =eu', 'all region=a=b',
     'all region=%', 'all region=%zz', 'all region=%C3', 'all region=é', 'all region=%65u', 'all region=a%2fb',
-    'all region=eu\n', 'week:2026-W47 region',
+    'all region=eu\n', 'week:2026-W47 region', 'all region=\uD800',
   ])('%j', (text) => {
     expect(() => parseView(text)).toThrow(MalformedViewError);
+  });
+
+  it('a lone surrogate in a value, which no text can have', () => {
+    const where = [['region', '\uD800']] as const;
+    expect(() => formatView({ window: 'all', where })).toThrow(MalformedViewError);
   });
 
   it('with the text in the error', () => {

@@ -21,8 +21,13 @@ export interface ResolvedView {
 
 export const MAX_VIEWS_OF_AN_EVENT = 256;
 
-/** `all league=en.1 season=2019-20`: the text of a view in keys, events and commands. */
+/**
+ * `all league=en.1 season=2019-20`: the text of a view in keys, events and commands.
+ * @throws MalformedViewError for a lone surrogate, which no event can have
+ */
 export function formatView({ window, where }: View): string {
+  const unknown = where.find(([, value]) => !value.isWellFormed());
+  if (unknown !== undefined) throw new MalformedViewError(`${window} ${unknown.join('=')}`);
   return window + where.map(([name, value]) => ` ${name}=${encodeURIComponent(value)}`).join('');
 }
 

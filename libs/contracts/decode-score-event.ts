@@ -58,7 +58,7 @@ export function decodeText(text: string, defaults: Defaults = {}): ScoreEventDec
 const MAX_LEVELS = 100;
 
 /** The limit is fixed, so that the verdict never depends on how much stack the process has left. */
-function nestsTooDeeply(value: object, levelsLeft: number): boolean {
+export function nestsTooDeeply(value: object, levelsLeft: number): boolean {
   if (levelsLeft === 0) return true;
   const children = value as Record<string, unknown>; // also those of an array
   for (const name in children) {

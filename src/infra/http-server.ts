@@ -43,6 +43,7 @@ export async function createHttpApplication(
     forceCloseConnections: true,
     bodyLimit: MAX_BODY_BYTES,
     ...TIME_LIMITS,
+    http: { ...TIME_LIMITS.http, requireHostHeader: false }, // Node would answer 400 without a body
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     genReqId: requestIdOf,
     clientErrorHandler: answerMalformed,
@@ -63,7 +64,7 @@ export async function createHttpApplication(
     if (route.url !== '*') paths.add(route); // that of CORS
   });
   logRequests(server, logger);
-  refuseMalformedUrls(server);
+  refuseMalformed(server);
   if (tokens !== undefined) requireTokens(server, tokens);
   // Brotli saves about a tenth of the bytes of gzip, and takes more CPU for small answers.
   await app.register(compress as never, { encodings: ['gzip', 'deflate'] });
@@ -96,8 +97,12 @@ function logRequests(server: FastifyInstance, logger: Logger): void {
 }
 
 /** Fastify checks the path of a URL, and takes malformed percent-encoding in its query as it is. Runs after the hook of CORS. */
-function refuseMalformedUrls(server: FastifyInstance): void {
-  server.addHook('preParsing', ({ url }, _reply, _payload, done) => {
+function refuseMalformed(server: FastifyInstance): void {
+  server.addHook('preParsing', ({ url, raw }, _reply, _payload, done) => {
+    if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
+      done(new ProblemError('BAD_REQUEST', 'the request has no header Host; send one'));
+      return;
+    }
     try {
       if (url.includes('%')) decodeURIComponent(url);
       done();

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type Options, type SchemaObject } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import { parseTime } from '#board/time';
+import { nestsTooDeeply } from '#contracts';
 import { ProblemError } from './problems.js';
 
 const OPTIONS: Options = {
@@ -14,10 +15,20 @@ const OPTIONS: Options = {
 const inUrl = new Ajv({ ...OPTIONS, coerceTypes: true });
 const inBody = new Ajv(OPTIONS);
 
+/** JSON.parse reads any number of levels, but JSON.stringify would overflow the stack. */
+const MAX_LEVELS = 1_000;
+
 /** Compiles the schemas of routes for Fastify. Refuses a request that does not match: INVALID_REQUEST or UNKNOWN_PARAMETER. */
 export const compileRequestSchema: FastifySchemaCompiler<SchemaObject> = ({ schema, httpPart }) => {
   const validate = (httpPart === 'body' ? inBody : inUrl).compile(schema);
   return (value: unknown) => {
+    if (httpPart === 'body' && nestsTooDeeply(value as object, MAX_LEVELS))
+      return {
+        error: new ProblemError(
+          'INVALID_REQUEST',
+          `the body has more than ${MAX_LEVELS} levels of nesting`,
+        ),
+      };
     if (validate(value)) return { value };
     const [problem] = validate.errors ?? [];
     return { error: problem === undefined ? new Error('not valid') : refusal(problem) };

@@ -358,6 +358,8 @@ describe('a bad request', () => {
 
   const TOO_MANY = JSON.stringify({ playerIds: Array(1_001).fill('a') });
   const UNKNOWN = '{"playerIds":["a"],"wndow":"x"}';
+  const DEEP = '['.repeat(20_000) + ']'.repeat(20_000);
+  const SURROGATE = '{"playerIds":["a"],"where":{"region":"\\ud800"}}';
   it.each([
     ['', [400, 'INVALID_REQUEST', 'the body must be object']],
     ['[]', [400, 'INVALID_REQUEST', 'the body must be object']],
@@ -365,6 +367,8 @@ describe('a bad request', () => {
     ['{"playerIds":[1]}', [400, 'INVALID_REQUEST', 'playerIds.0 must be string, not 1']],
     [TOO_MANY, [400, 'INVALID_REQUEST', 'playerIds must NOT have more than 1000 items']],
     [UNKNOWN, [400, 'UNKNOWN_PARAMETER', 'no parameter "wndow"']],
+    [DEEP, [400, 'INVALID_REQUEST', 'the body has more than 1000 levels of nesting']],
+    [SURROGATE, [400, 'MALFORMED_VIEW', 'is not a view']],
     ['{', [400, 'BAD_REQUEST', 'not valid JSON']],
     ['{"__proto__":{}}', [400, 'BAD_REQUEST', 'not valid JSON']],
     [`"${'x'.repeat(1_100_000)}"`, [413, 'PAYLOAD_TOO_LARGE', 'too large']],
@@ -413,6 +417,8 @@ describe('a bad request', () => {
     };
     const malformed = await answerTo('NONSENSE\r\n\r\n');
     expect(malformed).toMatch(/^HTTP\/1.1 400 [^]*application\/problem\+json[^]*"BAD_REQUEST"/);
+    const anonymous = await answerTo('GET /v1/boards HTTP/1.1\r\nconnection: close\r\n\r\n');
+    expect(anonymous).toMatch(/^HTTP\/1.1 400 [^]*"detail":"the request has no header Host/);
     const long = await answerTo(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`);
     expect(long).toMatch(/^HTTP\/1.1 431 [^]*"code":"HEADERS_TOO_LARGE"/);
   });
