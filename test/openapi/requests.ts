@@ -62,7 +62,7 @@ const foreignName = fc.constantFrom(
 );
 
 /** A request that is right as HTTP; its values may be wrong. */
-function plannedArbitrary(operation: Operation, known: Known): fc.Arbitrary<TestRequest> {
+export function plannedArbitrary(operation: Operation, known: Known): fc.Arbitrary<TestRequest> {
   const { method, body: schema } = operation;
   const event = fc.constantFrom(...(known['events'] ?? []));
   const body =

@@ -1,0 +1,99 @@
+import assert from 'node:assert';
+import fc from 'fast-check';
+import { MAX_VIEWS_OF_AN_EVENT, parseView } from '#board';
+import { KeySpace, shardOf, type Boards, type EventEntry } from '#board-store';
+import { cloudEventHeaders, DEAD_LETTER_CODES, isId, SCORE_EVENT_TYPE } from '#contracts';
+import type { KafkaRecord } from '#kafka-batch';
+import type { ReadRecord } from '../../src/ingest/read-record.js';
+import { BASE_TIME } from '../model/arbitrary.js';
+import { editedArbitrary, editedBytesArbitrary } from './edits.js';
+import { DEFINITIONS, EVENT_TEXTS } from './inputs.js';
+
+/** The boards of all files, live. */
+export const BOARDS: Boards = {
+  live: new Map(
+    [...DEFINITIONS].map(([board, definition]) => [board, { board, generation: 'g', definition }]),
+  ),
+  building: new Set(),
+  removed: new Set(),
+  versions: [],
+};
+
+const { ce_id, ce_source, ...others } = cloudEventHeaders({
+  ...{ id: 'e-1', type: SCORE_EVENT_TYPE, source: '/games' },
+});
+const HEADERS = {
+  ...{ ce_id, ce_source, ...others },
+  ranklog_retry_of: 'ranklog.score-events/3/17',
+  ranklog_retry_timestamp: String(BASE_TIME),
+};
+
+const headerArbitrary = fc.constantFrom(...Object.entries(HEADERS)).chain(([name, value]) => {
+  const bytes = editedBytesArbitrary([value]);
+  const text = editedArbitrary([value]);
+  const list = fc.array(text, { maxLength: 3 });
+  return fc.tuple(fc.constant(name), fc.oneof(bytes, text, list, fc.constant(undefined)));
+});
+const headersArbitrary: fc.Arbitrary<KafkaRecord['headers']> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant({}) },
+  { weight: 1, arbitrary: fc.constant(HEADERS) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(headerArbitrary, { minLength: 1, maxLength: 4 })
+      .map((pairs) => Object.fromEntries(pairs)),
+  },
+);
+
+const timestampArbitrary = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(BASE_TIME) },
+  fc.constantFrom(0, -1, 2 ** 53 - 1, -(2 ** 53), Date.parse('9999-12-31T23:59:59.999Z')),
+);
+
+/** Records of the score topic whose values and headers are changes of valid ones. */
+export const recordArbitrary: fc.Arbitrary<KafkaRecord> = fc.record({
+  offset: fc.constant(0),
+  timestamp: timestampArbitrary,
+  key: fc.constant(null),
+  value: fc.oneof(
+    { weight: 99, arbitrary: editedBytesArbitrary(EVENT_TEXTS) },
+    fc.constantFrom(null, Buffer.alloc(0), Buffer.from('\uFEFF{}')),
+  ),
+  headers: headersArbitrary,
+});
+
+/** @throws unless the result of reading a record is an event that Redis can take, or a dead letter with a known reason */
+export function assertReadable({ entry, event }: ReadRecord): void {
+  if (entry.kind === 'none') return;
+  if (entry.kind === 'event') {
+    assertStorable(entry);
+    return;
+  }
+  assert(Object.hasOwn(DEAD_LETTER_CODES, entry.code), entry.code);
+  assert(entry.detail !== '' && entry.detail.isWellFormed(), entry.detail);
+  assert(Buffer.byteLength(entry.detail) <= 1_024, 'the detail is too long');
+  assert(event === undefined || isId(event.playerId));
+}
+
+const PREFIX = 'ranklog';
+const keys = new KeySpace(PREFIX);
+const SHARDS = 4;
+
+function assertStorable({ board, event }: EventEntry): void {
+  assert(isId(event.playerId) && (event.eventId === undefined || isId(event.eventId)));
+  assert(Number.isSafeInteger(event.occurredAt));
+  for (const value of event.values) assert(value === null || Number.isSafeInteger(value));
+  assert(event.views.length <= MAX_VIEWS_OF_AN_EVENT, 'too many views');
+  const shard = shardOf(board, SHARDS);
+  for (const { view } of event.views) {
+    parseView(view);
+    for (const key of keys.ofView(shard, 'g', view)) assertOurs(key, shard);
+  }
+  for (const key of keys.ofRoles(shard, board)) assertOurs(key, shard);
+}
+
+/** Redis Cluster takes what is in the first braces as the hash tag. */
+function assertOurs(key: string, shard: number): void {
+  assert(key.startsWith(`${PREFIX}:`), key);
+  assert.equal(/{(.*?)}/.exec(key)?.[1], String(shard));
+}
