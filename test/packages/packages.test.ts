@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { TestInstance } from '../support/instance.js';
+import { BuiltImage } from '../deploy/image.js';
 import { EmptyProject, output, pack } from './empty-project.js';
 
 const tarballs = mkdtempSync(path.join(tmpdir(), 'ranklog-tarballs-'));
@@ -302,5 +303,16 @@ describe('both libraries', () => {
     expect(map.sourcesContent.every((text) => typeof text === 'string' && text !== '')).toBe(true);
     const bundled = map.sources.some((source) => source.includes('node_modules'));
     expect(project.list(`${folder}/dist`).includes('THIRD-PARTY.txt')).toBe(bundled);
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('installs, builds and runs with nothing but what npm installs', async () => {
+    const image = new BuiltImage();
+    const env = { ...process.env, npm_config_prefer_offline: 'true' };
+    await image.build((command, cwd) => output('sh', ['-c', command], { cwd, env }));
+    const [node = '', ...args] = image.entrypoint();
+    expect(await output(node, [...args, '--version'])).toMatch(/^\d+\.\d+\.\d+\n$/);
+    image.remove();
   });
 });
