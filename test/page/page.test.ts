@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import getPort from 'get-port';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -223,6 +226,30 @@ describe('the page', () => {
     const letters = page.getByRole('region', { name: 'dead letters' });
     await letters.getByText('MISSING_DIMENSION').waitFor();
     await page.getByRole('region', { name: 'Builds' }).getByRole('progressbar').waitFor();
+    await page.close();
+  });
+
+  it('asks for a token, keeps it for the tab, and shows what its scopes allow', async () => {
+    const file = path.join(tmpdir(), `${instance.name}-tokens.yaml`);
+    const token = 'hunter2-hunter2-hunter2';
+    await writeFile(file, `- { name: page, token: ${token}, scopes: [read] }`);
+    const settings = { RANKLOG_HTTP_TOKENS: file, RANKLOG_HTTP_PORT: '0' };
+    Object.assign(instance.env, settings);
+    const { url: guarded } = await instance.start('--roles', 'query');
+    Object.assign(instance.env, { RANKLOG_HTTP_TOKENS: '', RANKLOG_HTTP_PORT: new URL(url).port });
+    await rm(file);
+    const page = await browser.newPage();
+    await page.goto(`${guarded}/${ALL}`);
+    for (const given of [`${token}-wrong`, token]) {
+      await page.getByText('UNAUTHORIZED').waitFor();
+      await page.getByLabel('Token').fill(given);
+      await page.getByRole('button', { name: 'Use this token' }).click();
+    }
+    await says(page, 'Live');
+    await producer.send([event('p-45', 90_000)]);
+    await until(async () => (await playerAt(page, 1)) === 'p-45', 'the row is first');
+    await page.goto(`${guarded}/#operations`);
+    await page.getByText('lacks the scope "operate"').waitFor();
     await page.close();
   });
 
