@@ -31,6 +31,8 @@ declare module 'kafkajs/src/broker/index.js' {
   }
   export default class Broker {
     readonly connectionPool: { send(request: ProtocolRequest): Promise<unknown> };
+    constructor(options: { connectionPool: object; logger: object });
+    isConnected(): boolean;
     lookupRequest(apiKey: number, definitions: object): (options: object) => ProtocolRequest;
     initProducerId(
       request: object,

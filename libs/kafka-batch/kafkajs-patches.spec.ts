@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kafka, logLevel, type EachBatchHandler, type EachBatchPayload } from 'kafkajs';
+import Broker from 'kafkajs/src/broker/index.js';
 import Cluster from 'kafkajs/src/cluster/index.js';
 import Batch from 'kafkajs/src/consumer/batch.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
@@ -18,6 +19,14 @@ const LOGGER = { namespace: () => LOGGER, debug: () => undefined, warn: () => un
 beforeAll(() => {
   patchKafkajs();
   patchKafkajs(); // a second call does nothing
+});
+
+it('a patched broker is connected once its versions are known', () => {
+  const connectionPool = { isConnected: () => true };
+  const broker = new Broker({ connectionPool, logger: LOGGER });
+  expect(broker.isConnected()).toBe(false);
+  broker.lookupRequest = () => () => ({ request: {}, response: {} });
+  expect(broker.isConnected()).toBe(true);
 });
 
 describe('a patched request queue', () => {

@@ -33,6 +33,7 @@ export function patchKafkajs(): void {
   checkQueuesOnlyWithRequests();
   discardPartialResponses();
   closeSilentConnections();
+  awaitVersions();
   retryLostCoordinatorLookups();
   rejectMissingOffsets();
   hideAbortedRecords();
@@ -125,6 +126,18 @@ async function closeConnection(connection: Connection): Promise<void> {
   connection.socket?.destroy();
   connection.rejectRequests(new KafkaJSConnectionError('No answer from the broker', { broker }));
   await connection.disconnect();
+}
+
+/**
+ * While a broker is asked for its versions, kafkajs takes it for connected, and a request of another caller fails with an error
+ * that ends a consumer. Here it counts as connected once they are known; others wait for that.
+ */
+function awaitVersions(): void {
+  replace(Broker.prototype, 'isConnected', (isConnected) => {
+    return function (this: Broker) {
+      return this.lookupRequest.name !== 'notInitializedLookup' && isConnected.call(this);
+    };
+  });
 }
 
 /**
