@@ -27,7 +27,6 @@ export function showValue(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
-/** The parts of a schema that errors use. */
 interface SchemaPart {
   readonly errorMessage?: string;
   readonly properties?: object;

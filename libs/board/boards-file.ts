@@ -6,7 +6,6 @@ import type { BoardDefinition } from './definition.js';
 import { BoardsFileError } from './errors.js';
 import { readBoard, type BoardText } from './read-board.js';
 
-/** The part of the schema that this file reads. */
 interface BoardsFileSchema {
   readonly properties: {
     boards: { additionalProperties: { properties: Record<string, { default?: unknown }> } };
@@ -34,10 +33,7 @@ function validator(): ValidateFunction {
     .compile(boardsFileSchema()));
 }
 
-/**
- * The boards of a YAML text with all defaults, in the order of the file (names that are whole numbers come first).
- * @throws BoardsFileError with all problems of the file
- */
+/** The boards of a YAML text with all defaults, in file order (whole numbers first). @throws BoardsFileError with all problems */
 export function parseBoardsFile(text: string, file: string): BoardDefinition[] {
   const { value, lineOf } = readYaml(text, file);
   const validate = validator();

@@ -5,7 +5,9 @@ import {
   windowName,
   type BoardDefinition,
   type Column,
+  type Interval,
   type Publish,
+  type Season,
   type Window,
 } from './definition.js';
 import { formatTime } from './time.js';
@@ -73,14 +75,13 @@ function columnText({ name, update, order, decimals, min, max, from }: Column) {
   return { name, update, order, decimals, min, max, from: sorted };
 }
 
-const WINDOW_FIELDS = ['kind', 'name', 'from', 'to', 'cron', 'start', 'keepMs'] as const;
-
 /** `"week"`, or an object for a window with more than a kind. */
 function windowText(window: Window) {
-  const fields: Partial<Record<(typeof WINDOW_FIELDS)[number], unknown>> = window;
-  const present = WINDOW_FIELDS.filter((field) => fields[field] !== undefined);
-  const entries = present.map((field) => [field, fields[field]] as const);
-  return present.length === 1 ? window.kind : Object.fromEntries(entries);
+  const { kind, ...rest } = window;
+  const { name, from, to, cron, start, keepMs }: Partial<Season & Omit<Interval, 'kind'>> = rest;
+  return keepMs === undefined && name === undefined
+    ? kind
+    : { kind, name, from, to, cron, start, keepMs };
 }
 
 /** undefined when all fields are at their defaults. */
@@ -97,10 +98,7 @@ function withoutDefaults<T extends object>(fields: T, defaults: T): Partial<T> {
   return Object.fromEntries(changed.map((name) => [name, fields[name]])) as Partial<T>;
 }
 
-/**
- * A definition in the fields of a boards file, with all defaults; parseBoardsFile reads it back as the same definition.
- * Optional fields without a default (`min`, `keep`, `deduplicate`) are left out when they are not set. Times are in UTC.
- */
+/** A definition in the fields of a boards file, with all defaults, for parseBoardsFile to read back. Times are in UTC. */
 export function boardFields(definition: BoardDefinition) {
   const { columns, ties, timeZone, windows, late, dimensions } = definition;
   const { maxViews, maxAheadMs, notAfter, deduplicateMs, publish } = definition;
@@ -161,9 +159,7 @@ const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
 
 /** In the largest unit that divides the duration, because the schema limits the number of digits. */
 function durationText(ms: number): string {
-  const [unit, span] = Object.entries(UNITS).find(([, length]) => ms > 0 && ms % length === 0) ?? [
-    'ms',
-    1,
-  ];
-  return `${ms / span}${unit}`;
+  const found = Object.entries(UNITS).find(([, length]) => ms > 0 && ms % length === 0);
+  const [unit, length] = found ?? ['ms', 1];
+  return `${ms / length}${unit}`;
 }

@@ -28,14 +28,10 @@ export class BoardsFileError extends BoardError {
 
 /** `boards.yaml:7: board "football", columns[1].update: "most" is not allowed; ...` */
 export function problemText({ file, line, board, field, reason }: BoardsFileProblem): string {
-  const place = [
-    ...(board === null ? [] : [`board "${board}"`]),
-    ...(field === null ? [] : [field]),
-  ];
-  return [`${file}:${line}`, ...(place.length === 0 ? [] : [place.join(', ')]), reason].join(': ');
+  const place = [board === null ? null : `board "${board}"`, field].filter((part) => part !== null);
+  return [`${file}:${line}`, place.join(', '), reason].filter((part) => part !== '').join(': ');
 }
 
-/** A text that is not in the form of formatView. */
 export class MalformedViewError extends BoardError {
   constructor(readonly text: string) {
     super(

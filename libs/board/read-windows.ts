@@ -6,7 +6,6 @@ import { suggestion } from './suggestion.js';
 import { EARLIEST_TIME, LATEST_TIME } from './time.js';
 import { cronFrom } from './windows.js';
 
-/** A window that the schema has checked. */
 export type WindowText =
   | 'all'
   | CalendarWindow

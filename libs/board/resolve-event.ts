@@ -26,10 +26,7 @@ export type EventResolution =
   | { readonly ok: true; readonly event: ResolvedEvent }
   | { readonly ok: false; readonly code: EventRejectionCode; readonly detail: string };
 
-/**
- * Translates an event into the terms of a board, or says why it can never be applied. Pure: the result depends on the
- * log and the definition only. `recordTimestamp` (ms) is that of the Kafka record and replaces a missing `occurredAt`.
- */
+/** An event in the terms of a board, or why it can never be applied. Pure. `recordTimestamp` (ms) replaces a missing `occurredAt`. */
 export function resolveEvent(
   definition: BoardDefinition,
   input: ScoreInput,

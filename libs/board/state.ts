@@ -4,8 +4,7 @@ import { formatDecimal } from './decimal.js';
 /**
  * The value and the time of each column of one player in one view.
  * Values are in *sort direction*: minor units, negated for `desc` columns, so that smaller is always better.
- * `settled` is false for a `sum` whose deltas so far were all 0: its time is that of the earliest event. A
- * settled `sum` has the time of its latest delta other than 0.
+ * The time of a `sum` is that of its latest delta other than 0; while it has none (not `settled`), that of its earliest event.
  */
 export type PlayerState = readonly ColumnState[];
 export interface ColumnState {

@@ -14,10 +14,7 @@ const CYCLE_MS = 146_097 * 86_400_000;
 let lastText = '';
 let lastTime: number | undefined;
 
-/**
- * The ms since 1970 of an RFC 3339 time with a zone, in the years 0001 to 9999; undefined for any other text.
- * Digits beyond ms are cut, not rounded. Leap seconds (:60) are refused: ms since 1970 have no value for them.
- */
+/** The ms since 1970 of an RFC 3339 time with a zone, in the years 0001 to 9999. Cuts digits beyond ms; refuses leap seconds (:60). */
 export function parseTime(text: string): number | undefined {
   if (lastText !== text) [lastText, lastTime] = [text, readTime(text)];
   return lastTime;

@@ -29,10 +29,7 @@ const END_OF_TIME = LATEST_TIME + 1;
 /** How many spans a WindowFinder caches at most: about 11 years of days. */
 const MAX_CACHED_SPANS = 4_096;
 
-/**
- * For each window of the board, the instance that contains a time; undefined if there is none.
- * Cost: a binary search per window. An instance that is not cached costs a calendar or, much slower, a cron calculation.
- */
+/** For each window, its instance that contains a time, if any. Cost: a binary search; much more for an instance that is not cached. */
 export function windowsAt(
   definition: BoardDefinition,
   time: number,
@@ -215,10 +212,7 @@ function timeWithin(window: Window, text: string, timeZone: string): number | un
   }
 }
 
-/**
- * Noon of a day well inside the day, week, month or year that a text names. On the clocks of some zones, the years 0001
- * to 9999 of UTC begin in year 0 or end in year 10000. @throws RangeError
- */
+/** Noon of a day well inside what a text names: in some zones, the years 0001 to 9999 of UTC reach into 0 or 10000. @throws RangeError */
 function dateWithin(kind: CalendarWindow, text: string, timeZone: string): number {
   const [, digits = '', rest = ''] = /^(\d{4,5})(-.+)?$/.exec(text) ?? [];
   const year = digits.length === 5 ? `+0${digits}` : digits;
