@@ -1,5 +1,3 @@
-import { isPlainObject } from './values.js';
-
 export type Schema = Readonly<Record<string, unknown>>;
 
 export interface Check {
@@ -10,7 +8,6 @@ export interface Check {
   readonly isOptional?: true;
 }
 
-/** The schemas of named checks. */
 export const SCHEMAS: Record<string, Schema> = {};
 
 function named(name: string, { problem, schema }: Check): Check {
@@ -28,10 +25,14 @@ export function namedRule(name: string, ...[holds, allowed, schema]: Parameters<
   return named(name, rule(holds, allowed, { description, ...schema }));
 }
 
+/** A JSON object: not an array, not null. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 export const TEXT = rule((value) => typeof value === 'string', 'a string', { type: 'string' });
 export const OBJECT = rule(isPlainObject, 'an object', { type: 'object' });
 
-/** A safe integer of at least `minimum`. */
 export function count(minimum: number): Check {
   const holds = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= minimum;
   const schema = { type: 'integer', minimum, maximum: Number.MAX_SAFE_INTEGER };

@@ -19,10 +19,7 @@ export function cloudEventHeaders(event: { id: string; type: string; source: str
   };
 }
 
-/**
- * Why, by its headers, a record can't be a JSON score event; undefined if it can. A record without headers can. `ce_type`
- * is checked even if it is the only header.
- */
+/** Why, by its headers, a record can't be a JSON score event; undefined if it can. `ce_type` is checked even if it is the only header. */
 export function cloudEventProblem(headers: RecordHeaders): Rejection | undefined {
   const unsupported = (detail: string) => ({ code: 'UNSUPPORTED_CLOUDEVENT', detail }) as const;
   const contentType = headerText(headers, 'content-type')?.toLowerCase().split(';')[0]?.trim();

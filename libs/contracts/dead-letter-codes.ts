@@ -1,7 +1,4 @@
-/**
- * Every reason for which a record becomes a dead letter: what is wrong, and what to do.
- * docs/reference/dead-letters.md has the same list (test: libs/contracts/dead-letter-codes.spec.ts).
- */
+/** Every reason for a dead letter: what is wrong, and what to do. A spec compares docs/reference/dead-letters.md. */
 export const DEAD_LETTER_CODES = {
   EMPTY_VALUE:
     'The record has no value (null or empty). Do not send tombstones to the score topic.',

@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { parseTime, type ScoreInput } from '#board';
+import { isPlainObject } from './checks.js';
 import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { exactDeltas } from './exact-deltas.js';
 import type { RawRecord } from './record.js';
 import { decodeRetry, type RetriedRecord } from './retry.js';
 import { SCORE_EVENT_FIELDS, scoreEventProblem, type ScoreEvent } from './score-event.js';
-import { isPlainObject, quote, show } from './values.js';
+import { quote, show } from './values.js';
 
 /** A score event with numbers as decimal texts and the time in ms since 1970. */
 export interface DecodedScoreEvent extends ScoreInput {
@@ -47,7 +48,8 @@ export function decodeText(text: string, defaults: Defaults = {}): ScoreEventDec
     return reject('NOT_AN_OBJECT', `the value is ${show(value)}, not an object`);
   if (nestsTooDeeply(value, MAX_LEVELS))
     return reject('NESTED_TOO_DEEPLY', `the value has more than ${MAX_LEVELS} levels of nesting`);
-  dropNulls(value);
+  // Many serialisers write null for an absent optional field.
+  for (const field of SCORE_EVENT_FIELDS) if (value[field] === null) value[field] = undefined;
   for (const name in defaults) value[name] ??= defaults[name as keyof ScoreEvent];
   const problem = scoreEventProblem(value);
   if (problem !== undefined) return { ok: false, ...problem };
@@ -70,13 +72,10 @@ export function nestsTooDeeply(value: object, levelsLeft: number): boolean {
 }
 
 function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {
-  if ((event.delta === undefined) === (event.deltas === undefined))
-    return reject(
-      'DELTA_OR_DELTAS',
-      event.delta === undefined
-        ? 'the event has neither delta nor deltas; send one of them'
-        : 'the event has both delta and deltas; send one of them',
-    );
+  if ((event.delta === undefined) === (event.deltas === undefined)) {
+    const found = event.delta === undefined ? 'neither delta nor deltas' : 'both delta and deltas';
+    return reject('DELTA_OR_DELTAS', `the event has ${found}; send one of them`);
+  }
   const numbers = exactDeltas(event, text);
   if (typeof numbers === 'string') return reject('INVALID_NUMBER', numbers);
   const { board, playerId, eventId, attributes = {} } = event;
@@ -88,11 +87,6 @@ function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {
 }
 
 type Mutable<T> = { -readonly [F in keyof T]: T[F] };
-
-/** Makes fields with null absent: many serialisers write null for an absent optional field. */
-function dropNulls(value: Record<string, unknown>): void {
-  for (const field of SCORE_EVENT_FIELDS) if (value[field] === null) value[field] = undefined;
-}
 
 function reject(code: DeadLetterCode, detail: string): ScoreEventDecoding {
   return { ok: false, code, detail };

@@ -11,7 +11,7 @@ import { absentOr, count, nullOr, objectOf, OBJECT } from './checks.js';
 import { DEFINITION_RECORD_TYPE } from './cloud-events.js';
 import type { RawRecord } from './record.js';
 import { ResultContract } from './result-contract.js';
-import { ID, STARTS } from './rules.js';
+import { ID, STARTS } from './values.js';
 
 /** The key of the record with the settings of the ranklog. No board name has a control character. */
 export const IDENTITY_KEY = '\u0000identity';

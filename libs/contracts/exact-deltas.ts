@@ -3,10 +3,7 @@ import { parse as parseLossless } from 'lossless-json';
 import type { ScoreEvent } from './score-event.js';
 import { hasSafeDigits, MAX_NUMBER_DIGITS } from './values.js';
 
-/**
- * Matches if a JSON text can contain a number whose text JSON.parse loses: with an exponent, with so many digits that it is
- * rounded, or so small that String writes it with an exponent.
- */
+/** Matches if a JSON text can have a number whose text JSON.parse loses: with an exponent, too many digits, or below 1e-6. */
 const INEXACT_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE]|0\.0{6})/;
 
 /** The name under which `delta` is kept, as if it were one of `deltas`. */

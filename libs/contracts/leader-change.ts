@@ -3,7 +3,7 @@ import { LEADERS_CHANGED_TYPE } from './cloud-events.js';
 import { causeId, type RawRecord, type Source } from './record.js';
 import { ResultContract } from './result-contract.js';
 import { LEADER, MOVED_PLAYER, SOURCE, type Leader, type MovedPlayer } from './result-parts.js';
-import { ID, TIME } from './rules.js';
+import { ID, TIME } from './values.js';
 
 /** A player who entered the top N. */
 export type EnteredLeader = Pick<Leader, 'playerId' | 'rank'>;

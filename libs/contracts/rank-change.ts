@@ -9,7 +9,7 @@ import {
   type MovedPlayer,
   type RankPlacing,
 } from './result-parts.js';
-import { ID, TIME } from './rules.js';
+import { ID, TIME } from './values.js';
 
 /** The change of a player's place in one view. */
 export interface RankMovement {
@@ -60,10 +60,7 @@ const contract = new ResultContract<RankChange>(
   }),
 );
 
-/**
- * The record of a rank change: keyed by player id, with CloudEvents headers and an id from its cause. `changes` is JSON.
- * Stringifies texts alone: objects would take twice as long, for each event.
- */
+/** The record of a rank change, keyed by player id. `changes` is JSON. Stringifies texts alone: objects would take twice as long. */
 export function encodeRankChange(
   change: Omit<RankChange, 'changes' | 'eventId'> & { readonly eventId?: string | undefined },
   changes: string,

@@ -1,6 +1,6 @@
 import { absentOr, count, objectOf, TEXT } from './checks.js';
 import type { Source } from './record.js';
-import { COLUMNS, ID } from './rules.js';
+import { COLUMNS, ID } from './values.js';
 
 export const SOURCE = objectOf<Source>('Source', {
   topic: TEXT,

@@ -8,7 +8,6 @@ export type RetriedRecord = Omit<TimedSource, 'topic'>;
 /** Headers of a retry. They have a value for each record before it, the original first: its id, and its timestamp. */
 const [IDS, TIMES] = ['ranklog_retry_of', 'ranklog_retry_timestamp'] as const;
 
-/** The headers of the retry of a record with these headers. */
 export function retryHeaders(headers: RecordHeaders, source: TimedSource) {
   return {
     [IDS]: [...texts(headers, IDS), causeId(source)],

@@ -1,14 +1,17 @@
-import { absentOr, objectOf, type Check } from './checks.js';
+import { absentOr, isPlainObject, objectOf, type Check } from './checks.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
-import { ATTRIBUTES, DELTA, DELTAS, ID, TIME } from './rules.js';
 import {
+  ATTRIBUTES,
+  DELTA,
+  DELTAS,
+  ID,
   isAttributeText,
   isAttributeValue,
   isDelta,
   isId,
-  isPlainObject,
   MAX_ATTRIBUTE_VALUES,
   show,
+  TIME,
   type AttributeValue,
 } from './values.js';
 

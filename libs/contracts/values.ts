@@ -1,11 +1,12 @@
-import { isDecimal } from '#board';
+import { DECIMAL, isDecimal, isEventTime, MAX_DECIMAL_LENGTH } from '#board';
+import { isPlainObject, namedRule } from './checks.js';
 
-export const MAX_ID_BYTES = 128;
-export const MAX_ATTRIBUTE_BYTES = 256;
+const MAX_ID_BYTES = 128;
+const MAX_ATTRIBUTE_BYTES = 256;
 /** How many values an event can have for one attribute. */
 export const MAX_ATTRIBUTE_VALUES = 64;
 /** How many inputs an event can name. */
-export const MAX_DELTAS = 64;
+const MAX_DELTAS = 64;
 /** How many significant digits a JSON number can have: a double holds all decimals of up to 15. */
 export const MAX_NUMBER_DIGITS = 15;
 
@@ -38,11 +39,6 @@ export function isAttributeText(value: unknown): value is string {
   return isText(value, MAX_ATTRIBUTE_BYTES);
 }
 
-/** A JSON object: not an array, not null. */
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isText(value: unknown, maxBytes: number): value is string {
   if (typeof value !== 'string' || value.length === 0 || value.length > maxBytes) return false;
   if (PRINTABLE_ASCII.test(value)) return true;
@@ -57,7 +53,6 @@ export function isDelta(value: unknown): value is string | number {
   return typeof value === 'number' && Number.isFinite(value) && hasSafeDigits(String(value));
 }
 
-/** 1 to 64 values by input. */
 export function isDeltas(value: unknown): value is Record<string, string | number> {
   if (!isPlainObject(value)) return false;
   let count = 0;
@@ -75,9 +70,9 @@ export function isColumns(value: unknown): value is Record<string, string> {
   );
 }
 
-export const PARTITION = /^(0|[1-9]\d{0,9})$/;
+const PARTITION = /^(0|[1-9]\d{0,9})$/;
 
-export function isStarts(value: unknown): value is Record<string, number> {
+function isStarts(value: unknown): value is Record<string, number> {
   return (
     isPlainObject(value) &&
     Object.entries(value).every(
@@ -96,6 +91,62 @@ export function hasSafeDigits(text: string): boolean {
     .replace(/^0+|0+$/g, '');
   return digits.length <= MAX_NUMBER_DIGITS;
 }
+
+// JSON Schema can't count bytes or significant digits, so the schemas allow some values that are too long.
+const text = (maxLength: number) => ({
+  type: 'string',
+  minLength: 1,
+  maxLength,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+});
+const id = text(MAX_ID_BYTES);
+const attribute = text(MAX_ATTRIBUTE_BYTES);
+const attributes = { type: 'array', items: attribute, maxItems: MAX_ATTRIBUTE_VALUES };
+const decimal = { type: 'string', maxLength: MAX_DECIMAL_LENGTH, pattern: DECIMAL.source };
+const number = { anyOf: [decimal, { type: 'number' }] };
+const byName = (values: object, names: object) => ({
+  type: 'object',
+  propertyNames: names,
+  additionalProperties: values,
+});
+
+const NUMBER = `a decimal string such as "12" or "-0.5" (no exponent, no spaces), or a JSON number of at most ${MAX_NUMBER_DIGITS} significant digits; send larger numbers as a string`;
+
+export const ID = namedRule(
+  'Id',
+  isId,
+  `a string of 1 to ${MAX_ID_BYTES} bytes of UTF-8 without control characters or lone surrogates`,
+  id,
+);
+export const DELTA = namedRule('Delta', isDelta, NUMBER, number);
+export const DELTAS = namedRule(
+  'Deltas',
+  isDeltas,
+  `an object with values for 1 to ${MAX_DELTAS} inputs, each ${NUMBER}`,
+  { ...byName(number, id), minProperties: 1, maxProperties: MAX_DELTAS },
+);
+export const TIME = namedRule(
+  'Time',
+  isEventTime,
+  'an RFC 3339 time with a zone, years 0001 to 9999, such as "2026-11-20T09:00:00.123Z"',
+  { type: 'string', format: 'date-time' },
+);
+export const ATTRIBUTES = namedRule(
+  'Attributes',
+  isAttributes,
+  `an object of strings, or of lists of up to ${MAX_ATTRIBUTE_VALUES} strings; each name has 1 to ${MAX_ID_BYTES} bytes, each string 1 to ${MAX_ATTRIBUTE_BYTES}, and neither has control characters or lone surrogates`,
+  byName({ anyOf: [attribute, attributes] }, id),
+);
+export const COLUMNS = namedRule('Columns', isColumns, 'an object of decimal strings by column', {
+  type: 'object',
+  additionalProperties: decimal,
+});
+export const STARTS = namedRule(
+  'Starts',
+  isStarts,
+  'an object of offsets by partition, such as {"0":12}',
+  byName({ type: 'integer', minimum: 0 }, { pattern: PARTITION.source }),
+);
 
 const MAX_SHOWN_CHARACTERS = 80;
 const MAX_SHOWN_NAMES = 5;
