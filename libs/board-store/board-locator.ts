@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { NoInstanceError, NoSuchViewError } from '#board';
+import { NoInstanceError, NoSuchViewError, type BoardDefinition } from '#board';
 import { BUILDING, liveBoardOf, readBoards } from './boards.js';
 import {
   BoardBuildingError,
@@ -10,7 +10,7 @@ import {
 } from './errors.js';
 import type { Boards } from './generation-types.js';
 import { shardOf, type KeySpace } from './keys.js';
-import { MOVED } from './scripts.js';
+import { MOVED, type ReadReply } from './scripts.js';
 import type { LiveBoard } from './types.js';
 
 /** A read gives up when so many of its calls have named outdated generations: builds are too slow for that. */
@@ -56,20 +56,22 @@ export class BoardLocator {
   }
 
   /** Calls a script with the board's generation, again while it names another one. @throws ListingInterruptedError if pinned */
-  async read<Reply extends string[] | string, Asked>(
+  async read<Reply extends ReadReply | string[], Asked>(
     board: string,
-    call: (located: Located) => Promise<[Reply, Asked]>,
+    ask: (definition: BoardDefinition) => Asked,
+    call: (located: Located, asked: Asked) => Promise<Reply>,
   ): Promise<[Reply, Located, Asked]> {
     for (let attempt = 1; ; attempt++) {
       const cached = this.#found.get(board);
       const located = cached ?? (await this.locate(board));
       try {
-        const [reply, asked] = await call(located);
-        if (reply[0] !== MOVED) return [reply, located, asked];
+        const asked = ask(located.definition);
+        const reply = await call(located, asked);
+        if (!Array.isArray(reply) || String(reply[0]) !== MOVED) return [reply, located, asked];
         if (this.isPinned && this.generation === undefined)
           throw new ListingInterruptedError(board);
         if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
-        this.#follow(board, located.shard, reply);
+        this.#follow(board, located.shard, reply.map(String));
       } catch (error) {
         // The cached definition may be outdated; only the live one shows that there is no such view or column.
         const isRefused = [NoSuchViewError, NoInstanceError, InvalidReadError].some(
@@ -93,7 +95,7 @@ export class BoardLocator {
   }
 
   /** Caches the generation that a script returned; undefined for none. @throws BoardBuildingError */
-  #follow(board: string, shard: number, reply: readonly string[] | string): Located | undefined {
+  #follow(board: string, shard: number, reply: readonly string[]): Located | undefined {
     const [, generation = '', text = '', starts] = reply;
     this.#found.delete(board);
     if (generation === BUILDING) throw new BoardBuildingError(board);
@@ -103,7 +105,6 @@ export class BoardLocator {
     return located;
   }
 
-  /** Calls lua/commands/views-9.lua. */
   viewsFrom(place: Position, cursor: string): Promise<string[]> {
     const own = [this.keys.expiries(place.shard, place.generation)];
     return this.redis.ranklogViews(...this.arguments(place, own), cursor);

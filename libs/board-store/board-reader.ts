@@ -58,7 +58,7 @@ const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
 export interface ReaderOptions {
   readonly redis: Redis;
   /** RANKLOG_REDIS_PREFIX of the service; by default `ranklog`. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** A snapshot to read instead of live generations. */
   readonly generation?: string | undefined;
 }
@@ -298,32 +298,33 @@ export class BoardReader implements ViewReads {
     viewOf: (definition: BoardDefinition) => Asked,
     call: (args: PlaceArguments, live: BoardDefinition, asked: Asked) => Promise<ReadReply>,
   ): Promise<[PlacesReply, BoardDefinition, Asked]> {
-    const [reply, { definition }, found] = await this.#boards.read(board, async (located) => {
-      const { shard, generation, definition } = located;
-      const asked = viewOf(definition);
-      const args = [
-        ...this.#boards.arguments(located, this.#keys.ofView(shard, generation, asked.view)),
-        ...[asked.view, asked.expiresAt ?? '-', definition.columns.length],
-        ...[REACH_TIME_WIDTH[definition.ties], asked.dense === true ? 1 : 0],
-      ] as const;
-      const reply = await call(args, definition, asked);
-      const isList = Array.isArray(reply);
-      const texts = isList ? reply.map((part) => part.toString()) : reply.toString();
-      return [texts, { asked, states: isList ? reply[1] : undefined }];
-    });
-    const { asked, states = Buffer.alloc(0) } = found;
-    if (typeof reply === 'string')
+    const [reply, { definition }, asked] = await this.#boards.read(
+      board,
+      viewOf,
+      (located, found) => {
+        const { shard, generation, definition } = located;
+        const args = [
+          ...this.#boards.arguments(located, this.#keys.ofView(shard, generation, found.view)),
+          ...[found.view, found.expiresAt ?? '-', definition.columns.length],
+          ...[REACH_TIME_WIDTH[definition.ties], found.dense === true ? 1 : 0],
+        ] as const;
+        return call(args, definition, found);
+      },
+    );
+    if (!Array.isArray(reply))
       throw new ExpiredViewError(board, asked.view, asked.expiresAt ?? Infinity, Number(reply));
-    const words = reply[0]?.split('\n') ?? [];
+    const [lines = '', states = Buffer.alloc(0)] = reply;
+    const words = lines.toString().split('\n');
     return [{ words, states: readStates(states, definition.columns.length) }, definition, asked];
   }
 
   /** Reads one step of a listing, then the sizes of its views. A view that is swept in between has size 0 and is left out. */
   async #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
-    const [reply, { shard, generation }] = await this.#boards.read(board, async (located) => [
-      await this.#boards.viewsFrom(located, cursor),
-      undefined,
-    ]);
+    const [reply, { shard, generation }] = await this.#boards.read(
+      board,
+      () => undefined,
+      (located) => this.#boards.viewsFrom(located, cursor),
+    );
     const step = viewsStepOf(reply, generation);
     const sizes = await Promise.all(
       step.views.map(({ view }) => this.#redis.zcard(this.#keys.ranking(shard, generation, view))),

@@ -54,10 +54,7 @@ export class BoardStore extends ShardedStore {
     await this.boards();
   }
 
-  /**
-   * Claims each shard for this ranklog. With `moves`, also claims the shards of another ranklog, whose next apply calls are then
-   * refused. The caller must know that it has as many shards. @throws OtherIdentityError
-   */
+  /** Claims each shard for this ranklog; with `moves`, also those of another one with as many shards. @throws OtherIdentityError */
   async claim({ moves = false } = {}): Promise<void> {
     const { keys, redis } = this;
     if (!moves) await this.check();
@@ -97,7 +94,10 @@ export class BoardStore extends ShardedStore {
         keys.removed(shard),
         ofShard.length,
         ...ofShard.flatMap((definition) => {
-          return registration(definition, current.get(definition.board), begins);
+          const { board } = definition;
+          const { starts, since } = current.get(board) ?? { starts: begins, since: 0 };
+          const text = startsText(starts?.size === 0 ? undefined : starts);
+          return [board, definitionHash(definition), definitionText(definition), text, since];
         }),
         ...removed.filter(isHere).map(({ board }) => board),
       );
@@ -202,20 +202,4 @@ export class BoardStore extends ShardedStore {
     const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
     return { used: bytes('used_memory'), most: bytes('maxmemory') };
   }
-}
-
-/** The arguments of lua/commands/register-7.lua for a board. */
-function registration(
-  definition: BoardDefinition,
-  current: DefinitionRecord | undefined,
-  begins: Starts,
-): (string | number)[] {
-  const { starts, since } = current ?? { starts: begins, since: 0 };
-  return [
-    definition.board,
-    definitionHash(definition),
-    definitionText(definition),
-    startsText(starts?.size === 0 ? undefined : starts),
-    since,
-  ];
 }

@@ -11,10 +11,7 @@ export const BUILDING = '-';
 /** The field of `live` that holds the version of the pointers (lua/includes/shard.lua). No board has this name. */
 export const VERSION = '';
 
-/**
- * Reads the boards of all shards: the pointers, and the definitions of the generations that they point to. Leaves out a board
- * whose definition is missing, as Redis has lost it. Returns `known` itself if no version has changed since.
- */
+/** Reads the boards of all shards but those whose definition Redis has lost. Returns `known` itself if no version has changed. */
 export async function readBoards(
   redis: Redis,
   keys: KeySpace,

@@ -12,7 +12,6 @@ export class ByteWriter {
     this.#at = 0;
   }
 
-  /** What was written since `clear`. */
   copy(): Buffer {
     return Buffer.from(this.#bytes.subarray(0, this.#at));
   }
@@ -22,7 +21,6 @@ export class ByteWriter {
     this.#at = this.#bytes.writeDoubleBE(value, this.#at);
   }
 
-  /** @throws RangeError for a larger number */
   uint16(value: number): void {
     this.#reserve(2);
     this.#at = this.#bytes.writeUInt16BE(value, this.#at);

@@ -27,8 +27,7 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Begins a resync: until its end, the shard refuses all apply calls. Takes a lease of `ms` ms (`renew`, `release`), during which
-   * no other process begins one.
+   * Begins a resync: until its end, the shard refuses all apply calls. Takes a lease of `ms` ms (`renew`, `release`).
    * Returns undefined if the continuity of the shard is no longer `seen`, or another process holds the lease.
    */
   async beginResync(
@@ -104,7 +103,19 @@ export class ContinuityStore extends ShardedStore {
 
   /** Partitions below their recovery targets, sorted by shard and partition. Cost: two requests per shard. */
   async recoveryTargets(): Promise<RecoveryTarget[]> {
-    return (await this.perShard((shard) => this.#recoveringIn(shard))).flat();
+    const found = await this.perShard(async (shard) => {
+      const [targets, appliedOffsets] = await Promise.all([
+        this.redis.hgetall(this.keys.recoveryTargets(shard)),
+        this.redis.hgetall(this.keys.appliedOffsets(shard)),
+      ]);
+      return Object.entries(targets).map(([partition, target]) => ({
+        shard,
+        partition: Number(partition),
+        target: Number(target),
+        applied: Number(appliedOffsets[partition] ?? -1) + 1,
+      }));
+    });
+    return found.flatMap((targets) => targets.sort((a, b) => a.partition - b.partition));
   }
 
   async lastRecord(partition: number): Promise<RecordIdentity | undefined> {
@@ -123,21 +134,6 @@ export class ContinuityStore extends ShardedStore {
   /** For checkedRecord. The last applied record can't reveal a recreated topic if it already comes from the new log. */
   async storeCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
     await this.redis.hset(this.keys.checkedRecords(), String(partition), recordText(record));
-  }
-
-  async #recoveringIn(shard: number): Promise<RecoveryTarget[]> {
-    const [targets, appliedOffsets] = await Promise.all([
-      this.redis.hgetall(this.keys.recoveryTargets(shard)),
-      this.redis.hgetall(this.keys.appliedOffsets(shard)),
-    ]);
-    return Object.entries(targets)
-      .map(([partition, target]) => ({
-        shard,
-        partition: Number(partition),
-        target: Number(target),
-        applied: Number(appliedOffsets[partition] ?? -1) + 1,
-      }))
-      .sort((a, b) => a.partition - b.partition);
   }
 }
 

@@ -1,10 +1,8 @@
 import { BoardError, formatTime } from '#board';
 import type { Identity } from './types.js';
 
-/** An error of the store. */
 export abstract class BoardStoreError extends BoardError {}
 
-/** A read of a board whose first generation is being built. */
 export class BoardBuildingError extends BoardStoreError {
   constructor(readonly board: string) {
     super(
@@ -60,7 +58,6 @@ export class ExpiredViewError extends BoardStoreError {
 /** A read with an argument that is no such value, or does not fit the board: a rank, a limit, a cursor, a column. */
 export class InvalidReadError extends BoardStoreError {
   constructor(
-    /** The name of the argument. */
     readonly argument: string,
     problem: string,
   ) {

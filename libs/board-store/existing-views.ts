@@ -33,15 +33,13 @@ const PAGE = 10_000;
 /** Reads a reply of lua/commands/views-9.lua; leaves out expired views. */
 export function viewsStepOf(reply: readonly string[], generation: string) {
   const [stale, server = '', cursor = '', clockText = '', floor, ...words] = reply;
-  const clock = clockText === '' ? null : Number(clockText);
+  const clock = clockText === '' ? -Infinity : Number(clockText);
   const views = rowsOf(words, 3).map(([view = '', version = '', end]) => ({
     view,
     version: Math.max(Number(version), Number(floor ?? 0)),
     expiresAt: end === '' ? null : Number(end),
   }));
-  const existing = views.filter(
-    ({ expiresAt }) => expiresAt === null || clock === null || expiresAt > clock,
-  );
+  const existing = views.filter(({ expiresAt }) => expiresAt === null || expiresAt > clock);
   return { generation, server, cursor, stale: Number(stale) === 1, views: existing };
 }
 

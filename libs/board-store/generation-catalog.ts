@@ -7,7 +7,6 @@ import { heldLease } from './lease-store.js';
 import { refusalOf } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 
-/** The most views of a discarded generation that one step deletes. */
 const VIEWS_PER_STEP = 100;
 
 /** The generations in Redis. Discards unneeded ones, and frees their memory. */
@@ -25,16 +24,13 @@ export class GenerationCatalog extends ShardedStore {
     return false;
   }
 
-  /**
-   * Discards the shadow of a killed build, verify or snapshot and returns its board; undefined if no shadow has this id.
-   * The shadow of a rollback counts as the previous generation. @throws LeaseHeldError while a process works on it
-   */
+  /** Discards the shadow of a killed build, verify or snapshot; returns its board, if it exists. @throws LeaseHeldError if it is in use */
   async discardShadow(generation: string): Promise<string | undefined> {
     for (const shard of this.allShards) {
       const shadows = await this.redis.hgetall(this.keys.shadows(shard));
       for (const [board, entry] of Object.entries(shadows)) {
         const [id, purpose] = entry.split(' ');
-        if (id !== generation || purpose === 'rollback') continue;
+        if (id !== generation || purpose === 'rollback') continue; // that of a rollback counts as previous
         const reply = await this.#discard(shard, { from: 'shadow', board, generation });
         if (refusalOf(reply) === 'leaseHeld')
           throw (await heldLease(this.redis, this.keys.lease(shard, board), board)).error;

@@ -1,4 +1,4 @@
-import { definitionHash, definitionText, type BoardDefinition } from '#board';
+import { definitionHash, definitionText } from '#board';
 import {
   BUILDING,
   liveBoardOf,
@@ -28,14 +28,10 @@ import type {
 } from './generation-types.js';
 import { refusalOf, type CatchUpReply } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
-import type { Starts } from './types.js';
 
 /** A shadow to begin; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
-export interface NewShadow {
-  readonly definition: BoardDefinition;
+export interface NewShadow extends Pick<Shadow, 'definition' | 'starts' | 'ends'> {
   readonly purpose: Exclude<ShadowPurpose, 'rollback'>;
-  readonly starts?: Starts;
-  readonly ends?: Starts;
   readonly asOf?: number;
 }
 
@@ -45,15 +41,9 @@ export interface Promotion {
   readonly previous?: string;
 }
 
-/**
- * Generations other than the live one. A shadow is begun, brought to the live applied offsets, and in the same atomic step promoted
- * or compared. Every write needs the board's lease; every method may be repeated.
- */
+/** Generations other than the live one. Every write needs the lease of the board; every method may be repeated. */
 export class GenerationStore extends ShardedStore {
-  /**
-   * The live generation of each board as last read: reading it for each call would cost a request. The scripts refuse a call that
-   * names an outdated one. It is read again for each shadow, as other processes may have moved the pointer.
-   */
+  /** The live generations as last read, to save requests. Scripts refuse an outdated one, and each shadow reads it again. */
   readonly #believed = new Map<string, string>();
 
   /** The shadow of a board, also that of a killed process. */
@@ -132,7 +122,6 @@ export class GenerationStore extends ShardedStore {
     await this.#move(lease, { from: 'shadow', to: 'discarded', generation });
   }
 
-  /** Applies stretches to a shadow, up to the live applied offsets. */
   async catchUp(
     lease: Lease,
     shadow: Shadow,

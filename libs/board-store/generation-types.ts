@@ -1,6 +1,5 @@
 import type { EventEntry, LiveBoard, Starts } from './types.js';
 
-/** The boards of all shards. */
 export interface Boards {
   readonly live: ReadonlyMap<string, LiveBoard>;
   /** Boards without a live generation: their first one is being built. */
@@ -90,23 +89,18 @@ export interface Difference {
     | 'eventIds' // the event ids of a partition
     | 'appliedOffset'; // a live applied offset beyond the end of the log: nothing can be compared
   readonly playerId?: string;
-  /** For differences of event ids. */
   readonly partition?: number;
   readonly expected?: string;
   readonly found?: string;
 }
 
-/**
- * The number of events that were refused for `maxViews`: `expected` by the shadow, `found` by the live board. How the partitions
- * interleave decides which events are refused, so the two boards may differ if either has refused events.
- */
+/** Events refused for `maxViews`, by the shadow and by the live board. The order of partitions decides which, so these may differ. */
 export interface TooManyViews {
   readonly expected: number;
   readonly found: number;
 }
 
 export interface ComparisonStep {
-  /** Missing at the end of the comparison. */
   readonly next?: ComparisonCursor;
   readonly compared: number;
   /** The number of the shadow's places that the step compared; 0 if it compared something else. */

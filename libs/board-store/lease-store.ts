@@ -15,7 +15,6 @@ export const HOLDER = `${hostname()}:${process.pid}`;
 const ENDED = 'its process is gone';
 const KEPT = `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards discard", or another build, verify, snapshot or rollback of the board, discards it`;
 
-/** Leases of boards, and the status of their holders' work. */
 export class LeaseStore extends ShardedStore {
   /** `holder` is shown to processes that want the lease while it is held. @throws LeaseHeldError */
   async acquire(board: string, holder: string): Promise<Lease> {
@@ -51,7 +50,6 @@ export class LeaseStore extends ShardedStore {
     return checked.sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /** Deletes the status of a removed board. */
   async deleteStatus(board: string): Promise<void> {
     await this.redis.hdel(this.keys.reconciliations(this.shardOf(board)), board);
   }
@@ -84,11 +82,7 @@ export async function releaseLease(redis: Redis, key: string, token: string): Pr
 }
 
 /** The token of a lease, and the error for processes that want it meanwhile. */
-export async function heldLease(
-  redis: Redis,
-  key: string,
-  board: string,
-): Promise<{ held: string | null; error: LeaseHeldError }> {
+export async function heldLease(redis: Redis, key: string, board: string) {
   const [held, msLeft] = await Promise.all([redis.get(key), redis.pttl(key)]);
   const holder = holderOf(held ?? '');
   return { held, error: new LeaseHeldError(board, holder, Math.max(0, msLeft)) };

@@ -56,11 +56,10 @@ export interface AroundRequest extends PlaceRequest {
 /** A rank, or the share of the best players in percent: above 0, at most 100, up to four decimals. */
 export type RankOrShare = { readonly rank: number } | { readonly percent: number };
 
-export interface HistogramRequest extends ViewSelection {
+/** By default, `scores` are from the worst player's to the best one's. */
+export interface HistogramRequest extends CountRequest {
   /** The most buckets, at most 1,000; by default 20. All are equally wide, but the last one may be narrower. */
   readonly buckets?: number | undefined;
-  /** By default from the worst player's score to the best one's. */
-  readonly scores?: ScoreRange | undefined;
 }
 
 export interface SearchRequest extends ViewSelection {
@@ -125,11 +124,9 @@ export function valuesOf(
 function valueIn(column: Column, given: Decimal): number {
   const parsed = parseDecimal(String(given), column.decimals);
   if (parsed.ok) return sortDirection(column, parsed.minor);
-  const problem = `is not a decimal with at most ${column.decimals} decimals, within +-(2^53-1) minor units`;
-  throw new InvalidReadError(
-    `column "${column.name}"`,
-    `${JSON.stringify(String(given).slice(0, 80))} ${problem}`,
-  );
+  const text = JSON.stringify(String(given).slice(0, 80));
+  const problem = `${text} is not a decimal with at most ${column.decimals} decimals, within +-(2^53-1) minor units`;
+  throw new InvalidReadError(`column "${column.name}"`, problem);
 }
 
 /** A pattern of Redis for ids that contain a text, in any case of ASCII letters. @throws InvalidReadError */

@@ -84,7 +84,6 @@ class ArgumentTables {
     private readonly run: RunOfEntries,
   ) {}
 
-  /** Writes an entry to `bytes`. */
   write(entry: ApplyEntry): void {
     bytes.double(entry.offset);
     if (entry.kind === 'deadLetter') {
@@ -140,7 +139,6 @@ class ArgumentTables {
   }
 }
 
-/** The parts of a definition that the scripts need. */
 function settings(definition: BoardDefinition) {
   const { columns, ties, publish, maxViews } = definition;
   return {

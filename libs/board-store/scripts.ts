@@ -62,7 +62,6 @@ export function refusalOf(reply: unknown): Refusal | undefined {
   return refusal;
 }
 
-/** The scripts that read boards. */
 export const READ_SCRIPTS = [
   'histogram-10',
   'page-10',
@@ -91,10 +90,7 @@ export const SCRIPTS = [
   ...READ_SCRIPTS,
 ] as const;
 
-/**
- * Defines the scripts as commands of this client: it sends EVALSHA, and EVAL only if the server does not know the script.
- * Safe to call more than once on a client.
- */
+/** Defines the scripts as commands of this client, if it lacks them. It sends EVALSHA, and EVAL if the server lacks the script. */
 export function defineScripts(redis: Redis, scripts: readonly string[] = SCRIPTS): void {
   for (const script of scripts) {
     const name = commandName(script);

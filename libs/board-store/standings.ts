@@ -28,7 +28,6 @@ export interface Standing {
   readonly reachedAt: string;
 }
 
-/** What every read of a view says. */
 export interface ViewHead {
   readonly board: string;
   readonly view: string;
@@ -41,7 +40,6 @@ export interface ViewHead {
 }
 
 export interface Standings extends ViewHead {
-  /** In order. */
   readonly entries: readonly Standing[];
   /** The number of players in the range of scores that was asked for. */
   readonly count?: number;
@@ -153,7 +151,6 @@ export function standingsOf(page: Places): Standings {
   };
 }
 
-/** Picks a player from a page, and with `gaps` the neighbours. */
 export function playerStandingOf(
   { definition, head, entries }: Places,
   { playerId, gaps }: { readonly playerId: string; readonly gaps: boolean },
@@ -199,7 +196,6 @@ export function playersOf(definition: BoardDefinition, view: string, reply: Plac
   return { ...head, entries: entries.sort((a, b) => a.rank - b.rank) };
 }
 
-/** The head of a reply: stale, version, size. */
 export function headOf(
   { board }: BoardDefinition,
   view: string,

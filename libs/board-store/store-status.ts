@@ -15,7 +15,6 @@ export interface BoardOverview {
   readonly maxViews: number;
 }
 
-/** The boards of a store, and its state for those who operate it. */
 export class StoreStatus extends BoardLocator {
   /** The live boards with their counters, sorted by name. Cost: two requests, at most five per shard, and three per board. */
   async overviews(): Promise<BoardOverview[]> {

@@ -1,9 +1,8 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
-import type { Leader } from '#contracts';
+import type { LeaderChange } from '#contracts';
 
 /** The settings that make one ranklog. On the same topics, two ranklogs would publish every result twice. */
 export interface Identity {
-  /** The id of the Kafka cluster. */
   readonly cluster: string;
   readonly topicPrefix: string;
   readonly group: string;
@@ -11,10 +10,7 @@ export interface Identity {
   readonly shards: number;
 }
 
-/**
- * The first offset of a generation by partition, if it begins later than the log: the user asked for a later start, or the log
- * was cut. For the end of a snapshot: the offset after its last one.
- */
+/** By partition, the first offset of a generation that begins later than the log; at the end of a snapshot, one after its last. */
 export type Starts = ReadonlyMap<number, number>;
 
 /** A generation of a board: the live one, unless stated otherwise. */
@@ -91,7 +87,6 @@ export interface ApplyCall {
   readonly boards: ReadonlyMap<string, LiveBoard>;
   /** The token of the shard's continuity that the caller believes in. */
   readonly continuity: string;
-  /** Missing when the run has no record. */
   readonly lastRecord?: RecordIdentity;
 }
 
@@ -108,8 +103,7 @@ export type ApplyRefusal =
   'generationChanged' | 'rolledBack' | 'storeChanged' | 'recovering' | 'gap';
 
 /** A result or a dead letter, readable without a definition. A record that changes nothing that is published has none. */
-export type Verdict = RankChangeVerdict | DeadLetterVerdict | LeaderChangeVerdict;
-export type DeadLetterVerdict = DeadLetterEntry;
+export type Verdict = RankChangeVerdict | DeadLetterEntry | LeaderChangeVerdict;
 export interface RankChangeVerdict {
   readonly kind: 'rankChange';
   readonly offset: number;
@@ -119,16 +113,12 @@ export interface RankChangeVerdict {
 }
 
 /** The top of a view differs from what was last reported. */
-export interface LeaderChangeVerdict {
+export interface LeaderChangeVerdict extends Readonly<
+  Pick<LeaderChange, 'generation' | 'view' | 'version' | 'since' | 'top'>
+> {
   readonly kind: 'leaderChange';
   /** The offset of the last event in the call that changed the view. */
   readonly offset: number;
-  readonly generation: string;
-  readonly view: string;
-  readonly version: number;
-  /** The view version of the last reported top; null if none is known. */
-  readonly since: number | null;
-  readonly top: readonly Leader[];
   /** Player ids of the last reported top, in order. */
   readonly before: readonly string[];
 }

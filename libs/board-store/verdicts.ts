@@ -1,7 +1,7 @@
 import { decimalColumns, decimalText, type Column } from '#board';
 import type { Leader } from '#contracts';
 import { ByteReader } from './bytes.js';
-import type { DeadLetterVerdict, LeaderChangeVerdict, Verdict } from './types.js';
+import type { DeadLetterEntry, LeaderChangeVerdict, Verdict } from './types.js';
 
 /** The kinds of lua/includes/verdict.lua. */
 const HEAD = 0;
@@ -34,7 +34,6 @@ interface ColumnHead extends Column {
   readonly json: string;
 }
 
-/** Reads one member of an outbox. */
 class VerdictReader {
   readonly #heads = new Map<number, ViewHead>();
   readonly #verdicts: Verdict[] = [];
@@ -127,7 +126,7 @@ class VerdictReader {
     };
   }
 
-  #deadLetter(offset: number): DeadLetterVerdict {
+  #deadLetter(offset: number): DeadLetterEntry {
     const [code, detail] = [this.bytes.text(), this.bytes.text()];
     return { kind: 'deadLetter', offset, code, detail };
   }

@@ -77,10 +77,7 @@ export function cursorAfter(definition: BoardDefinition, end: PageEnd): string {
 }
 
 /** @throws InvalidReadError if the cursor is of another definition, or no cursor */
-export function pageEndOf(
-  definition: BoardDefinition,
-  cursor: string,
-): { readonly end: PageEnd; readonly readable: ReadableView } {
+export function pageEndOf(definition: BoardDefinition, cursor: string) {
   const [hash, view, stateHex, playerId, ...bounds] = decodeCursor<CursorWords>(cursor, 6);
   const state = Buffer.from(stateHex, 'hex');
   const isOurs = isState(state, definition.columns.length);
@@ -89,7 +86,8 @@ export function pageEndOf(
       'after',
       `the cursor is not of board "${definition.board}" as it is now defined; begin with the first page`,
     );
-  return { end: { view, state, playerId, bounds }, readable: readableView(definition, view) };
+  const end: PageEnd = { view, state, playerId, bounds };
+  return { end, readable: readableView(definition, view) };
 }
 
 type CursorWords = [hash: string, view: string, state: string, playerId: string, ...Bounds];
