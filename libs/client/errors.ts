@@ -27,10 +27,7 @@ export interface EventPosition {
   readonly playerId: unknown;
 }
 
-/**
- * Ranklog would refuse the score event. `code` and `detail` are those of the dead letter that it would write. `position` is
- * missing if `toMessage` was called without it.
- */
+/** Ranklog would refuse the score event: `code` and `detail` are those of its dead letter. `toMessage` may give no `position`. */
 export class InvalidScoreEventError extends ClientError {
   constructor(
     readonly code: string,

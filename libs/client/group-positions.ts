@@ -1,20 +1,3 @@
-import type { Admin } from 'kafkajs';
-import { committedOffsets, logEnds } from '#kafka-batch';
-
-type Positions = ReadonlyMap<number, number>;
-
-/**
- * The offsets at which a new group starts: the ends of all partitions. Empty if the group has committed offsets or starts
- * `fromBeginning`: then a partition without an offset starts at its first result. Call before joining, so that no result is missed.
- */
-export async function readStartPositions(
-  admin: Admin,
-  { groupId, topic, fromBeginning }: { groupId: string; topic: string; fromBeginning: boolean },
-): Promise<Positions> {
-  const committed = await committedOffsets(admin, groupId, topic);
-  return fromBeginning || committed.size > 0 ? new Map() : logEnds(admin, topic);
-}
-
 /** How often offsets are committed, in ms. After a crash, the results of this time may be delivered again. */
 const COMMIT_INTERVAL_MS = 1_000;
 
@@ -28,7 +11,7 @@ export class HandledPositions {
 
   /** @param commit writes offsets to the group; offsets that it fails to write are written with the next ones */
   constructor(
-    private readonly commit: (positions: Positions) => Promise<void>,
+    private readonly commit: (positions: ReadonlyMap<number, number>) => Promise<void>,
     private readonly onFailure: (error: unknown) => void,
     intervalMs = COMMIT_INTERVAL_MS,
   ) {

@@ -2,17 +2,11 @@ import { leaderMovements, type Leader, type LeaderChange, type LeaderMovements }
 
 export interface LeaderStep extends LeaderMovements {
   readonly top: readonly Leader[];
-  /**
-   * Whether this leader change does not start from the known top, because leader changes in between are missing or were
-   * never published. The movements still lead from the known top to the new one.
-   */
+  /** Whether leader changes before this one are missing or were never published. The movements still lead from the known top. */
   readonly gap: boolean;
 }
 
-/**
- * The top N of views, from leader changes in any order: the newest leader change of each view counts. Keeps one top in memory for
- * each view until the view is forgotten.
- */
+/** The top N of views, from leader changes in any order: the newest of a view counts. Keeps the top of a view until `forget`. */
 export class LeadersByView {
   readonly #newest = new Map<string, Pick<LeaderChange, 'version' | 'top'>>();
 

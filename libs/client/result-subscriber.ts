@@ -14,6 +14,7 @@ import {
   BatchConsumer,
   committedOffsets,
   isPermanent,
+  logEnds,
   LogGapError,
   lookAt,
   toError,
@@ -29,7 +30,7 @@ import {
   UnreadableResultError,
   type ResultGap,
 } from './errors.js';
-import { HandledPositions, readStartPositions } from './group-positions.js';
+import { HandledPositions } from './group-positions.js';
 import {
   HandlerRetries,
   type Handle,
@@ -44,16 +45,12 @@ export interface SubscriberOptions {
   readonly topicPrefix?: string;
   /** Whether a new group starts at the first result in Kafka; by default it starts at the next one to be published. */
   readonly fromBeginning?: boolean;
-  /**
-   * Called when results were deleted (retention) before they were read; the subscription then continues after them.
-   * Without it, the subscription ends with a ResultGapError.
-   */
+  /** Called when results were deleted before they were read; the subscription then skips them. Without it: ResultGapError. */
   readonly onGap?: (gap: ResultGap) => Promise<void> | void;
   /** What to do when the handler throws; by default, it is called again until it succeeds. */
   readonly errors?: HandlerErrors;
 }
 
-/** A topic of results. */
 interface ResultTopic<T> {
   readonly name: string;
   readonly decode: (record: RawRecord) => T;
@@ -67,8 +64,7 @@ const MAX_FAILED_STARTS = 10;
 const CONSUMER = { sessionTimeout: 30_000, heartbeatInterval: 3_000 };
 
 /**
- * Delivers all committed results of a topic: those of one partition in order and one at a time, those of several
- * partitions concurrently. A slow handler delays no other partition.
+ * Delivers all committed results of a topic: those of one partition in order, one at a time; several partitions concurrently.
  * A result may be delivered again: after a crash what was handled in the last second, after a rebalance what was being handled.
  * `source` (and the `view` of a leader change) identifies it. A throw of the handler is logged, and handled as `errors` says.
  * States: new, started, ended (stopped or failed). A subscriber starts once.
@@ -78,6 +74,7 @@ export abstract class ResultSubscriber<T> {
   readonly #positions: HandledPositions;
   readonly #logger: ReturnType<Kafka['logger']>;
   #admin: Admin | undefined;
+  /** The ends of all partitions, at which a new group starts; empty: a partition without an offset starts at its first result. */
   #startPositions: ReadonlyMap<number, number> = new Map();
   /** By partition, how many starts in a row have failed for a reason that no retry repairs. */
   readonly #failedStarts = new Map<number, number>();
@@ -136,10 +133,7 @@ export abstract class ResultSubscriber<T> {
     await Promise.race([this.failed, Promise.resolve()]);
   }
 
-  /**
-   * Waits for running handlers, commits what is handled, and leaves the group. A handler must not await it, because it waits for
-   * that handler: `void subscriber.stop()`.
-   */
+  /** Waits for running handlers, commits what is handled, and leaves the group. A handler must not await it: it awaits the handler. */
   stop(): Promise<void> {
     this.#stopping ??= this.#consumer.close().finally(() => this.#positions.close());
     return this.#stopping;
@@ -159,12 +153,14 @@ export abstract class ResultSubscriber<T> {
     });
   }
 
+  /** Reads the start positions before this member joins, so that no result is missed. */
   async #connected(admin: Admin): Promise<void> {
     const { groupId, fromBeginning = false } = this.options;
     const { client } = this.#consumer;
     this.#admin = admin;
-    const start = { groupId, topic: this.topic.name, fromBeginning };
-    this.#startPositions = await readStartPositions(admin, start);
+    const committed = await committedOffsets(admin, groupId, this.topic.name);
+    const isNew = !fromBeginning && committed.size === 0;
+    this.#startPositions = isNew ? await logEnds(admin, this.topic.name) : new Map();
     client.on(client.events.REBALANCING, () => {
       void this.#positions.flush(); // before another member gets a partition
     });

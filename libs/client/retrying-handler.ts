@@ -25,7 +25,6 @@ export interface HandlerErrors {
 /** The facts of a result that logs name, such as its offset and its player. */
 export type ResultFacts = Readonly<Record<string, string | number>>;
 
-/** Calls handlers, and retries as HandlerErrors says. */
 export class HandlerRetries {
   readonly #errors: Required<HandlerErrors>;
 
@@ -42,10 +41,7 @@ export class HandlerRetries {
     this.#errors = { policy, retries, initialDelayMs, maxDelayMs };
   }
 
-  /**
-   * Resolves to true once the result is handled or skipped, and to false if the signal was aborted before.
-   * @throws the error of the handler, if the policy is `stop`
-   */
+  /** True once the result is handled or skipped; false if the signal was aborted before. @throws the handler's error (`stop`) */
   async call(
     handle: () => Promise<void> | void,
     facts: ResultFacts,

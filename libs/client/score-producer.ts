@@ -78,8 +78,7 @@ export class ScoreProducer {
 
   /**
    * Sends an event and waits until ranklog has applied it. Resolves with its committed rank change or dead letter, or, once
-   * ranklog's group has committed past the event, with the status that it has neither. Takes as long as ranklog needs, and for
-   * events without a result about half a second more.
+   * ranklog's group has committed past the event, with the status that it has neither: for such an event about half a second later.
    * While calls wait, and 5 s longer, the producer reads all rank changes and dead letters from Kafka, once for all calls.
    * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which includes the time to send, and if
    * reading fails or the producer is disconnected; RangeError if `timeoutMs` is negative or NaN
