@@ -1,5 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { MetadataScanner, Reflector, type DiscoveryService } from '@nestjs/core';
 import type { LeaderChange, RankChange } from '#client';
 
 /** Which results a handler gets; without a field, all. */
@@ -16,7 +16,7 @@ export type ResultKind = 'rank-changes' | 'leader-changes';
 const metadataKey = (kind: ResultKind) => `ranklog:${kind}`;
 
 /** The filters of a method: one for each of its decorators of a kind. */
-export const filtersOf = (kind: ResultKind, method: object): readonly ResultFilter[] =>
+const filtersOf = (kind: ResultKind, method: object): readonly ResultFilter[] =>
   new Reflector().get<ResultFilter[] | undefined>(metadataKey(kind), method as () => void) ?? [];
 
 type HandlerDecorator<T> = <Handler extends (result: T) => unknown>(
@@ -43,3 +43,41 @@ export const OnRankChange = (filter: ResultFilter = {}): HandlerDecorator<RankCh
 /** Marks a method of a provider or controller that gets committed leader changes, as a LeaderChangeSubscriber delivers them. */
 export const OnLeaderChange = (filter: ResultFilter = {}): HandlerDecorator<LeaderChange> =>
   handles('leader-changes', filter);
+
+/** A decorated method, bound to its instance, with one of its filters. */
+export interface DecoratedHandler<T> {
+  /** `Class.method`, for errors. */
+  readonly name: string;
+  readonly filter: ResultFilter;
+  readonly call: (result: T) => unknown;
+}
+
+type Method = (result: unknown) => unknown;
+type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
+
+/** The decorated methods of all providers and controllers. @throws if the class of a method is not a singleton */
+export function findHandlers<T>(
+  discovery: DiscoveryService,
+  kind: ResultKind,
+): DecoratedHandler<T>[] {
+  const wrappers = [...discovery.getProviders(), ...discovery.getControllers()];
+  // several tokens may provide one instance
+  const byInstance = new Map(wrappers.map((wrapper) => [wrapper.instance as unknown, wrapper]));
+  return [...byInstance.values()].flatMap((wrapper) => handlersOf<T>(wrapper, kind));
+}
+
+function handlersOf<T>(wrapper: InstanceWrapper, kind: ResultKind): DecoratedHandler<T>[] {
+  const instance = wrapper.instance as Record<string, Method> | null | undefined;
+  if (typeof instance !== 'object' || instance === null) return [];
+  const prototype = Object.getPrototypeOf(instance) as Record<string, Method> | null;
+  return new MetadataScanner().getAllMethodNames(prototype).flatMap((key) => {
+    const method = prototype?.[key];
+    if (method === undefined) return [];
+    const name = `${instance.constructor.name}.${key}`;
+    const filters = filtersOf(kind, method);
+    if (filters.length > 0 && (wrapper.isTransient || !wrapper.isDependencyTreeStatic()))
+      throw new Error(`${name} can't get results: its class must be a singleton`);
+    const call = (result: T) => method.call(instance, result);
+    return filters.map((filter) => ({ name, filter, call }));
+  });
+}

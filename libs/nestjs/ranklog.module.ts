@@ -2,7 +2,6 @@ import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/comm
 import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { BoardReader } from '#board-store/reader';
 import { ScoreProducer } from '#client';
-import { HandlerExplorer } from './handler-explorer.js';
 import {
   ConfigurableModuleClass,
   MODULE_OPTIONS_TOKEN,
@@ -16,7 +15,7 @@ const inject = [MODULE_OPTIONS_TOKEN];
 /** Nest destroys this module first: the subscribers stop before any provider of the application, as handlers use them. */
 @Module({
   imports: [DiscoveryModule],
-  providers: [HandlerExplorer, ResultSubscriptions],
+  providers: [ResultSubscriptions],
   exports: [ResultSubscriptions],
 })
 class SubscriptionsModule {
@@ -54,7 +53,7 @@ class SubscriptionsModule {
       provide: BoardReader,
       inject,
       useFactory: ({ redis, redisPrefix }: RanklogModuleOptions) =>
-        new BoardReader({ redis, ...(redisPrefix !== undefined && { prefix: redisPrefix }) }),
+        new BoardReader({ redis, prefix: redisPrefix }),
     },
     RanklogHealth,
   ],

@@ -4,6 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import {
   LeaderChangeSubscriber,
   RankChangeSubscriber,
@@ -12,8 +13,12 @@ import {
   type ResultSubscriber,
   type SubscriberOptions,
 } from '#client';
-import type { ResultFilter, ResultKind } from './decorators.js';
-import { HandlerExplorer, type DecoratedHandler } from './handler-explorer.js';
+import {
+  findHandlers,
+  type DecoratedHandler,
+  type ResultFilter,
+  type ResultKind,
+} from './decorators.js';
 import { MODULE_OPTIONS_TOKEN, type RanklogModuleOptions } from './options.js';
 
 /** A kind of result: how to subscribe to it, and which part of a result a filter lets through. */
@@ -54,7 +59,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
 
   constructor(
     @Inject(MODULE_OPTIONS_TOKEN) private readonly options: RanklogModuleOptions,
-    @Inject(HandlerExplorer) private readonly explorer: HandlerExplorer,
+    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
   ) {}
 
   /** Resolves once all subscribers have started. If one fails to start, all are stopped. */
@@ -92,7 +97,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
 
   #byGroup<T>(kind: ResultKind): Map<string, DecoratedHandler<T>[]> {
     const groups = new Map<string, DecoratedHandler<T>[]>();
-    for (const handler of this.explorer.find<T>(kind)) {
+    for (const handler of findHandlers<T>(this.discovery, kind)) {
       const group = handler.filter.groupId ?? this.options.groupId;
       if (group === undefined)
         throw new Error(
