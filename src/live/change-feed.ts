@@ -27,7 +27,6 @@ type Heard = [change: RankChange, event: Buffer];
 interface FeedOptions {
   readonly kafka: Kafka;
   readonly topic: string;
-  /** Its abort ends the feed. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
 }
@@ -71,12 +70,6 @@ export class ChangeFeed {
     return feed;
   }
 
-  /** @throws the reason if the feed ends before */
-  async #reach(position: LogPosition): Promise<void> {
-    const ended = this.ended.then((reason) => Promise.reject(reason));
-    await Promise.race([this.follower.reach(new Map(position.entries())), ended]);
-  }
-
   get isEnded(): boolean {
     return this.options.signal.aborted;
   }
@@ -86,14 +79,18 @@ export class ChangeFeed {
     return positionText(this.#position);
   }
 
-  /** The position of an id, once this process has reached it: another one may be ahead. undefined if it is none of this topic. */
+  /**
+   * The position of an id, once this process has reached it: another one may be ahead. undefined if it is none of this topic.
+   * @throws the reason if the feed ends before
+   */
   async positionOf(id: string): Promise<LogPosition | undefined> {
     const position = parsePosition(id, this.#position.length);
     if (position?.some((offset, partition) => offset > (this.#position[partition] ?? 0))) {
       const ranges = await rangesOf(this.options);
       if (position.some((offset, partition) => offset > (ranges[partition]?.end ?? 0)))
         return undefined;
-      await this.#reach(position);
+      const ended = this.ended.then((reason) => Promise.reject(reason));
+      await Promise.race([this.follower.reach(new Map(position.entries())), ended]);
     }
     return position;
   }

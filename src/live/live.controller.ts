@@ -9,7 +9,6 @@ import { Events, Read, type PlayerPath } from '../standings/route.js';
 import { readSelected } from '../standings/selection.js';
 import { LiveStreams } from './live-streams.js';
 
-/** Committed results: as server-sent events, and the last ones. */
 @Controller('v1/boards/:board')
 export class LiveController {
   constructor(

@@ -13,14 +13,10 @@ const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
 /** The wait after a build that filled Redis up: such a build blocks live ingest until its memory is freed. */
 const FULL_MS = 600_000;
 
-/**
- * Builds registered boards that have no generation yet: they were added to the file after events had been applied. With several
- * processes, the one that gets the lease builds.
- */
+/** Builds registered boards without a generation, which were added after events had been applied. Only the holder of the lease builds. */
 @Injectable()
 export class BackgroundBuilder {
   readonly #backoff = new Backoff(BACKOFF);
-  /** When the next try is due after a failure. */
   #notBefore = -Infinity;
   /** The last failure, until a build succeeds. */
   #failure: Error | undefined;
@@ -33,10 +29,7 @@ export class BackgroundBuilder {
     private readonly logger: Logger,
   ) {}
 
-  /**
-   * Builds the boards that wait now. When the signal is aborted, the partial builds are kept for the next call.
-   * @throws the last failure, also while the next try is not due yet
-   */
+  /** Builds the boards that wait now; an abort keeps partial builds. @throws the last failure, also while the next try is not due yet */
   async build(signal: AbortSignal): Promise<void> {
     if (performance.now() >= this.#notBefore) await this.#try(signal);
     if (this.#failure !== undefined) throw this.#failure;

@@ -3,7 +3,6 @@ import { toError } from '#kafka-batch';
 import type { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
 
-/** Work that a role repeats while it runs. */
 export interface MaintenanceTask {
   /** The log message of a failure; the reason follows it. */
   readonly onFailure: string;

@@ -29,31 +29,23 @@ const NEVER_LIVE = '-';
 
 /**
  * Runs reconciliations and removes boards; live ingest never waits for it. A lease allows one of these per board at a time.
- * All methods @throw LeaseHeldError, LeaseLostError, CancelledError, and the errors of Kafka and Redis after some retries.
+ * All methods @throw LeaseHeldError, LeaseLostError, CancelledError, HistoryCutError, and the errors of Kafka and Redis after some
+ * retries; all but `build` also UnknownBoardError and BoardBuildingError.
  */
 export class Reconciler {
   constructor(private readonly parts: ReconcilerParts) {}
 
-  /**
-   * Builds boards from the log, and promotes each as soon as it is caught up. Continues a build that was killed. Cost: one pass
-   * over the log, for any number of boards. @throws HistoryCutError
-   */
+  /** Builds boards from the log in one pass, and promotes each as soon as it is caught up. Continues a build that was killed. */
   build(definitions: readonly BoardDefinition[], options: BuildOptions): Promise<BuildReport[]> {
     return new Build(this.parts, definitions, options).run();
   }
 
-  /**
-   * Compares live boards with the log, player by player. Cost: one pass over the log, and three calls for each 500 players.
-   * @throws UnknownBoardError, BoardBuildingError, HistoryCutError
-   */
+  /** Compares live boards with the log, player by player. Cost: one pass over the log, and three calls for each 500 players. */
   verify(boards: readonly string[], options: VerifyOptions): Promise<VerifyReport[]> {
     return new Verify(this.parts, boards, options).run();
   }
 
-  /**
-   * Promotes the previous generation of a board again, once it is caught up; the live one becomes the previous one.
-   * @throws UnknownBoardError, BoardBuildingError, NoPreviousGenerationError, HistoryCutError
-   */
+  /** Promotes the previous generation of a board again; the live one becomes previous. @throws NoPreviousGenerationError */
   rollback(board: string, options: RunOptions): Promise<PromotionReport> {
     return this.#runOne(board, options, {
       kind: 'rollback',
@@ -66,10 +58,7 @@ export class Reconciler {
     });
   }
 
-  /**
-   * Builds a read-only generation from the records up to `until` (ms); the live generation stays.
-   * @throws UnknownBoardError, BoardBuildingError, HistoryCutError
-   */
+  /** Builds a read-only generation from the records up to `until` (ms); the live generation stays. */
   snapshot(board: string, until: number, options: SnapshotOptions): Promise<SnapshotReport> {
     const { store, generations } = this.parts;
     return this.#runOne(board, options, {

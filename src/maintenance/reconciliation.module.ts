@@ -61,7 +61,9 @@ function createMaintenance(
     {
       onFailure: 'discarded generations could not be deleted',
       everyMs: 5_000,
-      run: (signal: AbortSignal) => sweepGenerations(catalog, signal),
+      run: async (signal: AbortSignal) => {
+        while (!signal.aborted && (await catalog.sweep()) > 0);
+      },
     },
     {
       onFailure: 'the definitions topic could not be checked',
@@ -70,9 +72,4 @@ function createMaintenance(
     },
   ];
   return new Maintenance(tasks, logger);
-}
-
-/** Discards generations that nothing needs any more, and frees their memory, in short steps. */
-async function sweepGenerations(catalog: GenerationCatalog, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && (await catalog.sweep()) > 0);
 }

@@ -61,7 +61,6 @@ function stateOf({ value, problem, isLive }: Answer<Standings>): [color: string,
   return isLive ? ['up', 'Live'] : ['', 'Read every second'];
 }
 
-/** The table of a view, or the players of a search in it. */
 function View({ route }: { route: Route }) {
   const { player } = route;
   const [text, setText] = useState('');

@@ -34,7 +34,6 @@ interface Source<T> {
   readonly everyMs?: number;
   /** Reads at once when this changes. */
   readonly after?: string;
-  /** The path of a stream of standings. */
   readonly stream?: string | undefined;
 }
 

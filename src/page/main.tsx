@@ -37,7 +37,6 @@ function App() {
   );
 }
 
-/** Says what is wrong with the service, while something is. */
 function Health() {
   const read = () => getJson<{ age?: number }>('/v1/boards');
   const { value, problem } = useAnswer('health', { read });

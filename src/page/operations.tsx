@@ -15,7 +15,6 @@ const CARDS = [
   ['Generations', 'generations', 'board role since generation'],
 ] as const;
 
-/** How ingest and builds are, and what was not applied. */
 export function Operations() {
   const read = () => getJson<Record<(typeof CARDS)[number][1], readonly Row[]>>('/v1/status');
   // Each answer takes the service several reads of Kafka.
@@ -40,7 +39,6 @@ export function Operations() {
   );
 }
 
-/** A field of a row, or how far a build is. */
 function valueOf(row: Row, name: string) {
   if (name !== 'progress') return row[name];
   const { done, total } = row;

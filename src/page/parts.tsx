@@ -58,7 +58,6 @@ function textOf(value: unknown): ComponentChildren {
   return isTime ? timeText(value) : (value as ComponentChildren);
 }
 
-/** Standings whose rows move to their new ranks. */
 export function Table({ route, entries }: { route: Route; entries: readonly Standing[] }) {
   const columns = Object.keys(entries[0]?.columns ?? {});
   return (

@@ -63,7 +63,6 @@ function Details({ route, view, size, entries, buckets }: DetailsProps) {
 
 const [WIDTH, HEIGHT] = [320, 80];
 
-/** A drawing and its text, which says the same. */
 function Plot({ text, children }: { text: string; children: ComponentChildren }) {
   return (
     <figure>

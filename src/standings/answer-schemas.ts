@@ -3,7 +3,6 @@ import { PROBLEMS } from '../infra/problems.js';
 
 const { Array: List, Boolean: Flag, Integer, Number: Decimal, Optional, String: Text } = Type;
 
-/** A schema of this file by its name. */
 const ref = (name: string) => Type.Unsafe({ $ref: `${name}#` });
 const nullable = (name: string) => Type.Unsafe({ anyOf: [{ $ref: `${name}#` }, { type: 'null' }] });
 const named = ($id: string, properties: TProperties, options = {}) =>
@@ -17,6 +16,7 @@ const AGE = Optional(
   Integer({ description: 'Seconds since Redis was read, while Redis does not answer.' }),
 );
 const STALE = Flag({ description: 'Whether ranks may be wrong: Redis lost events, or is away.' });
+const CURRENCY = { stale: Optional(STALE), age: AGE };
 
 const TIME = Type.Unsafe({ type: ['string', 'null'], format: 'date-time' });
 const rows = (properties: TProperties) => List(Type.Object(properties));
@@ -61,10 +61,10 @@ export const ANSWERS = [
   }),
   named(
     'Board',
-    { board: Text(), stale: Optional(STALE), age: AGE },
+    { board: Text(), ...CURRENCY },
     open('A board and its definition, in the fields of a boards file.'),
   ),
-  named('Boards', { boards: List(ref('Board')), stale: Optional(STALE), age: AGE }),
+  named('Boards', { boards: List(ref('Board')), ...CURRENCY }),
   named('Views', {
     board: Text(),
     stale: STALE,
@@ -94,15 +94,11 @@ export const ANSWERS = [
     buckets: rows({ min: Text(), max: Text(), count: Integer() }),
   }),
   named('RankChanges', {
-    ...{ board: Text(), playerId: Text(), stale: Optional(STALE), age: AGE },
+    ...{ board: Text(), playerId: Text(), ...CURRENCY },
     heldSince: TIME,
     changes: List(Type.Object({}, open('A rank change as in Kafka.'))),
   }),
-  named(
-    'Status',
-    { stale: Optional(STALE), age: AGE },
-    open('The fields of `ranklog status --json`.'),
-  ),
+  named('Status', CURRENCY, open('The fields of `ranklog status --json`.')),
   named('Accepted', {
     events: rows({ topic: Text(), partition: Integer(), offset: Integer() }),
     deduplicated: Flag({ description: 'Whether the board counts an `eventId` once.' }),

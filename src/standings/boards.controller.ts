@@ -6,7 +6,6 @@ import { QUERIES, type QueryOf } from './request-schemas.js';
 import { Read } from './route.js';
 import { viewJson } from './view-json.js';
 
-/** What there is to read: boards with their definitions, and views. */
 @Controller('v1/boards')
 @UseInterceptors(Answers)
 export class BoardsController {

@@ -1,7 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Standings } from '#board-store';
 
-/** The media types of the formats of an export. */
 export const EXPORT_TYPES = {
   ndjson: 'application/x-ndjson; charset=utf-8',
   csv: 'text/csv; charset=utf-8',

@@ -12,7 +12,6 @@ import { Download } from './route.js';
 /** Exports at once: each may hold pages for a slow client. */
 const MOST_EXPORTS = 8;
 
-/** All players of all or some views, as a stream. */
 @Controller('v1/boards/:board')
 export class ExportController {
   #exports = 0;

@@ -28,7 +28,8 @@ const RANGE = {
 };
 const AFTER = { after: text('The cursor `next` of the page before; it names the view.') };
 
-const closed = { additionalProperties: false };
+const closed = <Own extends Type.TProperties>(own: Own) =>
+  Type.Object(own, { additionalProperties: false });
 
 /** A query for a view: own parameters, the selection of a view, and a value for each dimension by its name. */
 function viewQuery<Own extends Type.TProperties>(own: Own, description = 'of a view') {
@@ -38,8 +39,8 @@ function viewQuery<Own extends Type.TProperties>(own: Own, description = 'of a v
 
 /** The parameters in the URL of each request, with `additionalProperties` for values of dimensions. */
 export const QUERIES = {
-  none: Type.Object({}, closed),
-  views: Type.Object({ after: text('The cursor `next` of the page before.') }, closed),
+  none: closed({}),
+  views: closed({ after: text('The cursor `next` of the page before.') }),
   standings: viewQuery({
     limit: whole('How many players; default: 100.', 0, MOST),
     from: whole('The rank of the first player; default: 1.', 1, 2 ** 53 - 1),
@@ -47,27 +48,19 @@ export const QUERIES = {
     ...RANGE,
     ...DENSE,
   }),
-  standingsEvents: viewQuery({
-    limit: whole('How many players; default: 10.', 1, 100),
+  standingsEvents: viewQuery({ limit: whole('How many players; default: 10.', 1, 100) }),
+  export: closed({
+    format: Optional(Type.Enum(['ndjson', 'csv'], { description: 'Default: `ndjson`.' })),
+    view: Optional(
+      Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: MOST })], {
+        description: 'Only this view by its name, or these.',
+      }),
+    ),
   }),
-  export: Type.Object(
-    {
-      format: Optional(Type.Enum(['ndjson', 'csv'], { description: 'Default: `ndjson`.' })),
-      view: Optional(
-        Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: MOST })], {
-          description: 'Only this view by its name, or these.',
-        }),
-      ),
-    },
-    closed,
-  ),
-  write: Type.Object(
-    {
-      wait: Optional(Type.Enum(['rank'], { description: 'Wait for the result of one event.' })),
-      timeout: whole('How long to wait, in ms; default: 5000 with `wait`, else 30000.', 1, 30_000),
-    },
-    closed,
-  ),
+  write: closed({
+    wait: Optional(Type.Enum(['rank'], { description: 'Wait for the result of one event.' })),
+    timeout: whole('How long to wait, in ms; default: 5000 with `wait`, else 30000.', 1, 30_000),
+  }),
   player: viewQuery(PLAYER),
   around: viewQuery({
     above: whole('How many players in front; default: 5.', 0, MOST),
@@ -94,10 +87,7 @@ export const QUERIES = {
     ...DENSE,
   }),
   count: viewQuery(RANGE),
-  histogram: viewQuery({
-    buckets: whole('How many buckets; default: 20.', 1, MOST),
-    ...RANGE,
-  }),
+  histogram: viewQuery({ buckets: whole('How many buckets; default: 20.', 1, MOST), ...RANGE }),
 };
 
 /** A view in a body: dimensions are in `where`. */
@@ -113,22 +103,15 @@ export const BODIES = {
     { events: Optional(Type.Array(Type.Object({}), { minItems: 1, maxItems: MOST })) },
     { description: 'One score event, or several as `events`.' },
   ),
-  players: Type.Object(
-    {
-      playerIds: Type.Array(Type.String(), { minItems: 1, maxItems: MOST }),
-      ...BODY_SELECTION,
-    },
-    closed,
-  ),
-  standingsOf: Type.Object(
-    {
-      requests: Type.Array(
-        Type.Object({ board: Type.String(), ...BODY_SELECTION, ...PLAYER }, closed),
-        { maxItems: 100 },
-      ),
-    },
-    closed,
-  ),
+  players: closed({
+    playerIds: Type.Array(Type.String(), { minItems: 1, maxItems: MOST }),
+    ...BODY_SELECTION,
+  }),
+  standingsOf: closed({
+    requests: Type.Array(closed({ board: Type.String(), ...BODY_SELECTION, ...PLAYER }), {
+      maxItems: 100,
+    }),
+  }),
 };
 
 export type QueryOf<Name extends keyof typeof QUERIES> = Static<(typeof QUERIES)[Name]>;

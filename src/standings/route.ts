@@ -5,7 +5,6 @@ import { QUERIES, type BODIES } from './request-schemas.js';
 type Querystring = (typeof QUERIES)[keyof typeof QUERIES];
 type Body = (typeof BODIES)[keyof typeof BODIES];
 
-/** The parameters in the path of a player of a board. */
 export type PlayerPath = Readonly<Record<'board' | 'player', string>>;
 
 /** A read by GET, with what Fastify validates and OpenAPI describes. `answer` is a name of answer-schemas.ts. */
@@ -20,7 +19,6 @@ export function Read(path: string, answer: string, summary: string, querystring:
   return applyDecorators(Get(path), RouteSchema(schema));
 }
 
-/** A read by POST. */
 export function ReadByPost(path: string, answer: string, summary: string, body: Body) {
   const response = { 200: answered('OK', json(answer)), ...PROBLEMS };
   const schema = { summary, body, querystring: QUERIES.none, tags: ['standings'], response };
@@ -37,7 +35,6 @@ export function Download(path: string, row: string, summary: string, querystring
   return applyDecorators(Get(path), RouteSchema(schema));
 }
 
-/** A stream of server-sent events. */
 export function Events(path: string, summary: string, querystring: Querystring) {
   const content = { 'text/event-stream': { schema: { type: 'string' } } };
   const description = 'Events, until the client or the process ends the stream.';

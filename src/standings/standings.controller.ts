@@ -79,7 +79,6 @@ export class StandingsController {
   }
 }
 
-/** One player on several boards or views. */
 @Controller('v1/players/:player')
 @UseInterceptors(Answers)
 export class PlayersController {

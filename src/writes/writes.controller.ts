@@ -4,13 +4,7 @@ import { firstValueFrom, from, throwError, timeout } from 'rxjs';
 import { resolveEvent, type BoardDefinition } from '#board';
 import { BoardReader } from '#board-store';
 import { ResultUnknownError, ScoreProducer } from '#client';
-import {
-  DEAD_LETTER_CODES,
-  decodeText,
-  type DeadLetterCode,
-  type ScoreEvent,
-  type Source,
-} from '#contracts';
+import { DEAD_LETTER_CODES, decodeText, type ScoreEvent, type Source } from '#contracts';
 import { ProblemError, RefusedEventError } from '../infra/problems.js';
 import { BODIES, QUERIES, type BodyOf, type QueryOf } from '../standings/request-schemas.js';
 import { Write } from '../standings/route.js';
@@ -105,12 +99,8 @@ function checked(definition: BoardDefinition, body: object, index: number): Scor
       `event ${index} is for another board than "${board}"; leave out its board, or correct the path`,
     );
   const decoded = decodeText(JSON.stringify(event));
-  if (!decoded.ok) throw refused(index, decoded.code, decoded.detail);
-  const resolved = resolveEvent(definition, decoded.event, Date.now());
-  if (!resolved.ok) throw refused(index, resolved.code, resolved.detail);
-  return event;
-}
-
-function refused(index: number, code: DeadLetterCode, detail: string): RefusedEventError {
-  return new RefusedEventError({ index, code, wayOut: DEAD_LETTER_CODES[code] }, detail);
+  const found = decoded.ok ? resolveEvent(definition, decoded.event, Date.now()) : decoded;
+  if (found.ok) return event;
+  const { code, detail } = found;
+  throw new RefusedEventError({ index, code, wayOut: DEAD_LETTER_CODES[code] }, detail);
 }
