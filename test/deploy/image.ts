@@ -1,12 +1,5 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { output } from '../packages/empty-project.js';
@@ -100,16 +93,18 @@ function isInContext(source: string): boolean {
 }
 
 /** In place of `npm ci`, which takes a minute: links the installed packages, or with --omit=dev only those that are no tools. */
-export function linkPackages(command: string, folder: string): Promise<void> {
+export async function linkPackages(command: string, folder: string): Promise<void> {
   const target = path.join(folder, 'node_modules');
   rmSync(target, { recursive: true, force: true });
   const installed = path.join(PROJECT, 'node_modules');
-  if (!command.includes('--omit=dev')) return Promise.resolve(symlinkSync(installed, target));
+  if (!command.includes('--omit=dev')) {
+    await symlink(installed, target);
+    return;
+  }
   const manifest = readFileSync(path.join(folder, 'package.json'), 'utf8');
   const { dependencies } = JSON.parse(manifest) as { dependencies: object };
   for (const name of Object.keys(dependencies))
-    cpSync(path.join(installed, name), path.join(target, name), { recursive: true });
-  return Promise.resolve();
+    await cp(path.join(installed, name), path.join(target, name), { recursive: true });
 }
 
 /** Whether a program is installed here. */
