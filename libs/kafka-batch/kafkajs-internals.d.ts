@@ -42,6 +42,8 @@ declare module 'kafkajs/src/broker/index.js' {
     txnOffsetCommit(request: object): Promise<unknown>;
     endTxn(request: object): Promise<unknown>;
     heartbeat(request: object): Promise<unknown>;
+    metadata(topics: readonly string[]): Promise<unknown>;
+    offsetFetch(request: object): Promise<unknown>;
     describeConfigs(request: object): Promise<unknown>;
     apiVersions(): Promise<Readonly<Record<number, { readonly maxVersion: number }>>>;
     fetch(request: object): Promise<FetchResponse>;

@@ -18,9 +18,14 @@ const PROBES = {
     sendBatch(broker, { topic, partition: 0 }, Buffer.alloc(0)),
   'DescribeConfigs --topic': (broker: Broker, name: string) =>
     broker.describeConfigs({ resources: [{ type: TOPIC, name }] }),
+  'Describe --topic': (broker: Broker, topic: string) => broker.metadata([topic]),
+  'Describe --group': (broker: Broker, groupId: string) =>
+    broker.offsetFetch({ groupId, topics: [] }),
   'Read --group': (broker: Broker, groupId: string) => broker.heartbeat({ ...NOBODY, groupId }),
-  'Write --transactional-id': (broker: Broker, transactionalId: string) =>
-    broker.endTxn({ ...NOBODY, transactionalId }),
+  'Write --resource-pattern-type prefixed --transactional-id': (
+    broker: Broker,
+    transactionalId: string,
+  ) => broker.endTxn({ ...NOBODY, transactionalId }),
 };
 
 /** A right, and the name of what it is for. */

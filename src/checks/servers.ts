@@ -1,5 +1,8 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { KeySpace, refusedCommands } from '#board-store';
+import { topicNames } from '#contracts';
 import { brokerFacts, type Right } from '#kafka-batch';
 import type { Role } from '../config/roles.js';
 import { SettingsError, withoutPassword, type Settings } from '../config/settings.js';
@@ -53,49 +56,51 @@ export const redisRights: Check = async (subject) => {
 };
 
 export const kafkaRights: Check = async (subject) => {
-  const { kafkaBrokers, kafkaSaslUsername: user } = subject.settings;
-  const { fetchVersion, missing } = await brokerFacts(subject.connection.kafka, rightsOf(subject));
-  const server = `KAFKA_BROKERS: Kafka at ${kafkaBrokers.join(',')}`;
+  const { settings, roles, connection } = subject;
+  const { fetchVersion, missing } = await brokerFacts(connection.kafka, rightsOf(settings, roles));
+  const server = `KAFKA_BROKERS: Kafka at ${settings.kafkaBrokers.join(',')}`;
   const problem = kafkaVersionProblem(server, fetchVersion);
   if (problem !== undefined) refuse(problem);
   if (missing.length === 0) return;
-  const grant = `kafka-acls --add --allow-principal User:${user || 'ANONYMOUS'} --operation`;
-  // Each partition has a transactional id of its own.
-  const all = `${subject.settings.group} --resource-pattern-type prefixed`;
-  const grants = missing.map(
-    ([right, name]) => `${grant} ${right} ${right === 'Write --transactional-id' ? all : name}`,
-  );
+  const grant = `kafka-acls --add --allow-principal "User:${principalOf(settings)}" --operation`;
+  const grants = missing.map((right) => `${grant} ${right.join(' ')}`);
   refuse(`${server} refuses rights to the user; grant them: ${grants.join('; ')}`);
 };
+
+/** The name of the user for Kafka. That of a client certificate is its subject, from the end to the beginning. */
+function principalOf({ kafkaSaslMechanism, kafkaSaslUsername, kafkaSslCert }: Settings): string {
+  if (kafkaSaslMechanism !== '' || kafkaSslCert === '') return kafkaSaslUsername || 'ANONYMOUS';
+  const { subject } = new X509Certificate(readFileSync(kafkaSslCert));
+  return subject.split('\n').reverse().join(',');
+}
 
 export function kafkaVersionProblem(server: string, fetchVersion: number): string | undefined {
   if (fetchVersion >= OLDEST_KAFKA.fetchVersion) return undefined;
   return `${server} is older than ${OLDEST_KAFKA.release}; upgrade it`;
 }
 
-function rightsOf({ settings, roles, connection: { topics } }: Subject): Right[] {
+/** The rights in Kafka that roles need, but not Describe where another right includes it. */
+function rightsOf(settings: Settings, roles: readonly Role[]): Right[] {
+  const { topicPrefix, group, queryWrites } = settings;
+  const topics = topicNames(topicPrefix);
   const { scoreEvents, rankChanges, leaderChanges, deadLetters, definitions } = topics;
-  const { group, queryWrites } = settings;
-  const rights: Right[] = [
-    ['Read --topic', definitions],
-    ['DescribeConfigs --topic', scoreEvents],
-  ];
-  if (roles.includes('ingest')) {
-    const results = [rankChanges, leaderChanges, deadLetters];
-    for (const topic of results)
-      rights.push(
-        ['Read --topic', topic],
-        ['Write --topic', topic],
-        ['DescribeConfigs --topic', topic],
-      );
-    rights.push(['Read --group', group], ['Write --transactional-id', `${group}-${scoreEvents}-0`]);
-  }
-  if (roles.includes('reconciliation')) rights.push(['Write --topic', definitions]);
-  if (roles.some((role) => role !== 'query')) rights.push(['Read --topic', scoreEvents]);
-  if (roles.includes('query')) rights.push(['Read --topic', rankChanges]);
-  if (roles.includes('query') && queryWrites)
-    rights.push(['Write --topic', scoreEvents], ['Read --topic', deadLetters]);
-  return [...new Map(rights.map((right) => [right.join(' '), right])).values()];
+  const own = (role: Role, ...names: string[]) => (roles.includes(role) ? names : []);
+  const results = own('ingest', rankChanges, leaderChanges, deadLetters);
+  const read = [definitions, scoreEvents, ...results, ...own('query', rankChanges, deadLetters)];
+  const write = [...results, ...own('reconciliation', definitions)];
+  if (queryWrites) write.push(...own('query', scoreEvents));
+  const ids = own('ingest', `${group}-${scoreEvents}-`); // those of its partitions begin so
+  const rights: Record<Right[0], readonly string[]> = {
+    'Read --topic': [...new Set(read)],
+    'Read --group': own('ingest', group),
+    'Write --topic': write,
+    'Write --resource-pattern-type prefixed --transactional-id': ids,
+    'DescribeConfigs --topic': [scoreEvents, ...results],
+    'Describe --topic': Object.values(topics).filter((topic) => !read.includes(topic)),
+    'Describe --group': roles.includes('ingest') ? [] : [group],
+  };
+  const all = Object.entries(rights) as [Right[0], readonly string[]][];
+  return all.flatMap(([right, names]) => names.map((name): Right => [right, name]));
 }
 
 async function redisFact({ redis }: Subject, name: string): Promise<string> {

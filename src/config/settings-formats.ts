@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import ms from 'ms';
 
@@ -43,9 +44,11 @@ export const text = textWhere('a text that is not empty', (value) => value.trim(
 export const kafkaName = textWhere('up to 200 letters, digits, . _ or -', (value) =>
   /^[A-Za-z0-9._-]{1,200}$/.test(value),
 );
-export const redisUrl = textWhere('redis://host:port or rediss://host:port', (value) =>
-  /^rediss?:\/\/\S+$/.test(value),
+export const redisUrl = textWhere(
+  'redis://host:port or rediss://host:port',
+  (value) => /^rediss?:\/\/\S+$/.test(value) && URL.canParse(value),
 );
+export const file = textWhere('the path of a file', (path) => path === '' || existsSync(path));
 export const cron = textWhere(
   'a cron expression that matches some time, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
   (value) => value === '' || hasNextTime(value, 'UTC'),

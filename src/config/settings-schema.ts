@@ -6,7 +6,7 @@ export interface Setting<T> {
   /** As it would be written in the environment or in the file. */
   readonly default: string | number | boolean;
   readonly doc: string;
-  /** Errors hide the value; so does `ranklog config`, of `redisUrl` only the user name and password. */
+  /** Errors and `ranklog config` hide the value, of `redisUrl` only user name and password. A file may hold it: NAME_FILE. */
   readonly isSecret: boolean;
 }
 
@@ -19,7 +19,7 @@ function setting<T>(
   return { format: accepted, default: initial, doc, isSecret };
 }
 
-const { text, kafkaName, count, flag, duration, oneOf } = format;
+const { text, kafkaName, count, flag, duration, oneOf, file } = format;
 
 export const SETTINGS_SCHEMA = {
   boards: setting(text, './boards.yaml', 'The boards file (YAML).'),
@@ -88,6 +88,9 @@ export const SETTINGS_SCHEMA = {
   ),
   kafkaBrokers: setting(format.brokers, '127.0.0.1:9092', 'Addresses of Kafka brokers.'),
   kafkaSsl: setting(flag, false, 'Whether to connect to Kafka over TLS.'),
+  kafkaSslCa: setting(file, '', 'CA certificates for Kafka (file); empty for public CAs.'),
+  kafkaSslCert: setting(file, '', 'The client certificate for Kafka (file).'),
+  kafkaSslKey: setting(file, '', 'The private key of KAFKA_SSL_CERT (file).'),
   kafkaSaslMechanism: setting(
     oneOf('', 'plain', 'scram-sha-256', 'scram-sha-512'),
     '',
@@ -101,6 +104,9 @@ export const SETTINGS_SCHEMA = {
     'The URL of Redis; a password in it is never shown.',
     true,
   ),
+  redisSslCa: setting(file, '', 'CA certificates for Redis (file); empty for public CAs.'),
+  redisSslCert: setting(file, '', 'The client certificate for Redis (file).'),
+  redisSslKey: setting(file, '', 'The private key of REDIS_SSL_CERT (file).'),
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
 
 export type SettingName = keyof typeof SETTINGS_SCHEMA;
@@ -108,7 +114,7 @@ export type SettingName = keyof typeof SETTINGS_SCHEMA;
 /** The environment variable of a setting: RANKLOG_TOPIC_PREFIX of topicPrefix, KAFKA_SSL of kafkaSsl, REDIS_URL of redisUrl. */
 export function variableOf(name: SettingName): string {
   const variable = name.replace(/[A-Z]/g, '_$&').toUpperCase();
-  return /^kafka|^redisUrl$/.test(name) ? variable : `RANKLOG_${variable}`;
+  return /^(kafka|redisUrl|redisSsl)/.test(name) ? variable : `RANKLOG_${variable}`;
 }
 
 /** The checked settings of a process. Durations are in ms. */

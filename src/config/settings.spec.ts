@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { loadSettings, SettingsError } from './settings.js';
+import { TestCa } from '../../test/support/certificates.js';
+import { loadSettings, SettingsError, withoutPassword } from './settings.js';
 import { SETTINGS_SCHEMA, variableOf, type SettingName } from './settings-schema.js';
 
 function problemsOf(env: Record<string, string>): readonly string[] {
@@ -104,6 +105,49 @@ describe('loadSettings', () => {
     });
     expect(JSON.stringify(current)).not.toContain('hunter2');
     expect(JSON.stringify(current)).toContain('redis://***@redis:1');
+    expect(withoutPassword('redis://user:hunter@2@redis:1')).toBe('redis://***@redis:1');
+  });
+
+  it('reads a secret from the file that NAME_FILE names, without the newline at its end', () => {
+    const REDIS_URL_FILE = configFile('redis://user:hunter2@redis:1\n');
+    const KAFKA_SASL_PASSWORD_FILE = configFile(' hunter2\n\n');
+    const { settings, current } = loadSettings({ REDIS_URL_FILE, KAFKA_SASL_PASSWORD_FILE });
+    expect(settings.redisUrl).toBe('redis://user:hunter2@redis:1');
+    expect(settings.kafkaSaslPassword).toBe(' hunter2\n');
+    expect(JSON.stringify(current)).not.toContain('hunter2');
+    expect(problemsOf({ REDIS_URL_FILE, REDIS_URL: 'redis://redis:1' })).toEqual([
+      'REDIS_URL_FILE: REDIS_URL is set too; leave out one of them',
+    ]);
+    expect(problemsOf({ REDIS_URL_FILE: '/nowhere', KAFKA_BROKERS: 'kafka' })).toEqual([
+      'REDIS_URL_FILE: "/nowhere" can\'t be read; name a file that holds the value of REDIS_URL',
+      'KAFKA_BROKERS: "kafka" is not allowed; use host:port, several separated by commas',
+    ]);
+  });
+
+  it('refuses files for TLS that can not be used, and files without TLS', () => {
+    const ca = new TestCa();
+    const { cert, key } = ca.issue('client');
+    const tls = { KAFKA_SSL: 'true', KAFKA_SSL_CA: ca.cert, KAFKA_SSL_CERT: cert };
+    expect(problemsOf({ ...tls, KAFKA_SSL_KEY: key })).toEqual([]);
+    expect(problemsOf({ ...tls, KAFKA_SSL_CERT: ca.issue('both').both })).toEqual([]);
+    const problem = (reason: string) =>
+      `KAFKA_SSL_CERT: "${cert}" does not work with its key or CA (${reason}); name PEM files that can be read, the key without a passphrase`;
+    expect(problemsOf({ ...tls, KAFKA_SSL_KEY: ca.issue('other').key })).toEqual([
+      problem('error:05800074:x509 certificate routines::key values mismatch'),
+    ]);
+    expect(problemsOf({ ...tls, KAFKA_SSL_KEY: cert })).toHaveLength(1);
+    expect(problemsOf(tls)).toHaveLength(1);
+    expect(problemsOf({ ...tls, KAFKA_SSL_CA: ca.folder, KAFKA_SSL_KEY: key })).toEqual([
+      problem('EISDIR: illegal operation on a directory, read'),
+    ]);
+    expect(problemsOf({ REDIS_SSL_CA: '/nowhere' })).toEqual([
+      'REDIS_SSL_CA: "/nowhere" is not allowed; use the path of a file',
+    ]);
+    expect(problemsOf({ KAFKA_SSL_CA: ca.cert, REDIS_SSL_CA: ca.cert })).toEqual([
+      'KAFKA_SSL_CA and KAFKA_SSL_CERT need TLS; set KAFKA_SSL=true, or leave them empty',
+      'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss://, or leave them empty',
+    ]);
+    ca.remove();
   });
 
   it('matches docs/reference/settings.md, setting by setting', () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { createSecureContext } from 'node:tls';
 import { suggestion } from '#board';
 import {
   SETTINGS_SCHEMA,
@@ -25,6 +26,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const OTHER_VARIABLES = /^RANKLOG_(CONFIG$|SERVICES_|TEST_)/;
 
 const NAMES = Object.keys(SETTINGS_SCHEMA) as SettingName[];
+const SECRETS = NAMES.filter((name) => SETTINGS_SCHEMA[name].isSecret).map(variableOf);
 
 /** Where settings come from: the environment first, then the config file, then the defaults. */
 interface Sources {
@@ -43,13 +45,14 @@ export function loadSettings(environment: Environment = process.env): {
 } {
   const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const file = env['RANKLOG_CONFIG'] ?? '';
+  const problems = [...readSecretFiles(env)];
   const sources: Sources = { env, file, content: file === '' ? {} : readConfigFile(file) };
   const readings = NAMES.map((name) => read(name, sources));
-  const problems = [
+  problems.push(
     ...unknownVariables(env),
     ...unknownKeys(sources),
     ...readings.flatMap(({ problem }) => problem ?? []),
-  ];
+  );
   const values = Object.fromEntries(readings.map(({ name, value }) => [name, value]));
   const settings = Object.freeze(values) as unknown as Settings;
   if (problems.length === 0) problems.push(...contradictions(settings));
@@ -75,8 +78,22 @@ function readConfigFile(file: string): Record<string, unknown> {
   throw new SettingsError([`the config file ${file} is not a list of "setting: value" lines`]);
 }
 
+/** Sets each secret NAME to the content of the file that NAME_FILE names, without the newline at its end. Yields problems. */
+function* readSecretFiles(env: Record<string, string | undefined>) {
+  for (const name of SECRETS) {
+    const file = env[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (env[name] !== undefined) yield `${name}_FILE: ${name} is set too; leave out one of them`;
+    try {
+      env[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    } catch {
+      yield `${name}_FILE: "${file}" can't be read; name a file that holds the value of ${name}`;
+    }
+  }
+}
+
 function unknownVariables(env: Environment): string[] {
-  const known = NAMES.map(variableOf);
+  const known = [...NAMES.map(variableOf), ...SECRETS.map((name) => `${name}_FILE`)];
   return Object.keys(env)
     .filter((name) => name.startsWith('RANKLOG_') && !OTHER_VARIABLES.test(name))
     .filter((name) => !known.includes(name))
@@ -115,8 +132,26 @@ function* contradictions(settings: Settings) {
   } = settings;
   if (mechanism !== '' && kafkaSaslUsername === '')
     yield `KAFKA_SASL_MECHANISM: "${mechanism}" needs a user; set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD, or leave it empty`;
+  if (settings.kafkaSslCa + settings.kafkaSslCert && !settings.kafkaSsl)
+    yield 'KAFKA_SSL_CA and KAFKA_SSL_CERT need TLS; set KAFKA_SSL=true, or leave them empty';
+  if (settings.redisSslCa + settings.redisSslCert && !settings.redisUrl.startsWith('rediss:'))
+    yield 'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss://, or leave them empty';
+  for (const prefix of ['kafkaSsl', 'redisSsl'] as const)
+    try {
+      createSecureContext(tlsOptions(settings, prefix));
+    } catch (error) {
+      const name = variableOf(`${prefix}Cert`);
+      yield `${name}: "${settings[`${prefix}Cert`]}" does not work with its key or CA (${(error as Error).message}); name PEM files that can be read, the key without a passphrase`;
+    }
   if (verifyRebuild && verifySchedule === '')
     yield 'RANKLOG_VERIFY_REBUILD: "true" needs a schedule; set RANKLOG_VERIFY_SCHEDULE, such as "0 4 * * *", or leave it out';
+}
+
+/** The content of the files for TLS. Without a file for the key, that of the certificate holds it. */
+export function tlsOptions(settings: Settings, prefix: 'kafkaSsl' | 'redisSsl') {
+  const files = [settings[`${prefix}Ca`], settings[`${prefix}Cert`], settings[`${prefix}Key`]];
+  const [ca, cert, key] = files.map((file) => (file === '' ? undefined : readFileSync(file)));
+  return { ca, cert, key: key ?? cert };
 }
 
 /** A setting as `ranklog config` shows it: secrets are hidden. */
@@ -128,5 +163,5 @@ function effective({ name, setting, value, origin }: ReturnType<typeof read>) {
 }
 
 export function withoutPassword(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//***@');
+  return url.replace(/\/\/.*@/, '//***@');
 }

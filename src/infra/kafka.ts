@@ -1,7 +1,7 @@
 import { Kafka, logLevel, type Admin, type KafkaConfig, type SASLOptions } from 'kafkajs';
 import { topicNames, type TopicNames } from '#contracts';
 import { kafkaLogCreator } from '#kafka-batch';
-import type { Settings } from '../config/settings.js';
+import { tlsOptions, type Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 
 /** After this time without a response a request fails, and the next one uses another connection. */
@@ -24,7 +24,7 @@ export function createKafka(settings: Settings, logger: Logger, retries = 8): Ka
   const config: KafkaConfig = {
     clientId: 'ranklog',
     brokers: [...settings.kafkaBrokers],
-    ssl: settings.kafkaSsl,
+    ssl: settings.kafkaSsl && tlsOptions(settings, 'kafkaSsl'),
     requestTimeout: REQUEST_TIMEOUT_MS,
     logLevel: logLevel.INFO,
     logCreator: kafkaLogCreator(logger),

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { Settings } from '../config/settings.js';
+import { tlsOptions, type Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 
 /** Long enough for a slow script, short enough to notice a server that hangs. */
@@ -18,6 +18,8 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
     commandTimeout: COMMAND_TIMEOUT_MS,
     retryStrategy: (attempt) => Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS),
     reconnectOnError: isOfSelect,
+    disableClientInfo: true, // would need one more right
+    ...(settings.redisUrl.startsWith('rediss:') && { tls: tlsOptions(settings, 'redisSsl') }),
   });
   let state: 'new' | 'ready' | 'down' = 'new';
   redis.on('error', (error: Error) => {

@@ -4,7 +4,7 @@ import { withoutPassword, type Settings } from '../config/settings.js';
 
 export type Server = 'Kafka' | 'Redis';
 
-/** A setting that a server refuses, by the error that it or its client gives; and the way out. */
+/** A setting that a server refuses, by the server and the error that it or its client gives; and the way out. */
 const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
   [/DB index|SELECT is not/, 'REDIS_URL', 'name another database, or raise "databases" of Redis'],
   [/WRONGPASS|NOAUTH/, 'REDIS_URL', 'correct the user and password in redis://USER:PASSWORD@HOST'],
@@ -19,22 +19,26 @@ const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
     'leave it empty, or use a port with SASL in KAFKA_BROKERS',
   ],
   // kafkajs also gives this name to a lost connection.
-  [/^KafkaJSSASL(?!.*(clos|timed|connect))/i, 'KAFKA_SASL_USERNAME', 'correct it or its password'],
-  [/altnames|has expired/i, 'TLS', 'renew the certificate of the server, or use a name in it'],
-  [/certificate/i, 'NODE_EXTRA_CA_CERTS', 'name the file of the CA there'],
+  [/ KafkaJSSASL(?!.*(clos|timed|connect))/i, 'KAFKA_SASL_USERNAME', 'correct it or its password'],
+  [/^Kafka.*(altnames|has expired)/i, 'KAFKA_BROKERS', 'renew its certificate or use a name in it'],
+  [/^Redis.*(altnames|has expired)/i, 'REDIS_URL', 'renew its certificate or use a name in it'],
+  [/alert .*(certificate|unknown ca)/, '*_SSL_CERT', 'name a certificate that the server accepts'],
+  [/certificate/i, '*_SSL_CA', 'name the file of the CA of the server'],
 ];
 
 /** Why a server that answers with an error refuses the settings; undefined: it may accept them later. */
 export function refusalOf(error: unknown, address: string, settings: Settings): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  const text = `${error.name} ${'type' in error ? String(error.type) : ''} ${error.message}`;
+  const text = `${address} ${error.name} ${'type' in error ? String(error.type) : ''} ${error.message}`;
   const found = REFUSALS.find(([pattern]) => pattern.test(text));
   if (found === undefined) return undefined;
-  const [, setting, wayOut] = found;
+  const [, name, wayOut] = found;
+  const setting = name.replace('*', address.startsWith('Kafka') ? 'KAFKA' : 'REDIS');
   const { kafkaSaslMechanism: mechanism, kafkaSaslUsername: user } = settings;
   const value = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: user }[setting];
   const shown = value === undefined ? 'the value' : `"${value}"`;
-  return `${setting}: ${shown} does not work with ${address} (${error.message}); ${wayOut}`;
+  const reason = error.message.replace(/.*:(\w+ alert [^:]*):.*/s, '$1'); // OpenSSL adds places in its source
+  return `${setting}: ${shown} does not work with ${address} (${reason}); ${wayOut}`;
 }
 
 /** A request that needs no login, and how its answer begins. The one to Kafka is ApiVersions, with 82 (R) as its correlation id. */

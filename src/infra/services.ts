@@ -59,7 +59,7 @@ export async function waitForServices(
 function pingOf(redis: Redis): () => Promise<void> {
   let refusal: Error | undefined; // commands say only that the client is not connected
   redis.on('error', (error: Error) => {
-    if (error.name === 'ReplyError' || /certificate/.test(error.message)) refusal = error;
+    if (error.name === 'ReplyError' || /certificate|alert/.test(error.message)) refusal = error;
   });
   return async () => {
     if (redis.status === 'wait' || redis.status === 'end')
@@ -70,12 +70,19 @@ function pingOf(redis: Redis): () => Promise<void> {
 }
 
 /** Tries once. kafkajs logs nothing, because `waitFor` logs errors. Imports kafkajs here: some commands need no Kafka. */
-async function pingKafka(settings: Settings): Promise<void> {
+async function pingKafka(settings: Settings, asks = false): Promise<void> {
   const { createKafka } = await import('./kafka.js');
   const admin = createKafka(settings, SILENT, 0).admin();
   try {
     await admin.connect();
     await admin.describeCluster();
+  } catch (error) {
+    // A listener with SASL closes the connection of a client without a login, and refuses every mechanism that is not known.
+    const { name, type } = error as Error & { type?: unknown };
+    if (asks && type !== 'UNSUPPORTED_SASL_MECHANISM') return;
+    if (settings.kafkaSaslMechanism === '' && name === 'KafkaJSConnectionClosedError')
+      await pingKafka({ ...settings, kafkaSaslMechanism: 'none' as 'plain' }, true);
+    throw error;
   } finally {
     await admin.disconnect();
   }

@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { createServer, type Server } from 'node:tls';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createServer, type Server } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import getPort from 'get-port';
 import type { Finding } from '../../src/checks/checks.js';
+import { TestCa } from '../support/certificates.js';
 import { TestInstance, until } from '../support/instance.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
@@ -21,25 +21,10 @@ const INVALID = 'WRONGPASS invalid username-password pair or user is disabled.';
 
 /** A server that speaks TLS, with a certificate that nobody trusts. */
 async function startTlsServer(): Promise<{ server: Server; port: number }> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-tls-'));
-  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(folder, name)) as [
-    string,
-    string,
-  ];
-  const args = [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '2',
-    '-subj',
-    '/CN=127.0.0.1',
-  ];
-  execFileSync('openssl', [...args, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  const ca = new TestCa();
+  const { key, cert } = ca.issue('server', 'IP:127.0.0.1');
   const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) });
-  rmSync(folder, { recursive: true });
+  ca.remove();
   server.on('tlsClientError', () => undefined);
   server.on('connection', (socket: Socket) => socket.on('error', () => undefined));
   const port = await getPort({ host: '127.0.0.1' });
@@ -169,7 +154,7 @@ describe('a start and "ranklog doctor"', () => {
       'Redis with a certificate that is not trusted',
       () => ({ REDIS_URL: `rediss://127.0.0.1:${tls.port}` }),
       () =>
-        `NODE_EXTRA_CA_CERTS: the value does not work with Redis at rediss://127.0.0.1:${tls.port} (self-signed certificate); name the file of the CA there`,
+        `REDIS_SSL_CA: the value does not work with Redis at rediss://127.0.0.1:${tls.port} (unable to verify the first certificate); name the file of the CA of the server`,
     ],
     [
       'Kafka with TLS, and KAFKA_SSL=false',
@@ -200,15 +185,12 @@ describe('a start and "ranklog doctor"', () => {
         return { KAFKA_BROKERS: kafka.broker };
       },
       () => {
-        const grant = 'kafka-acls --add --allow-principal User:ANONYMOUS --operation';
         const { definitions, rankChanges, leaderChanges, deadLetters, scoreEvents } =
           instance.topics;
-        const results = [rankChanges, leaderChanges, deadLetters];
-        const missing = [
-          ...[definitions, ...results].map((topic) => `Read --topic ${topic}`),
-          ...[`Read --group ${instance.name}`, `Read --topic ${scoreEvents}`],
-        ];
-        return `KAFKA_BROKERS: Kafka at ${kafka.broker} refuses rights to the user; grant them: ${missing.map((right) => `${grant} ${right}`).join('; ')}`;
+        const topics = [definitions, scoreEvents, rankChanges, leaderChanges, deadLetters];
+        const missing = [...topics.map((topic) => `--topic ${topic}`), `--group ${instance.name}`];
+        const grant = 'kafka-acls --add --allow-principal "User:ANONYMOUS" --operation Read';
+        return `KAFKA_BROKERS: Kafka at ${kafka.broker} refuses rights to the user; grant them: ${missing.map((what) => `${grant} ${what}`).join('; ')}`;
       },
     ],
     [
