@@ -1,24 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js';
-import type { LogRange } from './errors.js';
+import { Backoff } from './backoff.js';
+import { isBusy, type LogRange } from './errors.js';
 
 /** The partition that the producers of ranklog, of kafkajs and of Java choose for a key. */
 export function partitionOf(key: string, partitions: number): number {
   return (murmur2(key) & 0x7fffffff) % partitions;
 }
 
-/** The group's committed offsets by partition. Leaves out negative ones: nothing was committed, or kafkajs lost it. */
+/** A new cluster creates the topic of its groups at the first request for a group. */
+const COORDINATOR_TIMEOUT_MS = 15_000;
+
+/**
+ * The group's committed offsets by partition. Leaves out negative ones: nothing was committed, or kafkajs lost it. Asks again while
+ * the coordinator of the group is not ready; kafkajs does not.
+ */
 export async function committedOffsets(
   admin: Admin,
   groupId: string,
   topic: string,
 ): Promise<Map<number, number>> {
-  const [found] = await admin.fetchOffsets({ groupId, topics: [topic] });
-  return new Map(
-    found?.partitions
-      .map(({ partition, offset }) => [partition, Number(offset)] as const)
-      .filter(([, offset]) => offset >= 0),
-  );
+  const [deadline, backoff] = [performance.now() + COORDINATOR_TIMEOUT_MS, new Backoff()];
+  for (;;)
+    try {
+      const [found] = await admin.fetchOffsets({ groupId, topics: [topic] });
+      return new Map(
+        found?.partitions
+          .map(({ partition, offset }) => [partition, Number(offset)] as const)
+          .filter(([, offset]) => offset >= 0),
+      );
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      await delay(backoff.next());
+    }
 }
 
 /** The range of each partition. Two requests to each leader, however many partitions it leads. */

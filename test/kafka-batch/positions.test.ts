@@ -9,7 +9,10 @@ import {
   partitionCount,
 } from '#kafka-batch';
 import { until } from '../support/instance.js';
-import { transactionsEnded } from '../support/kafka-client.js';
+import { testKafka, transactionsEnded } from '../support/kafka-client.js';
+import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
+import { KAFKA_API } from '../support/kafka-frames.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { numbers, TestTopic } from './topic.js';
 
 describe('look-ups of positions', () => {
@@ -44,6 +47,20 @@ describe('look-ups of positions', () => {
     expect(await ranges()).toEqual(twice(10, 10));
     const missing = lookAt(topic.kafka, { topic: topic.name, partition: 7 });
     await expect(missing).rejects.toThrow(`Kafka has no partition 7 of ${topic.name}`);
+  });
+
+  it('wait for the coordinator of a group', async () => {
+    const proxy = await KafkaProxy.toBroker();
+    const admin = testKafka({ brokers: [proxy.broker] }).admin();
+    try {
+      await admin.connect();
+      const action = { error: KAFKA_ERROR.notCoordinator, executed: false };
+      proxy.onRequest(KAFKA_API.offsetFetch, action, { times: 3 });
+      expect(await committedOffsets(admin, topic.name, topic.name)).toEqual(new Map());
+    } finally {
+      await admin.disconnect();
+      await proxy.close();
+    }
   });
 
   it('ignore negative offsets of a group', async () => {
