@@ -18,9 +18,8 @@ describe('the feed of all streams', () => {
   afterAll(() => instance.remove());
 
   it('reads new partitions of the rank changes, for clients that connect again', async () => {
-    const { errors } = await instance.start();
-    const [address = ''] = /http:[^"]+/.exec(errors) ?? [];
-    const url = `${address}/v1/boards/arena/events`;
+    const service = await instance.start();
+    const url = `${service.url}/v1/boards/arena/events`;
     const reader = await EventReader.open(url);
     await until(() => reader.lastId !== '', 'the stream is open');
     const topic = instance.topics.rankChanges;

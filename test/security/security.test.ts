@@ -20,6 +20,8 @@ import { SecureKafka } from './secure-kafka.js';
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 const SECRET = 'hunter2';
 const password = (user: string) => `${SECRET}-${user}`;
+const AUTHORIZATION = { authorization: `Bearer ${password('service-token')}` };
+const TOKENS = `[{ name: all, token: ${password('service-token')}, scopes: [read, write, operate] }]`;
 const ROLES: readonly Role[] = ['reconciliation', 'ingest', 'query'];
 const LOGINS = ['ranklog-ingest', 'ranklog-reconciliation', 'ranklog-operator', 'game', 'profile'];
 const USERS = ['ranklog-query', ...LOGINS];
@@ -126,6 +128,7 @@ describe('ranklog with the rights that docs/security.md lists', () => {
       query: {
         ...common,
         RANKLOG_QUERY_WRITES: 'true',
+        RANKLOG_HTTP_TOKENS: file('tokens.yaml', TOKENS),
         RANKLOG_HTTP_PORT: String(await getPort({ host: '127.0.0.1' })),
         KAFKA_BROKERS: kafka.address('mtls'),
         KAFKA_SSL_CERT: certificate.cert,
@@ -152,7 +155,8 @@ describe('ranklog with the rights that docs/security.md lists', () => {
 
   it('does its work, and asks for nothing else', async () => {
     expect(await run('topics')).toMatchObject({ code: 0 });
-    for (const role of ROLES) await start(role);
+    const running: RanklogProcess[] = [];
+    for (const role of ROLES) running.push(await start(role));
     const changes: RankChange[] = [];
     const profile = new RankChangeSubscriber({
       kafka: clientOf('profile'),
@@ -172,11 +176,13 @@ describe('ranklog with the rights that docs/security.md lists', () => {
     const http = `http://127.0.0.1:${env.query['RANKLOG_HTTP_PORT'] ?? ''}`;
     await get(`${http}/v1/boards/arena/events?wait=rank`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { ...AUTHORIZATION, 'content-type': 'application/json' },
       body: JSON.stringify({ playerId: 'eve', delta: 9 }),
     });
-    for (const page of ['/v1/boards/arena', '/v1/status', '/health', '/metrics'])
-      await get(http + page);
+    for (const page of ['/v1/boards/arena', '/v1/status'])
+      await get(http + page, { headers: AUTHORIZATION });
+    for (const { operations } of running)
+      for (const page of ['/health/ready', '/metrics']) await get(operations + page);
     for (const args of [
       ['boards', 'apply', '--yes'],
       ['boards', 'rebuild', 'arena'],
