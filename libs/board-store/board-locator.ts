@@ -100,7 +100,7 @@ export class BoardLocator {
     this.#found.delete(board);
     if (generation === BUILDING) throw new BoardBuildingError(board);
     if (text === '') return undefined;
-    const located = { ...liveBoardOf(board, generation, text, starts), shard };
+    const located = { ...liveBoardOf(generation, text, starts), shard };
     this.#found.set(board, located);
     return located;
   }

@@ -39,20 +39,16 @@ export async function readBoards(
       const text = definitions[generation];
       if (generation === BUILDING) building.add(board);
       else if (text !== undefined)
-        live.set(board, liveBoardOf(board, generation, text, starts[generation]));
+        live.set(board, liveBoardOf(generation, text, starts[generation]));
     }
   }
   return { live, building, removed, versions };
 }
 
 /** A generation, from the texts of its definition and its starts in Redis. */
-export function liveBoardOf(
-  board: string,
-  generation: string,
-  text: string,
-  starts: string | null | undefined,
-): LiveBoard {
+export function liveBoardOf(generation: string, text: string, starts?: string | null): LiveBoard {
   const definition = parseDefinitionText(text);
+  const { board } = definition;
   return { board, generation, definition, ...(starts && { starts: parseStarts(starts) }) };
 }
 

@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import { parseDefinitionText } from '#board';
 import { liveBoardOf, parseOrigin, VERSION } from './boards.js';
 import type { GenerationOverview } from './generation-types.js';
 import type { KeySpace } from './keys.js';
@@ -150,10 +149,8 @@ export class GenerationCatalog extends ShardedStore {
     const overview = (generation = '', facts: Facts): GenerationOverview[] => {
       const text = definitions[generation];
       if (text === undefined) return []; // not built yet, or lost
-      const { board } = parseDefinitionText(text);
       const { asOf, begunAt } = parseOrigin(origins[generation]);
-      const found = liveBoardOf(board, generation, text, starts[generation]);
-      return [{ ...found, begunAt, asOf, ...facts }];
+      return [{ ...liveBoardOf(generation, text, starts[generation]), begunAt, asOf, ...facts }];
     };
     return [
       ...Object.entries(live)

@@ -61,7 +61,7 @@ export class GenerationStore extends ShardedStore {
     if (text === null) return undefined;
     const { ends } = parseOrigin(origin);
     return {
-      ...liveBoardOf(board, generation, text, starts),
+      ...liveBoardOf(generation, text, starts),
       purpose: purpose as ShadowPurpose,
       ...(ends === undefined ? {} : { ends }),
     };
@@ -186,17 +186,11 @@ export class GenerationStore extends ShardedStore {
     if (reply === 0) throw new LeaseLostError(board); // another process discarded the shadow
   }
 
-  /** Undoes the registration of a board; does nothing to a live one. @throws LeaseLostError */
-  async unregister(lease: Lease): Promise<void> {
-    await this.#remove(lease, 1);
-  }
-
-  /** Removes a board. Returns the removal's time in us of the server's clock; 0 for no such board. @throws LeaseLostError */
-  async remove(lease: Lease): Promise<number> {
-    return this.#remove(lease, 0);
-  }
-
-  async #remove({ board, token }: Lease, undoesRegistration: 0 | 1): Promise<number> {
+  /**
+   * Removes a board. Returns the removal's time in us of the server's clock; 0 for no such board. With `unregisters`, it undoes the
+   * registration of a board instead, and does nothing to a live one. @throws LeaseLostError
+   */
+  async remove({ board, token }: Lease, { unregisters = false } = {}): Promise<number> {
     const shard = this.shardOf(board);
     const { keys } = this;
     const reply = await this.redis.ranklogRemove(
@@ -208,7 +202,7 @@ export class GenerationStore extends ShardedStore {
       keys.leaders(shard, board),
       token,
       board,
-      undoesRegistration,
+      Number(unregisters),
     );
     if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
     return Number(reply);

@@ -111,7 +111,6 @@ interface Places {
   readonly bounds?: Bounds | undefined;
 }
 
-/** Reads a reply of lua/includes/places.lua. */
 export function placesOf(definition: BoardDefinition, view: string, reply: PlacesReply): Places {
   const { words, states } = reply;
   const [first = 0, better = 0, dense = 0, worse = 0, from = 0, to = 0] = words

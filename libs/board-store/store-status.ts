@@ -1,7 +1,5 @@
 import { BoardLocator } from './board-locator.js';
-import { ContinuityStore } from './continuity-store.js';
 import { shardOf } from './keys.js';
-import type { RecoveryTarget } from './types.js';
 
 export interface BoardOverview {
   readonly board: string;
@@ -55,11 +53,5 @@ export class StoreStatus extends BoardLocator {
         Math.min(...appliedOffsets.map((shard) => Number(shard[partition] ?? -1))) + 1,
       ]),
     );
-  }
-
-  /** Partitions that recover after a loss of Redis. Cost: one request, and two per shard. */
-  async recoveryTargets(): Promise<RecoveryTarget[]> {
-    const shards = await this.shards();
-    return new ContinuityStore(this.redis, this.keys, { shards }).recoveryTargets();
   }
 }

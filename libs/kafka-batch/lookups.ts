@@ -70,12 +70,8 @@ export async function lastRecords(
     if (leader === undefined) return [];
     const { start, end } = await leader.range(topic, partition);
     let records: readonly KafkaRecord[] = [];
-    for (
-      let stride = Math.min(offsets, end - start);
-      stride >= 1;
-      stride = Math.floor(stride / 2)
-    ) {
-      const offset = end - stride;
+    for (let stride = Math.min(offsets, end - start); stride >= 1; stride /= 2) {
+      const offset = end - Math.floor(stride);
       const batch = logBatch(await leader.fetch({ topic, partition, offset }), offset);
       if (batch && batch.records.length > 0) ({ records } = batch);
       if (batch && batch.nextOffset >= end) break;
@@ -220,13 +216,9 @@ const LATEST = '-1';
 
 /** Look-ups in the partitions that one broker leads. Concurrent ones share requests. */
 export class LeaderLookups {
-  readonly #starts = new Batched((names: readonly string[]) =>
-    this.#requestOffsets(names, EARLIEST),
-  );
-  readonly #ends = new Batched((names: readonly string[]) => this.#requestOffsets(names, LATEST));
-  readonly #writtenEnds = new Batched((names: readonly string[]) =>
-    this.#requestOffsets(names, LATEST, READ_UNCOMMITTED),
-  );
+  readonly #starts = this.#offsets(EARLIEST);
+  readonly #ends = this.#offsets(LATEST);
+  readonly #writtenEnds = this.#offsets(LATEST, READ_UNCOMMITTED);
   readonly #fetches = new Batched((asks: readonly FetchAsk[]) => this.#requestFetches(asks));
 
   constructor(
@@ -252,10 +244,15 @@ export class LeaderLookups {
     return (await this.#fetches.get(ask)) ?? { partition: ask.partition, messages: [] };
   }
 
+  #offsets(timestamp: string, isolationLevel = READ_COMMITTED) {
+    return new Batched((names: readonly string[]) =>
+      this.#requestOffsets(names, { timestamp, isolationLevel }),
+    );
+  }
+
   async #requestOffsets(
     names: readonly string[],
-    timestamp: string,
-    isolationLevel = READ_COMMITTED,
+    { timestamp, isolationLevel }: { timestamp: string; isolationLevel: number },
   ): Promise<Map<string, number>> {
     const broker = await this.cluster.findBroker({ nodeId: this.nodeId });
     const topics = names.map((name) => {

@@ -15,7 +15,7 @@ type HandlerName = (typeof HANDLERS)[number];
 /** The result of a handler. Nest turns a thrown error into a plain object, so errors travel as values. */
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
-type HandlerDecorator<Method> = <Own extends Method>(
+type HandlerDecorator<Input, Output = unknown> = <Own extends (input: Input) => Promise<Output>>(
   target: object,
   key: string,
   descriptor: TypedPropertyDescriptor<Own>,
@@ -25,20 +25,17 @@ type HandlerDecorator<Method> = <Own extends Method>(
  * Marks the method that starts a partition and returns the offset to read from. The partition is paused meanwhile. A
  * PermanentPartitionError stops the partition; after any other error it is started again.
  */
-export const OnPartitionAssigned = (): HandlerDecorator<
-  (assignment: PartitionAssignment) => Promise<number>
-> => handler('OnPartitionAssigned');
+export const OnPartitionAssigned = (): HandlerDecorator<PartitionAssignment, number> =>
+  handler('OnPartitionAssigned');
 
 /** Marks the method that handles a batch. Batches of one partition come in sequence, those of several concurrently. */
-export const OnRecordBatch = (): HandlerDecorator<(batch: RecordBatch) => Promise<unknown>> =>
-  handler('OnRecordBatch');
+export const OnRecordBatch = (): HandlerDecorator<RecordBatch> => handler('OnRecordBatch');
 
 /** Marks the method that completes what is in flight when the partition is lost or restarted, or the process stops. */
-export const OnPartitionReleased = (): HandlerDecorator<
-  (assignment: PartitionAssignment) => Promise<unknown>
-> => handler('OnPartitionReleased');
+export const OnPartitionReleased = (): HandlerDecorator<PartitionAssignment> =>
+  handler('OnPartitionReleased');
 
-function handler(name: HandlerName): HandlerDecorator<(input: never) => Promise<unknown>> {
+function handler(name: HandlerName): HandlerDecorator<never> {
   return (target, key, descriptor) => {
     const method = descriptor.value;
     if (method === undefined) throw new TypeError(`@${name}() decorates methods only, not ${key}`);
@@ -99,7 +96,6 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     this.#listen().then(() => callback(), callback);
   }
 
-  /** Called by Nest at shutdown. */
   async close(): Promise<void> {
     await this.#consumer.close();
   }
@@ -108,7 +104,6 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     throw new Error('KafkaBatchServer emits no events');
   }
 
-  /** The kafkajs consumer. */
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- Nest's signature
   unwrap<T>(): T {
     return this.#consumer.client as T;

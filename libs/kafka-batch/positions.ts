@@ -47,7 +47,6 @@ export async function logRanges(admin: Admin, topic: string): Promise<Map<number
   );
 }
 
-/** The end of each partition. */
 export async function logEnds(admin: Admin, topic: string): Promise<Map<number, number>> {
   const ranges = await logRanges(admin, topic);
   return new Map([...ranges].map(([partition, { end }]) => [partition, end]));

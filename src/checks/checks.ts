@@ -1,16 +1,6 @@
 import { SettingsError } from '../config/settings.js';
 import type { Logger } from '../infra/logger.js';
-import {
-  kafkaRights,
-  redisEviction,
-  redisPersistence,
-  redisRights,
-  redisVersion,
-  type Check,
-  type Subject,
-} from './servers.js';
-
-export type Checks = Readonly<Record<string, Check>>;
+import { KAFKA_CHECKS, REDIS_CHECKS, type Checks, type Subject } from './servers.js';
 
 /** Printed by `ranklog doctor`. */
 export interface Finding {
@@ -19,15 +9,6 @@ export interface Finding {
   /** What is wrong and what to do; empty if nothing is. */
   readonly text: string;
 }
-
-/** The checks of a start and of `ranklog doctor`. */
-export const REDIS_CHECKS: Checks = {
-  'Redis version': redisVersion,
-  'Redis eviction': redisEviction,
-  'Redis persistence': redisPersistence,
-  'Redis rights': redisRights,
-};
-export const KAFKA_CHECKS: Checks = { 'Kafka version and rights': kafkaRights };
 
 /** Runs checks; `outcomeOf` tells the outcome of an error. */
 export function find(

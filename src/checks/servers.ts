@@ -17,7 +17,8 @@ export interface Subject {
 }
 
 /** Resolves with a text to warn, or with anything else. @throws SettingsError to refuse, any other error if it can't be checked */
-export type Check = (subject: Subject) => Promise<unknown>;
+type Check = (subject: Subject) => Promise<unknown>;
+export type Checks = Readonly<Record<string, Check>>;
 
 const OLDEST_REDIS = '7.0';
 /** Kafka tells no release; this is the version of its Fetch requests in the oldest one that is tested. */
@@ -29,7 +30,7 @@ export const redisVersion: Check = async (subject) => {
     refuse(`${redisOf(subject)} has version ${version}; upgrade it to ${OLDEST_REDIS} or later`);
 };
 
-export const redisEviction: Check = async (subject) => {
+const redisEviction: Check = async (subject) => {
   const policy = await redisFact(subject, 'maxmemory_policy');
   if (policy !== 'noeviction')
     refuse(
@@ -37,14 +38,14 @@ export const redisEviction: Check = async (subject) => {
     );
 };
 
-export const redisPersistence: Check = async (subject) => {
+const redisPersistence: Check = async (subject) => {
   const { redis } = subject;
   const isKept = /^(aof_enabled:1|role:slave|connected_slaves:[1-9])/m.test(await redis.info());
   if (isKept || ((await redis.config('GET', 'save')) as string[])[1] !== '') return undefined;
   return `${redisOf(subject)} has no persistence and no replica, so a restart empties it, and boards are stale until they are built again from the log; set "appendonly yes" in redis.conf`;
 };
 
-export const redisRights: Check = async (subject) => {
+const redisRights: Check = async (subject) => {
   const { redisPrefix, redisUrl } = subject.settings;
   const refused = await refusedCommands(subject.redis, new KeySpace(redisPrefix));
   if (refused.length === 0) return;
@@ -66,6 +67,15 @@ export const kafkaRights: Check = async (subject) => {
   const grants = missing.map((right) => `${grant} ${right.join(' ')}`);
   refuse(`${server} refuses rights to the user; grant them: ${grants.join('; ')}`);
 };
+
+/** The checks of a start and of `ranklog doctor`. */
+export const REDIS_CHECKS: Checks = {
+  'Redis version': redisVersion,
+  'Redis eviction': redisEviction,
+  'Redis persistence': redisPersistence,
+  'Redis rights': redisRights,
+};
+export const KAFKA_CHECKS: Checks = { 'Kafka version and rights': kafkaRights };
 
 /** The name of the user for Kafka. That of a client certificate is its subject, from the end to the beginning. */
 function principalOf({ kafkaSaslMechanism, kafkaSaslUsername, kafkaSslCert }: Settings): string {

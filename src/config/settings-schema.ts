@@ -19,7 +19,8 @@ function setting<T>(
   return { format: accepted, default: initial, doc, isSecret };
 }
 
-const { text, kafkaName, count, flag, duration, oneOf, file } = format;
+const { anyText, text, kafkaName, count, rate, replicas, flag, oneOf } = format;
+const { duration, durationOrZero, origins, file } = format;
 
 export const SETTINGS_SCHEMA = {
   boards: setting(text, './boards.yaml', 'The boards file (YAML).'),
@@ -28,11 +29,7 @@ export const SETTINGS_SCHEMA = {
   redisPrefix: setting(kafkaName, 'ranklog', 'The prefix of all keys in Redis.'),
   shards: setting(count, 1, 'Number of shards; the first start fixes it.'),
   partitions: setting(count, 4, 'Partitions of a score topic that "ranklog topics" creates.'),
-  replicationFactor: setting(
-    format.replicas,
-    -1,
-    'Replicas of topics that "ranklog topics" creates; -1 is the broker\'s default.',
-  ),
+  replicationFactor: setting(replicas, -1, "Replicas of new topics; -1 is the broker's default."),
   allowShortHistory: setting(flag, false, 'Accept a score topic that deletes old events.'),
   startTimeout: setting(duration, '30s', 'How long to wait for Kafka and Redis at the start.'),
   sessionTimeout: setting(duration, '10s', 'How long Kafka waits for a silent instance.'),
@@ -40,38 +37,22 @@ export const SETTINGS_SCHEMA = {
   stallTimeout: setting(
     duration,
     '2m',
-    'The process exits after this time of work without progress.',
+    'How long work may make no progress; then the process exits.',
   ),
   rollbackGrace: setting(duration, '24h', 'How long the previous generation is kept; at most 1d.'),
   backgroundRate: setting(
-    format.rate,
+    rate,
     0,
-    'Limit of background builds and verifies, in events per second; 0: none.',
+    'Most events per second of builds and verifies; 0 for no limit.',
   ),
   httpHost: setting(text, '127.0.0.1', 'The address of the HTTP server; 0.0.0.0 for all.'),
   httpPort: setting(format.port, 9464, 'The port of the HTTP server; 0 picks a free one.'),
-  httpTokens: setting(
-    format.anyText,
-    '',
-    'A file of tokens (YAML) for HTTP; empty for none, on a loopback address only.',
-  ),
-  httpCors: setting(
-    format.origins,
-    '',
-    'Origins of web pages that may read over HTTP (CORS); * for all, empty for none.',
-  ),
+  httpTokens: setting(anyText, '', 'The tokens file (YAML); empty for none, on loopback only.'),
+  httpCors: setting(origins, '', 'Origins of web pages that may read (CORS); * for all.'),
   operationsHost: setting(text, '127.0.0.1', 'The address of health and metrics; 0.0.0.0 for all.'),
   operationsPort: setting(format.port, 9465, 'The port of health and metrics; 0 picks a free one.'),
-  queryCache: setting(
-    format.durationOrZero,
-    '250ms',
-    'How long an answer over HTTP is kept for equal requests; 0 keeps none.',
-  ),
-  queryWrites: setting(
-    flag,
-    false,
-    'Accept score events over HTTP (POST /v1/boards/BOARD/events).',
-  ),
+  queryCache: setting(durationOrZero, '250ms', 'How long answers over HTTP are cached; 0: never.'),
+  queryWrites: setting(flag, false, 'Accept score events: POST /v1/boards/BOARD/events.'),
   queryStreams: setting(count, 5_000, 'Most event streams over HTTP at a time.'),
   verifySchedule: setting(format.cron, '', 'When all boards are verified (cron); empty for never.'),
   verifyTimeZone: setting(format.timeZone, 'UTC', 'The time zone of RANKLOG_VERIFY_SCHEDULE.'),
@@ -96,8 +77,8 @@ export const SETTINGS_SCHEMA = {
     '',
     'How to log in to Kafka; empty for no login.',
   ),
-  kafkaSaslUsername: setting(format.anyText, '', 'The user name for Kafka.'),
-  kafkaSaslPassword: setting(format.anyText, '', 'The password for Kafka.', true),
+  kafkaSaslUsername: setting(anyText, '', 'The user name for Kafka.'),
+  kafkaSaslPassword: setting(anyText, '', 'The password for Kafka.', true),
   redisUrl: setting(
     format.redisUrl,
     'redis://127.0.0.1:6379',

@@ -45,22 +45,15 @@ export function loadSettings(environment: Environment = process.env): {
 } {
   const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const file = env['RANKLOG_CONFIG'] ?? '';
-  const problems = [...readSecretFiles(env)];
   const sources: Sources = { env, file, content: file === '' ? {} : readConfigFile(file) };
+  const problems = [...readSecretFiles(env), ...unknownVariables(env), ...unknownKeys(sources)];
   const readings = NAMES.map((name) => read(name, sources));
-  problems.push(
-    ...unknownVariables(env),
-    ...unknownKeys(sources),
-    ...readings.flatMap(({ problem }) => problem ?? []),
-  );
+  problems.push(...readings.flatMap(({ problem }) => problem ?? []));
   const values = Object.fromEntries(readings.map(({ name, value }) => [name, value]));
   const settings = Object.freeze(values) as unknown as Settings;
   if (problems.length === 0) problems.push(...contradictions(settings));
   if (problems.length > 0) throw new SettingsError(problems);
-  return {
-    settings,
-    current: readings.map(effective),
-  };
+  return { settings, current: readings.map(effective) };
 }
 
 function readConfigFile(file: string): Record<string, unknown> {
@@ -124,13 +117,8 @@ function read(name: SettingName, { env, file, content }: Sources) {
 
 /** Settings that can't be used without another one. */
 function* contradictions(settings: Settings) {
-  const {
-    kafkaSaslMechanism: mechanism,
-    kafkaSaslUsername,
-    verifyRebuild,
-    verifySchedule,
-  } = settings;
-  if (mechanism !== '' && kafkaSaslUsername === '')
+  const { kafkaSaslMechanism: mechanism } = settings;
+  if (mechanism !== '' && settings.kafkaSaslUsername === '')
     yield `KAFKA_SASL_MECHANISM: "${mechanism}" needs a user; set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD, or leave it empty`;
   if (settings.kafkaSslCa + settings.kafkaSslCert && !settings.kafkaSsl)
     yield 'KAFKA_SSL_CA and KAFKA_SSL_CERT need TLS; set KAFKA_SSL=true, or leave them empty';
@@ -143,7 +131,7 @@ function* contradictions(settings: Settings) {
       const name = variableOf(`${prefix}Cert`);
       yield `${name}: "${settings[`${prefix}Cert`]}" does not work with its key or CA (${(error as Error).message}); name PEM files that can be read, the key without a passphrase`;
     }
-  if (verifyRebuild && verifySchedule === '')
+  if (settings.verifyRebuild && settings.verifySchedule === '')
     yield 'RANKLOG_VERIFY_REBUILD: "true" needs a schedule; set RANKLOG_VERIFY_SCHEDULE, such as "0 4 * * *", or leave it out';
 }
 

@@ -98,8 +98,7 @@ export class Build implements RunWork<void> {
     for (const { board } of this.#waiting) {
       const wasRemoved = this.#registered.get(board);
       if (wasRemoved === undefined || !building.has(board)) continue;
-      const lease = leases.lease(board);
-      await (wasRemoved ? generations.remove(lease) : generations.unregister(lease));
+      await generations.remove(leases.lease(board), { unregisters: !wasRemoved });
     }
   }
 

@@ -116,7 +116,6 @@ export class CatchUp {
     return { entries: limits.entries * growth, viewUpdates };
   }
 
-  /** Makes a call without waiting for its answer. */
   #send(stretches: readonly Stretch[]): void {
     const outcome = this.#noEnding(stretches);
     outcome.catch(() => undefined); // reported where it is awaited

@@ -1,6 +1,5 @@
 import { LeaseLostError, type ServerMemory, type ShadowRefusal } from '#board-store';
 
-/** A reconciliation failed. */
 abstract class ReconciliationError extends Error {
   constructor(message: string) {
     super(message);
@@ -112,7 +111,6 @@ function quoted(boards: readonly string[]): string {
   return boards.map((board) => `"${board}"`).join(', ');
 }
 
-/** `1.2 MB` */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MB`;
 }

@@ -38,7 +38,6 @@ type Rounds = Pick<LogReader, 'fetch' | 'close'>;
 export interface LogFeedOptions {
   readonly open: (where: ReadFrom) => Promise<Rounds>;
   readonly throttle: Throttle;
-  /** Ends the feed. */
   readonly signal: AbortSignal;
 }
 
@@ -66,7 +65,6 @@ export class LogFeed {
     this.#room.next();
   }
 
-  /** Reads these partitions, too. */
   cover(partitions: Iterable<number>): void {
     for (const partition of partitions) {
       if (this.#partitions.has(partition)) continue;
@@ -81,7 +79,6 @@ export class LogFeed {
     await firstValueFrom(merge(this.#news, timer(ms)));
   }
 
-  /** Tells the feed that a queue may have room again. */
   roomMade(): void {
     this.#room.next();
   }

@@ -85,7 +85,6 @@ export interface ScoreLog {
 }
 
 const CHECK_EVERY_MS = 200;
-/** About ten seconds. */
 const CHECKS_UNTIL_WARNING = 50;
 
 /** The last part of a warning about a wait for live ingest. */

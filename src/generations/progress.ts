@@ -1,6 +1,5 @@
 import type { RunLeases } from './run-leases.js';
 
-/** How much is done, of how much. */
 export interface Counts {
   readonly done: number;
   readonly total: number;
@@ -14,7 +13,6 @@ export interface Progress extends Counts {
   readonly secondsLeft: number | null;
 }
 
-/** The progress of a reconciliation, as its caller sees it. */
 export interface RunProgress extends Progress {
   /** Places that a verify has compared, once it has read the log. */
   readonly compared?: number;
@@ -24,7 +22,6 @@ export interface RunProgress extends Progress {
 const SPAN_MS = 5_000;
 const SHORTEST_SPAN_MS = 1_000;
 
-/** Turns counts into a rate and the time left. */
 export class ProgressMeter {
   #samples: (Counts & { readonly at: number })[] = [];
 

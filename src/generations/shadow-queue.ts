@@ -2,7 +2,6 @@ import type { EventEntry, Shadow, Stretch, AppliedOffset } from '#board-store';
 import type { Counts } from './progress.js';
 import { CallWork, type CallLimits } from '../ingest/split-calls.js';
 
-/** The next call for a shadow. */
 export interface NextCall {
   readonly stretches: readonly Stretch[];
   /** Whether the call brings the shadow to the live applied offsets, as far as they are known. */
@@ -60,7 +59,6 @@ class PartitionQueue {
     this.#sent = Math.max(this.#sent, Math.min(through, this.live));
   }
 
-  /** Notes that all calls are answered. */
   settle(): void {
     this.#sent = this.applied;
   }
@@ -78,7 +76,6 @@ class PartitionQueue {
     return (this.#next?.offset ?? Infinity) <= this.live;
   }
 
-  /** The last offset of the next call. */
   get through(): number {
     return this.#next === undefined ? this.read : this.#next.offset - 1;
   }
@@ -128,7 +125,6 @@ export class ShadowQueue {
     return this.#partition(partition).read + 1;
   }
 
-  /** The applied offsets of the shadow, by partition. */
   appliedOffsets(): [partition: number, applied: number][] {
     return [...this.#partitions].map(([partition, { applied }]) => [partition, applied]);
   }
@@ -138,7 +134,6 @@ export class ShadowQueue {
     return this.position(partition) < this.#end(partition);
   }
 
-  /** The number of entries of a partition. */
   waiting(partition: number): number {
     return this.#partition(partition).waiting;
   }

@@ -7,7 +7,13 @@ import { TIME_LIMITS } from '../infra/http-server.js';
 import { TransportModule } from '../ingest/transport.module.js';
 import { MetricsCollector } from '../metrics/metrics-collector.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
-import { HealthService, type HealthReport } from './health.js';
+import { HealthService } from './health.js';
+
+/** The part of a health report that every probe answers. */
+interface Probe {
+  readonly status: string;
+  readonly problems: readonly string[];
+}
 
 @Module({ imports: [MetricsModule, TransportModule], providers: [HealthService] })
 export class OperationsModule {}
@@ -21,11 +27,11 @@ export function createOperationsServer(
   app: () => INestApplicationContext | undefined,
 ): FastifyInstance {
   const server = fastify({ forceCloseConnections: true, ...TIME_LIMITS });
-  const answer = (reply: FastifyReply, report: Pick<HealthReport, 'status' | 'problems'>) =>
+  const answer = (reply: FastifyReply, report: Probe) =>
     reply.code(report.status === 'ok' ? 200 : 503).send(report);
-  const ok = { status: 'ok', problems: [] } as const;
-  const startup = () =>
-    start?.waitsFor ? ({ status: 'starting', problems: [start.waitsFor] } as const) : ok;
+  const ok: Probe = { status: 'ok', problems: [] };
+  const startup = (): Probe =>
+    start?.waitsFor ? { status: 'starting', problems: [start.waitsFor] } : ok;
   const role = { type: 'object', properties: { role: { enum: roles } } };
   // A process that can't go on ends by itself: see progress-watch.ts.
   server.get('/health/live', () => ok);

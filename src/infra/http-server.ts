@@ -4,7 +4,7 @@ import compress from '@fastify/compress';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { variableOf } from '../config/settings-schema.js';
 import { SettingsError, type Settings } from '../config/settings.js';
 import { nestLogger, type Logger } from './logger.js';
@@ -47,9 +47,8 @@ export async function createHttpApplication(
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     genReqId: requestIdOf,
     clientErrorHandler: answerMalformed,
-    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      problems.answer(error, request, reply);
-    },
+    frameworkErrors: (...failed: Parameters<ProblemsFilter['answer']>) =>
+      problems.answer(...failed),
   });
   const options = { logger: nestLogger(logger), abortOnError: false, bodyParser: false };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, options);

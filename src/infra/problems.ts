@@ -102,7 +102,7 @@ export class RefusedEventError extends ProblemError {
 export function problemOf(error: Error, request: { method: string; url: string }): Problem {
   const code = codeOf(error);
   const [status, title] = PROBLEMS[code];
-  const [suggestion] = suggestionsFor(error);
+  const suggestion = suggestionFor(error);
   const type = `urn:ranklog:problem:${code}`;
   const detail = detailOf(error, code, request);
   return {
@@ -135,10 +135,9 @@ function detailOf(
   return error.message;
 }
 
-function suggestionsFor(error: Error): string[] {
-  if (error instanceof UnknownBoardError) return nearNames(error.board, error.known, 1);
-  if (error instanceof NoSuchViewError) return nearNames(error.asked, error.known, 1);
-  if (error instanceof ProblemError && error.names !== undefined)
-    return nearNames(error.names.asked, error.names.known, 1);
-  return [];
+function suggestionFor(error: Error): string | undefined {
+  let names = error instanceof ProblemError ? error.names : undefined;
+  if (error instanceof UnknownBoardError) names = { asked: error.board, known: error.known };
+  if (error instanceof NoSuchViewError) names = error;
+  return names && nearNames(names.asked, names.known, 1)[0];
 }

@@ -8,16 +8,8 @@ export type Server = 'Kafka' | 'Redis';
 const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
   [/DB index|SELECT is not/, 'REDIS_URL', 'name another database, or raise "databases" of Redis'],
   [/WRONGPASS|NOAUTH/, 'REDIS_URL', 'correct the user and password in redis://USER:PASSWORD@HOST'],
-  [
-    /UNSUPPORTED_SASL/,
-    'KAFKA_SASL_MECHANISM',
-    'use one of sasl.enabled.mechanisms of its listener',
-  ],
-  [
-    /ILLEGAL_SASL/,
-    'KAFKA_SASL_MECHANISM',
-    'leave it empty, or use a port with SASL in KAFKA_BROKERS',
-  ],
+  [/UNSUPPORTED_SASL/, 'KAFKA_SASL_MECHANISM', 'use one of sasl.enabled.mechanisms of Kafka'],
+  [/ILLEGAL_SASL/, 'KAFKA_SASL_MECHANISM', 'leave it empty, or name a port with SASL'],
   // kafkajs also gives this name to a lost connection.
   [/ KafkaJSSASL(?!.*(clos|timed|connect))/i, 'KAFKA_SASL_USERNAME', 'correct it or its password'],
   [/^Kafka.*(altnames|has expired)/i, 'KAFKA_BROKERS', 'renew its certificate or use a name in it'],

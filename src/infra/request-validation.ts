@@ -22,13 +22,10 @@ const MAX_LEVELS = 1_000;
 export const compileRequestSchema: FastifySchemaCompiler<SchemaObject> = ({ schema, httpPart }) => {
   const validate = (httpPart === 'body' ? inBody : inUrl).compile(schema);
   return (value: unknown) => {
-    if (httpPart === 'body' && nestsTooDeeply(value as object, MAX_LEVELS))
-      return {
-        error: new ProblemError(
-          'INVALID_REQUEST',
-          `the body has more than ${MAX_LEVELS} levels of nesting`,
-        ),
-      };
+    if (httpPart === 'body' && nestsTooDeeply(value as object, MAX_LEVELS)) {
+      const detail = `the body has more than ${MAX_LEVELS} levels of nesting`;
+      return { error: new ProblemError('INVALID_REQUEST', detail) };
+    }
     if (validate(value)) return { value };
     const [problem] = validate.errors ?? [];
     return { error: problem === undefined ? new Error('not valid') : refusal(problem) };

@@ -101,8 +101,10 @@ async function waitFor(
   for (;;) {
     try {
       ping ??= service.ping().finally(() => (ping = undefined));
-      await Promise.race([ping, delay(PATIENCE_MS, undefined, { ref: false }).then(fail)]);
-      return;
+      const late = delay(PATIENCE_MS, 'no answer yet', { ref: false });
+      const problem = await Promise.race([ping, late]);
+      if (problem === undefined) return;
+      throw new Error(problem);
     } catch (error) {
       const now = performance.now();
       end.throwIfAborted();
@@ -118,10 +120,6 @@ async function waitFor(
       await delay(RETRY_PAUSE_MS, undefined, { signal: end });
     }
   }
-}
-
-function fail(): never {
-  throw new Error('no answer yet');
 }
 
 function reasonOf(error: unknown): string {

@@ -5,12 +5,6 @@ import { isUnknownTopic, toError } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 
-export interface TopicReport {
-  readonly topic: string;
-  readonly partitions: number;
-  readonly state: 'created' | 'ok' | 'partitions added';
-}
-
 /** The settings of the score topic endanger boards. The message says which, why, and how to change them. */
 export class ScoreTopicError extends Error {
   override readonly name = 'ScoreTopicError';
@@ -50,7 +44,7 @@ export async function createTopics(
   admin: Admin,
   names: TopicNames,
   options: Pick<Settings, 'partitions' | 'replicationFactor' | 'allowShortHistory'>,
-): Promise<TopicReport[]> {
+) {
   const known = new Set(await admin.listTopics());
   const { replicationFactor } = options;
   const ensure = async (topic: string, numPartitions: number, configs: TopicConfigs) => {
@@ -62,7 +56,7 @@ export async function createTopics(
       throw new Error(`can't create topic ${topic}: ${error.errors.map(toError)[0]?.message}`);
     });
     await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
-    return { topic, partitions: numPartitions, state: 'created' } as const;
+    return { topic, partitions: numPartitions, state: 'created' };
   };
   const { scoreEvents, rankChanges, leaderChanges, deadLetters, definitions } = names;
   // An existing score topic gets no more partitions here: they would move players between partitions. An operator can add some.
@@ -89,7 +83,7 @@ export async function createTopics(
 
 type TopicConfigs = Readonly<Record<string, string>>;
 
-async function addPartitions(admin: Admin, topic: string, count: number): Promise<TopicReport> {
+async function addPartitions(admin: Admin, topic: string, count: number) {
   const { topics } = await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
   const partitions = topics[0]?.partitions.length ?? 0;
   if (partitions >= count) return { topic, partitions, state: 'ok' };

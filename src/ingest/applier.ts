@@ -135,17 +135,11 @@ export class Applier {
     return verdicts.sort((a, b) => a.offset - b.offset);
   }
 
-  async #call(
-    shard: number,
-    run: ReadRun,
-    published: number,
-  ): Promise<readonly Verdict[] | undefined> {
+  #call(shard: number, run: ReadRun, published: number) {
     const call = this.#callOf(shard, run, published);
-    try {
-      return await this.#retryWhileRecovering(call);
-    } finally {
-      this.services.waits.done(this.assignment);
-    }
+    return this.#retryWhileRecovering(call).finally(() =>
+      this.services.waits.done(this.assignment),
+    );
   }
 
   async #retryWhileRecovering(call: ApplyCall): Promise<readonly Verdict[] | undefined> {

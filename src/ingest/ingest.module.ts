@@ -36,7 +36,16 @@ import { TransportModule } from './transport.module.js';
     {
       provide: Resync,
       inject: [ContinuityStore, ResultLog, DefinitionsTopic, Logger],
-      useFactory: createResync,
+      useFactory: (
+        continuity: ContinuityStore,
+        resultLog: ResultLog,
+        definitions: DefinitionsTopic,
+        logger: Logger,
+      ) => {
+        const finalPositions = () => resultLog.finalPositions();
+        const definitionRecords = () => definitions.readAll();
+        return new Resync(continuity, { finalPositions, definitionRecords }, logger);
+      },
     },
     {
       provide: Maintenance,
@@ -49,20 +58,6 @@ import { TransportModule } from './transport.module.js';
   ],
 })
 export class IngestModule {}
-
-function createResync(
-  continuity: ContinuityStore,
-  resultLog: ResultLog,
-  definitions: DefinitionsTopic,
-  logger: Logger,
-): Resync {
-  const finalPositions = () => resultLog.finalPositions();
-  return new Resync(
-    continuity,
-    { finalPositions, definitionRecords: () => definitions.readAll() },
-    logger,
-  );
-}
 
 function expiredViews(boards: LiveBoards, logger: Logger) {
   return {

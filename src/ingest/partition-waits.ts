@@ -23,7 +23,6 @@ export class PartitionWaits {
     return this.#waiting;
   }
 
-  /** Notes that the partition no longer waits. */
   done({ partition }: PartitionAssignment): void {
     this.#waiting.delete(partition);
   }

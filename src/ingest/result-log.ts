@@ -91,11 +91,8 @@ export class ResultLog {
         lastCommittedRecord(this.connection.kafka, topic, partition),
       ),
     ]);
-    const fromKafka = Math.max(
-      committed ?? 0,
-      ...last.map((it) => this.#afterCause(partition, it)),
-    );
-    return Math.max(fromKafka, await this.store.publishedPosition(partition));
+    const after = last.map((record) => this.#afterCause(partition, record));
+    return Math.max(committed ?? 0, ...after, await this.store.publishedPosition(partition));
   }
 
   /**

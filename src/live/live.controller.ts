@@ -63,8 +63,6 @@ export class LiveController {
 }
 
 function notPublished(board: string, what: string): ProblemError {
-  return new ProblemError(
-    'NOT_PUBLISHED',
-    `board "${board}" publishes no rank changes${what}, so there is nothing to show; change \`publish\` in the boards file, or read the standings`,
-  );
+  const detail = `board "${board}" publishes no rank changes${what}, so there is nothing to show; change \`publish\` in the boards file, or read the standings`;
+  return new ProblemError('NOT_PUBLISHED', detail);
 }

@@ -44,10 +44,8 @@ export class MetricsCollector {
   }
 
   async #setStore(): Promise<void> {
-    const done = new AbortController();
-    const timeout = delay(this.redisTimeoutMs, undefined, { signal: done.signal });
-    const facts = await Promise.race([this.#read(), timeout.catch(() => undefined)]);
-    done.abort();
+    const late = delay(this.redisTimeoutMs, undefined, { ref: false });
+    const facts = await Promise.race([this.#read(), late]);
     if (facts === undefined) this.metrics.resetStore();
     else setStoreMetrics(this.metrics, facts);
   }

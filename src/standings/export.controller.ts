@@ -29,10 +29,7 @@ export class ExportController {
     @Req() { method }: FastifyRequest,
   ) {
     if (this.#exports >= MOST_EXPORTS)
-      throw new ProblemError(
-        'OVERLOADED',
-        `${MOST_EXPORTS} exports are under way; try again later`,
-      );
+      throw new ProblemError('OVERLOADED', `${MOST_EXPORTS} exports are under way; try again`);
     this.#exports += 1;
     const pages = this.reader.export(board, view === undefined ? undefined : [view].flat());
     const stream = Readable.from(linesOf(pages, format), { objectMode: false });
@@ -50,11 +47,7 @@ export class ExportController {
 async function* linesOf(pages: AsyncIterable<Standings>, format: ExportFormat) {
   const toText = exportText(format);
   for await (const page of pages) {
-    if (page.stale)
-      throw new ProblemError(
-        'STALE',
-        'Redis lacks events until they are applied again; try again later',
-      );
+    if (page.stale) throw new ProblemError('STALE', 'Redis lacks events; try again later');
     yield toText(page);
   }
 }

@@ -10,19 +10,17 @@ export type PlayerPath = Readonly<Record<'board' | 'player', string>>;
 /** A read by GET, with what Fastify validates and OpenAPI describes. `answer` is a name of answer-schemas.ts. */
 export function Read(path: string, answer: string, summary: string, querystring: Querystring) {
   const headers = { ...HEADERS, etag: { type: 'string', description: 'For `if-none-match`.' } };
-  const response = {
+  const answers = {
     200: { description: 'OK', headers, ...json(answer) },
     304: { description: 'The answer with this ETag is still right.', headers, type: 'null' },
-    ...PROBLEMS,
   };
-  const schema = { summary, querystring, tags: ['standings'], response };
-  return applyDecorators(Get(path), RouteSchema(schema));
+  return route(Get(path), 'standings', answers, { summary, querystring });
 }
 
 export function ReadByPost(path: string, answer: string, summary: string, body: Body) {
-  const response = { 200: answered('OK', json(answer)), ...PROBLEMS };
-  const schema = { summary, body, querystring: QUERIES.none, tags: ['standings'], response };
-  return applyDecorators(Post(path), HttpCode(200), RouteSchema(schema));
+  const request = { summary, body, querystring: QUERIES.none };
+  const method = applyDecorators(Post(path), HttpCode(200));
+  return route(method, 'standings', { 200: answered('OK', json(answer)) }, request);
 }
 
 /** A stream of lines: objects of the schema `row`, or CSV. */
@@ -30,28 +28,29 @@ export function Download(path: string, row: string, summary: string, querystring
   const csv = { 'text/csv': { schema: { type: 'string' } } };
   const content = { ...csv, ...json(row, 'application/x-ndjson').content };
   const description = 'Lines. A connection that is cut says that lines are missing.';
-  const response = { 200: answered(description, { content }), ...PROBLEMS };
-  const schema = { summary, querystring, tags: ['standings'], response };
-  return applyDecorators(Get(path), RouteSchema(schema));
+  const answers = { 200: answered(description, { content }) };
+  return route(Get(path), 'standings', answers, { summary, querystring });
 }
 
 export function Events(path: string, summary: string, querystring: Querystring) {
   const content = { 'text/event-stream': { schema: { type: 'string' } } };
   const description = 'Events, until the client or the process ends the stream.';
-  const response = { 200: answered(description, { content }), ...PROBLEMS };
-  const schema = { summary, querystring, tags: ['live'], response };
-  return applyDecorators(Get(path), RouteSchema(schema));
+  const answers = { 200: answered(description, { content }) };
+  return route(Get(path), 'live', answers, { summary, querystring });
 }
 
 /** A write by POST: 202 once Kafka has the events, 200 with the outcome of one. */
 export function Write(path: string, summary: string, body: Body, querystring: Querystring) {
-  const response = {
+  const answers = {
     200: answered('The outcome.', json('Outcome')),
     202: answered('Kafka has the events.', json('Accepted')),
-    ...PROBLEMS,
   };
-  const schema = { summary, body, querystring, tags: ['writing'], response };
-  return applyDecorators(Post(path), RouteSchema(schema));
+  return route(Post(path), 'writing', answers, { summary, body, querystring });
+}
+
+function route(method: MethodDecorator, tag: string, answers: object, request: object) {
+  const response = { ...answers, ...PROBLEMS };
+  return applyDecorators(method, RouteSchema({ ...request, tags: [tag], response }));
 }
 
 const HEADERS = { 'x-request-id': { type: 'string', description: 'For the log of the process.' } };

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import {
+  ContinuityStore,
   GenerationCatalog,
   LeaseStore,
   StoreStatus,
@@ -36,7 +37,7 @@ async function readStore(redis: Redis, keys: KeySpace) {
     status.appliedOffsets(),
     status.overviews(),
     new GenerationCatalog(redis, keys, { shards }).generations(),
-    status.recoveryTargets(),
+    new ContinuityStore(redis, keys, { shards }).recoveryTargets(),
     status.boards(),
     new LeaseStore(redis, keys, { shards }).statuses(),
   ]);

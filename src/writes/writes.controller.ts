@@ -83,10 +83,8 @@ function eventsOf({ events, ...fields }: BodyOf<'scoreEvents'>): readonly object
   if (events === undefined) return [fields];
   const [field] = Object.keys(fields);
   if (field === undefined) return events;
-  throw new ProblemError(
-    'INVALID_REQUEST',
-    `there is ${JSON.stringify(field)} beside "events"; move it into each event`,
-  );
+  const detail = `there is ${JSON.stringify(field)} beside "events"; move it into each event`;
+  throw new ProblemError('INVALID_REQUEST', detail);
 }
 
 /** The event with its board. @throws RefusedEventError, ProblemError for the name of another board */

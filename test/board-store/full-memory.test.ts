@@ -95,6 +95,6 @@ it('the registration of a board is undone when memory is full', async () => {
   expect([...(await fixture.store.registerBoards([late])).building]).toEqual(['late']);
   const lease = await fixture.leases.acquire('late', 'test');
   await fill();
-  await fixture.generations.unregister(lease);
+  await fixture.generations.remove(lease, { unregisters: true });
   expect((await fixture.store.boards()).building.size).toBe(0);
 });

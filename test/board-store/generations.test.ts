@@ -61,7 +61,7 @@ describe('a build', () => {
     await fixture.apply(events);
     await fixture.store.registerBoards([{ ...arena, board: 'late' }]);
     await fixture.refresh();
-    await generations.unregister(await leases.acquire('late', 'test'));
+    await generations.remove(await leases.acquire('late', 'test'), { unregisters: true });
     const call = fixture.call([], { from: 3 });
     expect(await fixture.store.apply(call)).toEqual({ status: 'generationChanged' });
   });

@@ -136,7 +136,7 @@ describe('a start and "ranklog doctor"', () => {
         KAFKA_SASL_PASSWORD: SECRET,
       }),
       () =>
-        `KAFKA_SASL_MECHANISM: "plain" does not work with Kafka at ${kafkaAddress()} (Request is not valid given the current SASL state); leave it empty, or use a port with SASL in KAFKA_BROKERS`,
+        `KAFKA_SASL_MECHANISM: "plain" does not work with Kafka at ${kafkaAddress()} (Request is not valid given the current SASL state); leave it empty, or name a port with SASL`,
     ],
     [
       'Redis with TLS, and a plain URL',

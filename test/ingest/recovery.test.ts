@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BoardReader, KeySpace, StoreStatus } from '#board-store';
+import { BoardReader, ContinuityStore, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
 import type { RankChange } from '#contracts';
 import { TestInstance, until } from '../support/instance.js';
@@ -18,7 +18,7 @@ describe('when Redis', () => {
   let own: RedisServer;
   let instance: TestInstance;
   let reader: BoardReader;
-  let status: StoreStatus;
+  let continuity: ContinuityStore;
   let sent = 0;
 
   beforeEach(async () => {
@@ -27,7 +27,7 @@ describe('when Redis', () => {
     const env = { REDIS_URL: `redis://127.0.0.1:${own.port}` };
     instance = await TestInstance.create(BOARDS, { partitions: 2, env });
     reader = new BoardReader({ redis: own.redis, prefix: instance.name });
-    status = new StoreStatus(own.redis, new KeySpace(instance.name));
+    continuity = new ContinuityStore(own.redis, new KeySpace(instance.name), { shards: 1 });
   });
   afterEach(async () => {
     await instance.remove();
@@ -75,7 +75,10 @@ describe('when Redis', () => {
       expect(changes).toHaveLength(sent);
       expect(new Set(changes.map(causeOf)).size).toBe(sent);
       expect(brokenChains(changes)).toEqual([]);
-      await until(async () => (await status.recoveryTargets()).length === 0, 'all is recovered');
+      await until(
+        async () => (await continuity.recoveryTargets()).length === 0,
+        'all is recovered',
+      );
       const { entries, stale } = await reader.standings('arena');
       expect(stale).toBe(false);
       expect(entries.map(({ columns }) => columns['points'])).toEqual([

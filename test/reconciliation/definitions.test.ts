@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { BoardReader, StoreStatus, ContinuityStore, type BoardStore } from '#board-store';
+import { BoardReader, ContinuityStore, type BoardStore } from '#board-store';
 import { loadSettings } from '../../src/config/settings.js';
 import { BoardRegistrar } from '../../src/registry/board-registrar.js';
 import type { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
@@ -146,10 +146,8 @@ describe('the live definitions', () => {
     await own.startFromSnapshot();
     expect((await store.boards()).live.get('arena')?.generation).not.toBe(generation);
     await score(20);
-    await until(
-      async () => (await new StoreStatus(own.redis, sandbox.keys).recoveryTargets()).length === 0,
-      'all is recovered',
-    );
+    const continuity = new ContinuityStore(own.redis, sandbox.keys, { shards: 1 });
+    await until(async () => (await continuity.recoveryTargets()).length === 0, 'all is recovered');
 
     expect(await points()).toEqual(each(20));
     expect((await reader.board('arena')).definition).toEqual(best);
@@ -190,7 +188,7 @@ describe('the live definitions', () => {
     });
     await registrar.register();
     const lease = await sandbox.leases.acquire('cup', 'test');
-    await sandbox.generations.unregister(lease);
+    await sandbox.generations.remove(lease, { unregisters: true });
     await sandbox.leases.release(lease);
     const { building, removed } = await store.boards();
     expect([building, removed]).toEqual([new Set(), new Set()]);

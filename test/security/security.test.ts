@@ -258,7 +258,7 @@ describe('ranklog with the rights that docs/security.md lists', () => {
       'ingest',
       () => ({ KAFKA_SASL_MECHANISM: undefined }),
       () =>
-        `KAFKA_SASL_MECHANISM: "" does not work with Kafka at ${kafka.address('sasl')} (The broker does not support the requested SASL mechanism); use one of sasl.enabled.mechanisms of its listener`,
+        `KAFKA_SASL_MECHANISM: "" does not work with Kafka at ${kafka.address('sasl')} (The broker does not support the requested SASL mechanism); use one of sasl.enabled.mechanisms of Kafka`,
     ],
     [
       'a wrong password for Kafka',

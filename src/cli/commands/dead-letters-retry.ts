@@ -18,7 +18,6 @@ type RetryMessage = ReturnType<typeof encodeRetry>;
 const TRANSACTION_BYTES = 262_144;
 const INSTEAD = { command: 'retry', instead: '--dry-run to see what it would send' };
 
-/** `ranklog dead-letters retry [ID...]` */
 export function retryDeadLetters(ids: readonly string[], options: RetryOptions): Promise<number> {
   return withReconciliation(async (session) => {
     const letters = await selectLetters(session, { ...options, ids });

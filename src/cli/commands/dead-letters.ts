@@ -6,7 +6,6 @@ import { withKafka } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import type { JsonOption } from '../usage/options.js';
 
-/** `ranklog dead-letters list` */
 export function listDeadLetters(options: LetterFilter & JsonOption & { limit: number }) {
   return withKafka(async (session) => {
     const letters = await selectLetters(session, options);
@@ -23,7 +22,6 @@ export function listDeadLetters(options: LetterFilter & JsonOption & { limit: nu
   });
 }
 
-/** `ranklog dead-letters show ID` */
 export function showDeadLetter(id: string, options: JsonOption): Promise<number> {
   return withKafka(async (session) => {
     let shown: FoundLetter | undefined;

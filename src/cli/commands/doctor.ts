@@ -1,4 +1,5 @@
-import { find, KAFKA_CHECKS, REDIS_CHECKS, type Checks } from '../../checks/checks.js';
+import { find } from '../../checks/checks.js';
+import { KAFKA_CHECKS, REDIS_CHECKS, type Checks } from '../../checks/servers.js';
 import type { Role } from '../../config/roles.js';
 import { createStores, identityOf } from '../../infra/connections.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
@@ -39,10 +40,12 @@ const CONTENTS: Checks = {
   },
 };
 
-const FILE: Checks = { 'Boards file': ({ settings }) => readBoardsFile(settings.boards) };
-
-// eslint-disable-next-line @typescript-eslint/require-await
-const TOKENS: Checks = { 'HTTP tokens': async ({ settings }) => tokensOf(settings, SILENT) };
+const OF_ROLES: Readonly<Record<Role, Checks>> = {
+  ingest: {},
+  reconciliation: { 'Boards file': ({ settings }) => readBoardsFile(settings.boards) },
+  // eslint-disable-next-line @typescript-eslint/require-await
+  query: { 'HTTP tokens': async ({ settings }) => tokensOf(settings, SILENT) },
+};
 
 /** Makes all checks; leaves out those of a server that does not answer. Changes nothing. */
 export async function doctor(options: JsonOption & { roles: readonly Role[] }): Promise<number> {
@@ -59,8 +62,7 @@ export async function doctor(options: JsonOption & { roles: readonly Role[] }): 
       ...(hasRedis && REDIS_CHECKS),
       ...(hasKafka && KAFKA_CHECKS),
       ...(hasRedis && hasKafka && CONTENTS),
-      ...(options.roles.includes('reconciliation') && FILE),
-      ...(options.roles.includes('query') && TOKENS),
+      ...Object.fromEntries(options.roles.flatMap((role) => Object.entries(OF_ROLES[role]))),
     };
     const findings = [...answers, ...(await find(more, subject, outcomeOf))];
     const rows = findings.map(({ check, outcome, text }) => [check, outcome, text]);

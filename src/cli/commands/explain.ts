@@ -12,7 +12,6 @@ import type { ReadOptions } from '../usage/options.js';
 
 type ExplainOptions = ReadOptions & { readonly limit: number };
 
-/** `ranklog explain BOARD PLAYER` */
 export function explain(board: string, player: string, options: ExplainOptions): Promise<number> {
   return withKafka((kafka) =>
     withRedis(async (redis) => {

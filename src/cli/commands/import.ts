@@ -22,7 +22,6 @@ export interface ImportOptions extends OpeningOptions {
   readonly json?: true;
 }
 
-/** `ranklog import BOARD SOURCE` */
 export function importScores(board: string, from: string, options: ImportOptions): Promise<number> {
   const { key, round, compare } = options;
   if (/^rediss?:/.test(from) !== (key !== undefined))
@@ -134,7 +133,6 @@ async function alone(
   }
 }
 
-/** Reads the whole score topic. */
 async function* readWritten(session: KafkaSession, allowPartialHistory: boolean) {
   const ranges = await writtenRanges(session);
   if (!allowPartialHistory && [...ranges.values()].some(({ start }) => start > 0))

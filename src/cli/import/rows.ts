@@ -4,7 +4,6 @@ import type { Redis } from 'ioredis';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { readLines } from '../lines.js';
 
-/** A row of a source. */
 export interface Row {
   /** `line 7`, `member "ada"` */
   readonly place: string;
