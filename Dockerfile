@@ -25,7 +25,7 @@ COPY schemas schemas
 # By number, as Kubernetes can't tell whether a user with a name is root. It is the user `node`.
 USER 1000:1000
 EXPOSE 9464 9465
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node", "-e", "fetch('http://127.0.0.1:9465/health/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.RANKLOG_OPERATIONS_PORT || 9465}/health/live`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node is process 1 and gets SIGTERM: a shell or npm in front of it would not pass it on.
 ENTRYPOINT ["node", "/ranklog/dist/cli/main.js"]
 CMD ["start"]

@@ -5,7 +5,9 @@ import { ResultContract } from './result-contract.js';
 import { LEADER, MOVED_PLAYER, SOURCE, type Leader, type MovedPlayer } from './result-parts.js';
 import { ID, TIME } from './values.js';
 
+/** A player who entered the top N. */
 export type EnteredLeader = Pick<Leader, 'playerId' | 'rank'>;
+/** A player who left the top N. */
 export type LeftLeader = Pick<MovedPlayer, 'playerId' | 'rankBefore'>;
 
 /** The new top N of a view, and who entered, left or moved since the previous leader change of the view. */

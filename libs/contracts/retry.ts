@@ -35,7 +35,7 @@ export function decodeRetry(headers: RecordHeaders) {
 }
 
 /**
- * Whether an event retries a record that the generation takes itself, as its definition accepts that record. The retry is then
+ * Whether an event retries a record that the generation counts already, as its definition accepts that record. The retry is then
  * skipped: otherwise, a board that is built again with a definition that accepts both would count both.
  */
 export function isRepeat(

@@ -148,7 +148,7 @@ export class PartitionWorker {
   async #recover(error: Error): Promise<void> {
     const { signal } = this.#stop;
     if (signal.aborted) return;
-    const { topic, partition, logger, handlers } = this.options;
+    const { topic, partition, logger, handlers, control } = this.options;
     this.#failure = error;
     if (error instanceof PermanentPartitionError && handlers.stops?.(error) !== true) {
       this.#state = 'failed';
@@ -158,6 +158,10 @@ export class PartitionWorker {
       return;
     }
     this.#state = 'backingOff';
+    void control.logRange().then(
+      ({ end }) => (this.#logEnd = end),
+      () => undefined,
+    ); // for the lag
     const wait = this.#backoff.next();
     logger.warn(`${topic}/${partition} starts again in ${Math.round(wait)} ms: ${error.message}`, {
       error,

@@ -10,7 +10,7 @@ const FROM = { partition: 0, fetchOffset: String(Number.MAX_SAFE_INTEGER), maxBy
 const TOPIC = 2;
 const FETCH = 1;
 
-/** By right, as options of kafka-acls, a request that changes nothing: it fails if the right is there, too, for another reason. */
+/** By right, as options of kafka-acls, a request that changes nothing. With the right, it fails for another reason. */
 const PROBES = {
   'Read --topic': (broker: Broker, topic: string) =>
     broker.fetch({ ...NO_WAIT, topics: [{ topic, partitions: [FROM] }] }),

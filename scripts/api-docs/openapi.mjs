@@ -38,9 +38,12 @@ const module = {
   module: /** @type {import('@nestjs/common').Type} */ (/** @type {unknown} */ (App)),
   controllers: [...READ_CONTROLLERS, WritesController],
   providers: [
-    ...[BoardReader, LiveStreams, Logger, ScoreProducer, SETTINGS],
-    ...[KafkaConnection, Redis, KeySpace, Metrics],
-  ].map((provide) => ({ provide, useValue: {} })), // no read is answered
+    Metrics,
+    ...[
+      ...[BoardReader, LiveStreams, Logger, ScoreProducer, SETTINGS],
+      ...[KafkaConnection, Redis, KeySpace],
+    ].map((provide) => ({ provide, useValue: {} })), // no read is answered
+  ],
 };
 
 /** The document as JSON. @returns {Promise<string>} */
@@ -48,7 +51,8 @@ export async function openApi() {
   const app = await createHttpApplication(module, SILENT);
   await describeRoutes(app);
   await app.init();
-  const { payload } = await app.inject('/openapi.json');
+  const { payload, statusCode } = await app.inject('/openapi.json');
   await app.close();
+  if (statusCode !== 200) throw new Error(payload);
   return payload;
 }

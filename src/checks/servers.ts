@@ -16,12 +16,12 @@ export interface Subject {
   readonly connection: KafkaConnection;
 }
 
-/** Resolves with a text to warn, or with anything else. @throws SettingsError to refuse, any other error if it can't be checked */
+/** Resolves with the text of a warning; any other value means that all is well. @throws SettingsError to refuse, any other error if it can't be checked */
 type Check = (subject: Subject) => Promise<unknown>;
 export type Checks = Readonly<Record<string, Check>>;
 
 const OLDEST_REDIS = '7.0';
-/** Kafka tells no release; this is the version of its Fetch requests in the oldest one that is tested. */
+/** Kafka does not report its release. This is the version of Fetch requests of the oldest one that is tested. */
 const OLDEST_KAFKA = { release: '3.9', fetchVersion: 17 };
 
 export const redisVersion: Check = async (subject) => {

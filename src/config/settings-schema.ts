@@ -40,11 +40,7 @@ export const SETTINGS_SCHEMA = {
     'How long work may make no progress; then the process exits.',
   ),
   rollbackGrace: setting(duration, '24h', 'How long the previous generation is kept; at most 1d.'),
-  backgroundRate: setting(
-    rate,
-    0,
-    'Most events per second of builds and verifies; 0 for no limit.',
-  ),
+  backgroundRate: setting(rate, 0, 'Most events/s of background builds and verifies; 0: no limit.'),
   httpHost: setting(text, '127.0.0.1', 'The address of the HTTP server; 0.0.0.0 for all.'),
   httpPort: setting(format.port, 9464, 'The port of the HTTP server; 0 picks a free one.'),
   httpTokens: setting(anyText, '', 'The tokens file (YAML); empty for none, on loopback only.'),

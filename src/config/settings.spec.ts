@@ -98,6 +98,21 @@ describe('loadSettings', () => {
     expect(problemsOf({ RANKLOG_CONFIG: '/nowhere.yaml' })[0]).toContain('/nowhere.yaml');
   });
 
+  it.each(['*hunter2', '!hunter2 x', '"hunter2'])(
+    'shows no secret of a config file that cannot be read: %s',
+    (value) => {
+      const file = configFile(`group: a\nkafkaSaslPassword: ${value}\n`);
+      const shown = problemsOf({ RANKLOG_CONFIG: file }).join();
+      expect(shown).not.toContain('hunter2');
+      if (!value.startsWith('!')) expect(shown).toContain(`cannot read the config file ${file}: `);
+    },
+  );
+
+  it('never shows a password in the query of a URL', () => {
+    const { current } = loadSettings({ REDIS_URL: 'redis://redis:1?password=hunter2' });
+    expect(JSON.stringify(current)).not.toContain('hunter2');
+  });
+
   it('never shows a secret', () => {
     const { current } = loadSettings({
       REDIS_URL: 'redis://user:hunter2@redis:1',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { YAMLError } from 'yaml';
 import { createSecureContext } from 'node:tls';
 import { suggestion } from '#board';
 import {
@@ -59,14 +60,15 @@ export function loadSettings(environment: Environment = process.env): {
 function readConfigFile(file: string): Record<string, unknown> {
   try {
     const yaml = createRequire(import.meta.url)('yaml') as typeof import('yaml');
-    const content: unknown = yaml.parse(readFileSync(file, 'utf8'));
+    const content: unknown = yaml.parse(readFileSync(file, 'utf8'), { logLevel: 'error' });
     if (content === null) return {};
     if (typeof content === 'object' && !Array.isArray(content))
       return content as Record<string, unknown>;
   } catch (error) {
-    throw new SettingsError([
-      `cannot read the config file ${file}: ${(error as Error).message.split('\n')[0] ?? ''}`,
-    ]);
+    // The message may have a value, which could be a secret.
+    const { code = 'BAD_ALIAS', linePos } = error as NodeJS.ErrnoException & Partial<YAMLError>;
+    const place = linePos === undefined ? '' : ` in line ${linePos[0].line}`;
+    throw new SettingsError([`cannot read the config file ${file}: ${code}${place}`]);
   }
   throw new SettingsError([`the config file ${file} is not a list of "setting: value" lines`]);
 }
@@ -120,9 +122,12 @@ function* contradictions(settings: Settings) {
   const { kafkaSaslMechanism: mechanism } = settings;
   if (mechanism !== '' && settings.kafkaSaslUsername === '')
     yield `KAFKA_SASL_MECHANISM: "${mechanism}" needs a user; set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD, or leave it empty`;
-  if (settings.kafkaSslCa + settings.kafkaSslCert && !settings.kafkaSsl)
+  if (settings.kafkaSslCa + settings.kafkaSslCert + settings.kafkaSslKey && !settings.kafkaSsl)
     yield 'KAFKA_SSL_CA and KAFKA_SSL_CERT need TLS; set KAFKA_SSL=true, or leave them empty';
-  if (settings.redisSslCa + settings.redisSslCert && !settings.redisUrl.startsWith('rediss:'))
+  if (
+    settings.redisSslCa + settings.redisSslCert + settings.redisSslKey &&
+    !settings.redisUrl.startsWith('rediss:')
+  )
     yield 'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss://, or leave them empty';
   for (const prefix of ['kafkaSsl', 'redisSsl'] as const)
     try {
@@ -151,5 +156,5 @@ function effective({ name, setting, value, origin }: ReturnType<typeof read>) {
 }
 
 export function withoutPassword(url: string): string {
-  return url.replace(/\/\/.*@/, '//***@');
+  return url.replace(/\/\/.*@/, '//***@').replace(/\?.*/s, '?***');
 }

@@ -18,7 +18,7 @@ describe('an error of a login to Kafka', () => {
     const unsupported = 'The broker does not support the requested SASL mechanism';
     const type = 'UNSUPPORTED_SASL_MECHANISM';
     expect(refusal(named('KafkaJSProtocolError', unsupported, { type }))).toBe(
-      `KAFKA_SASL_MECHANISM: "plain" does not work with Kafka at kafka:9092 (${unsupported}); use one of sasl.enabled.mechanisms of its listener`,
+      `KAFKA_SASL_MECHANISM: "plain" does not work with Kafka at kafka:9092 (${unsupported}); use one of sasl.enabled.mechanisms of Kafka`,
     );
   });
 

@@ -41,7 +41,7 @@ const HELLOS = {
 const HELLO_TIMEOUT_MS = 1_000;
 
 /**
- * Why a server does not answer if only one of it and the settings has TLS; undefined: for another reason. A port may have both,
+ * Why a server does not answer if it uses TLS and the settings do not, or the reverse; undefined: for another reason. A port may have both,
  * so it tries first what the settings say.
  */
 export async function tlsRefusal(server: Server, settings: Settings): Promise<string | undefined> {
@@ -64,7 +64,7 @@ export async function tlsRefusal(server: Server, settings: Settings): Promise<st
     : `KAFKA_SSL: Kafka at ${url.host} ${fact}, and the value is ${String(hasTls)}; set ${String(!hasTls)}, or name another port in KAFKA_BROKERS`;
 }
 
-/** Whether an answer comes that begins so; without `answer`, whether there is TLS. */
+/** Whether the server's answer begins with `answer`; without `answer`, whether it begins TLS. */
 function outcomeOf(socket: Socket, answer: RegExp | undefined): Promise<boolean> {
   return new Promise<boolean>((resolve) => {
     socket.once('data', (bytes) => resolve(answer?.test(bytes.toString('latin1')) === true));

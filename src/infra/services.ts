@@ -25,7 +25,7 @@ interface Service {
 
 const RETRY_PAUSE_MS = 250;
 const LOG_EVERY_MS = 3_000;
-/** A server that takes longer to answer may have another idea of TLS. */
+/** A server that takes longer to answer may expect TLS, or none, unlike the settings. */
 const PATIENCE_MS = 500;
 
 /**

@@ -50,7 +50,6 @@ interface Start extends ApplierStart {
   readonly checked: LogCheck;
 }
 
-/** The objects of one partition. */
 interface Tools {
   readonly applier: Applier;
   readonly publisher: TransactionalPublisher;

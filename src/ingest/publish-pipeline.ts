@@ -103,6 +103,7 @@ export class PublishPipeline {
       while (this.#isDue) {
         const next = this.#waiting.shift() as Publication;
         await this.publish(next);
+        if (this.#failure !== undefined) return;
         this.#waitingResults -= next.weight;
         this.gauge.dec(next.weight);
         this.#notify();

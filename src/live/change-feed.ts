@@ -80,7 +80,7 @@ export class ChangeFeed {
   }
 
   /**
-   * The position of an id, once this process has reached it: another one may be ahead. undefined if it is none of this topic.
+   * The position of an id, once this process has reached it: another one may be ahead. undefined if it is not of this topic.
    * @throws the reason if the feed ends before
    */
   async positionOf(id: string): Promise<LogPosition | undefined> {

@@ -7,8 +7,7 @@ const STORE_GAUGES = {
     'Next offset that a recovering partition has to apply after a loss of Redis; only during recovery.',
   'ranklog_recovery_target_offset{shard,partition}':
     'Recovery target of a partition after a loss of Redis; only during recovery.',
-  'ranklog_reads_stale{board}':
-    '1 while reads of the board are stale, because Redis has lost events or may have lost some.',
+  'ranklog_reads_stale{board}': '1 while reads are stale: Redis has lost events, or may have.',
   'ranklog_board_building{board}': '1 for a board that has no live generation yet.',
   'ranklog_generation_info{board,generation,role,partial_history}':
     '1 for each generation of a board. role is live, previous, shadow or snapshot; partial_history is yes if it lacks the start of the log.',
@@ -25,7 +24,7 @@ const STORE_GAUGES = {
 /** ranklog's own metrics, as are COUNTERS and HISTOGRAMS. docs/reference/metrics.md lists them. */
 export const GAUGES = {
   ranklog_redis_up:
-    '1 if Redis has answered this scrape; otherwise, metrics that are read from Redis are missing.',
+    '1 if Redis has answered this scrape, else the metrics read from it are missing.',
   'ranklog_partition_stopped{partition}':
     '1 for a partition of this process that has stopped permanently or needs operator action.',
   'ranklog_partition_stuck_seconds{partition}':
@@ -39,8 +38,7 @@ export const GAUGES = {
   ranklog_outbox_results:
     'Results that this process has applied but not published. A result above 4 KiB counts as several.',
   ranklog_streams: 'Open streams of rank changes and standings (server-sent events).',
-  ranklog_fetch_loop_age_seconds:
-    'Seconds since Kafka last answered a fetch, also with nothing, or let this process join the group.',
+  ranklog_fetch_loop_age_seconds: 'Seconds since Kafka answered a fetch, or a join of the group.',
   ...STORE_GAUGES,
   'ranklog_verify_equal{board}':
     '1 if the last scheduled verify of the board by this process found no difference, otherwise 0.',

@@ -18,7 +18,7 @@ export interface Change {
   readonly file: BoardDefinition;
 }
 
-/** More records are not cheap to read: they take about ten seconds. Of a longer log, STRETCHES of equal length are read. */
+/** Reading this many records takes about ten seconds. Of a longer log, STRETCHES of equal length are read. */
 const MOST_RECORDS = 1_000_000;
 const STRETCHES = 20;
 

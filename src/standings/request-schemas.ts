@@ -68,7 +68,7 @@ export const QUERIES = {
     ...DENSE,
   }),
   search: viewQuery({
-    search: Type.String({ description: 'A part of a player id; the case of a-z counts not.' }),
+    search: Type.String({ description: 'A part of a player id; ignores the case of a-z.' }),
     ...AFTER,
   }),
   rank: viewQuery(

@@ -46,10 +46,7 @@ export class ScheduledVerify {
       const reports = await this.#verify(ours, turn);
       if (this.#report(reports) + compared === live.size)
         this.metrics.gauges.ranklog_verify_last_success_timestamp_seconds.set(Date.now() / 1_000);
-      await this.#rebuild(
-        reports.filter(({ equal }) => equal === false),
-        turn,
-      );
+      await this.#rebuild(reports, turn);
     } catch (error) {
       if (!(error instanceof CancelledError)) throw error;
     }
@@ -154,7 +151,8 @@ export class ScheduledVerify {
       );
   }
 
-  async #rebuild(damaged: readonly VerifyReport[], { signal }: Turn): Promise<void> {
+  async #rebuild(reports: readonly VerifyReport[], { signal }: Turn): Promise<void> {
+    const damaged = reports.filter(({ equal }) => equal === false);
     if (!this.options.settings.verifyRebuild || damaged.length === 0) return;
     const { live } = await this.stores.store.boards();
     const definitions = damaged.flatMap(({ board, generation }): BoardDefinition[] => {

@@ -63,7 +63,7 @@ describe('the Dockerfile', () => {
       ...image.entrypoint(),
       ...execForm(image.instructions, 'CMD'),
     ];
-    const env = { ...instance.env, RANKLOG_HTTP_PORT: '0' };
+    const env = { ...instance.env, RANKLOG_HTTP_PORT: '0', RANKLOG_OPERATIONS_PORT: '0' };
     const child = spawn(command[0]!, command.slice(1), {
       env,
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -4,8 +4,8 @@ import { until, type RanklogProcess } from '../support/instance.js';
 import { KAFKA_API, type KafkaRequest } from '../support/kafka-frames.js';
 import { ProxiedIngest } from './proxied-ingest.js';
 
-/** More than the first transaction has: that has the results of one apply call, of at most 500 events. */
-const EVENTS = 1_500;
+/** More than one transaction has (MAX_RESULTS_PER_TRANSACTION). */
+const EVENTS = 2_500;
 
 /** When the process is killed: when the nth request of a kind (hangBefore) or the response to it (hangAfter) is held back. */
 const MOMENTS = [

@@ -11,10 +11,7 @@ import type { ReadOptions } from '../usage/options.js';
 
 type RankOptions = ReadOptions & { readonly dense?: boolean };
 
-interface Place extends Standing {
-  readonly view: string;
-  readonly size: number;
-}
+type Place = Standing & Pick<PlayerStanding, 'view' | 'size'>;
 
 export function rank(board: string, player: string, options: RankOptions): Promise<number> {
   return withRedis(async ({ reader }) => {
