@@ -151,6 +151,8 @@ describe('ranklog with the rights that docs/security.md lists', () => {
     const [, grant] = redisCommands('');
     const rights = COMMANDS.map((command) => `+${command.toLowerCase()}`).join(' ');
     expect(grant?.join(' ')).toBe(`ACL SETUSER ranklog ~ranklog:* ${rights}`);
+    const lines = readFileSync('docs/secured.md', 'utf8').split('\n');
+    expect(lines).toContain(`user ranklog on >$REDIS ~ranklog:* ${rights}`);
   });
 
   it('does its work, and asks for nothing else', async () => {
