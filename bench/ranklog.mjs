@@ -43,7 +43,9 @@ export function startRebuild(sandbox, { options = [], ...ranklog } = {}) {
 
 /** @param {Sandbox} sandbox @param {string[]} command @param {Ranklog} [ranklog] */
 function run(sandbox, command, { cli = cliOf(), fields } = {}) {
-  return new BenchProcess([cli, ...command], sandbox.env(boardsFile(fields)));
+  const env = sandbox.env(boardsFile(fields));
+  if (cli !== cliOf()) delete env['RANKLOG_OPERATIONS_PORT']; // older checkouts refuse it
+  return new BenchProcess([cli, ...command], env);
 }
 
 /** Measures ingest from its first commit to its last. @param {Sandbox} sandbox @param {Size} size @param {Ranklog} [ranklog] */
