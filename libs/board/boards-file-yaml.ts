@@ -49,8 +49,8 @@ export function readYaml(text: string, file: string): YamlContent {
   try {
     return { value: document.toJS(), lineOf: (path) => lineAt(offsetOf(document, path)) };
   } catch (error) {
-    // yaml resolves aliases in toJS: it throws for an unknown anchor, and for too many aliases.
-    if (!(error instanceof ReferenceError)) throw error;
+    // yaml resolves aliases in toJS: it throws for an unknown anchor, for too many aliases, and for keys that are nested too deeply.
+    if (!(error instanceof ReferenceError || error instanceof RangeError)) throw error;
     throw new BoardsFileError([problemAt(alias, `not valid YAML: ${error.message}`)]);
   }
 }
