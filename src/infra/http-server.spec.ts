@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { LeaseStore, type ReconciliationStatus } from '#board-store';
+import { eventually } from '../../test/support/eventually.js';
 import { loggerTo } from '../../test/support/loggers.js';
 import { SettingsError, type Settings } from '../config/settings.js';
 import { ReconciliationsController } from '../generations/reconciliations.controller.js';
@@ -210,8 +211,8 @@ describe('the HTTP server', () => {
     }
     const client = connect(Number(new URL(url).port), '127.0.0.1').pause();
     client.write('GET /reconciliations HTTP/1.1\r\nhost: a\r\n\r\n');
-    await until(async () => (await connectionsOf(server)) === 1);
-    await until(async () => (await connectionsOf(server)) === 0);
+    await eventually(async () => (await connectionsOf(server)) === 1, 'it is connected', 60);
+    await eventually(async () => (await connectionsOf(server)) === 0, 'it is closed', 60);
     client.destroy();
   });
 
@@ -269,11 +270,15 @@ describe('the HTTP server', () => {
       await reader.read();
       client.abort();
       await expect(reader.read()).rejects.toThrow();
-      await until(async () => {
-        const before = requests;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        return requests === before;
-      });
+      await eventually(
+        async () => {
+          const before = requests;
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          return requests === before;
+        },
+        'the reading has stopped',
+        60,
+      );
     });
 
     it('end when the service stops, and do not delay it', async () => {
@@ -295,9 +300,4 @@ const connectionsOf = (server: Server) =>
 /** The types of the events of a stream. */
 function typesOf(text: string): string[] {
   return [...text.matchAll(/^event: (.*)$/gm)].map(([, type = '']) => type);
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!(await holds())) if (performance.now() > end) throw new Error('timed out');
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, unwatchFile, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../test/support/eventually.js';
 import { loggerTo } from '../../test/support/loggers.js';
 import { SettingsError, type Settings } from '../config/settings.js';
 import { scopeOf, Tokens, tokensOf } from './tokens.js';
@@ -59,12 +60,11 @@ describe('tokens', () => {
     // Again and again: the file is first looked at after the tokens are there.
     const spoil = () =>
       writeFileSync(file, `- { name: a, token: short, scopes: [read] } # ${SECRET}`);
-    await until(
-      () => (spoil(), logged.some((line) => line.endsWith('the tokens stay as they were'))),
-    );
+    const isRefused = () => logged.some((line) => line.endsWith('the tokens stay as they were'));
+    await eventually(() => (spoil(), isRefused()), 'the file is refused', 30);
     expect(codeOf(known, `Bearer ${SECRET}`)).toBeUndefined();
     writeFileSync(file, `- { name: a, token: ${SECRET}-new, scopes: [read] }`);
-    await until(() => codeOf(known, `Bearer ${SECRET}-new`) === undefined);
+    await eventually(() => codeOf(known, `Bearer ${SECRET}-new`) === undefined, 'it is read', 30);
     expect(codeOf(known, `Bearer ${SECRET}`)).toBe('UNAUTHORIZED');
     expect(logged.join()).not.toContain(SECRET);
   });
@@ -134,11 +134,3 @@ describe('tokens', () => {
     expect(scopeOf(method, url)).toBe(scope);
   });
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!holds()) {
-    if (performance.now() > end) throw new Error('timed out');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
