@@ -19,7 +19,7 @@ import { Resync, StoreChangedError } from './resync.js';
 import { identityOf, ScoreLog } from './score-log.js';
 
 /** How often a partition sends its published position to all shards. */
-const KEEP_UP_EVERY_MS = 3_000;
+const KEEP_UP_EVERY_MS = 5_000;
 /** How often to check that the log is still the one that was applied, even without a sign of another log. */
 const CHECK_LOG_EVERY_MS = 10_000;
 

@@ -50,7 +50,7 @@ function createMaintenance(
   const tasks = [
     {
       onFailure: "the boards can't be kept registered",
-      everyMs: 1_000, // ingest in other processes waits for boards that Redis has lost
+      everyMs: 2_000, // ingest in other processes waits for boards that Redis has lost
       run: () => registrar.keepRegistered(),
     },
     {

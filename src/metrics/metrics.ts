@@ -86,7 +86,7 @@ export class Metrics {
   readonly histograms = this.#all(HISTOGRAMS, (config) => new Histogram({ ...config, buckets }));
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 50 });
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 100 });
   }
 
   #all<Table extends object, Metric>(table: Table, create: (config: Config) => Metric) {

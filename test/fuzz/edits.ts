@@ -42,8 +42,10 @@ const remove: Edit = (tokens, at) => tokens.splice(at, 1);
 const swap: Edit = (tokens, at) => tokens.splice(at, 2, ...tokens.slice(at, at + 2).reverse());
 const cut: Edit = (tokens, at) => tokens.splice(at);
 const repeatRest: Edit = (tokens, at) => tokens.push(...tokens.slice(at));
+const MAX_REPEATED = 1_000; // a token that was repeated before may be long
 const repeated = (times: number): Edit => {
-  return (tokens, at) => tokens.splice(at, 1, (tokens[at] ?? '').repeat(times));
+  return (tokens, at) =>
+    tokens.splice(at, 1, (tokens[at] ?? '').slice(0, MAX_REPEATED).repeat(times));
 };
 /** Puts a token into lists, in lists of lists and so on. */
 const nested = (levels: number, [open, close]: readonly [string, string]): Edit => {
