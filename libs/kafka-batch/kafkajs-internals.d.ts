@@ -104,10 +104,12 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
 }
 
 declare module 'kafkajs/src/consumer/consumerGroup.js' {
+  type TopicPartitions = readonly { readonly partitions: readonly number[] }[];
   export default class ConsumerGroup {
     memberId: string | null;
     maxWaitTime: number;
-    paused(): readonly object[];
+    readonly subscriptionState: Record<'active' | 'paused', () => TopicPartitions>;
+    filterPartitionsByNode(nodeId: number, partitions: TopicPartitions): TopicPartitions;
     heartbeat(options: { interval: number }): Promise<void>;
     recoverFromFetch(error: Error): Promise<void>;
   }

@@ -122,11 +122,14 @@ describe('a patched runner', () => {
   const markers = () => new Batch('t', '5', { ...MARKERS_ONLY, messages: MARKERS });
 
   /** A runner of kafkajs, and the offsets that it resolved. */
-  function runnerOf(eachBatch: EachBatchHandler, paused: { topic: string }[] = []) {
+  function runnerOf(eachBatch: EachBatchHandler, [active, paused] = [[0, 1], [] as number[]]) {
     const resolved: string[] = [];
+    const of = (partitions: number[]) => (partitions.length > 0 ? [{ partitions }] : []);
     const consumerGroup = {
       maxWaitTime: 5_000,
-      paused: () => paused,
+      // kafkajs leaves out topics without paused partitions, but not those without active ones
+      subscriptionState: { active: () => [{ partitions: active }], paused: () => of(paused) },
+      filterPartitionsByNode: (_nodeId: number, partitions: object) => partitions,
       fetch: () => Promise.resolve([markers()]),
       resolveOffset: ({ offset }: { offset: string }) => resolved.push(offset),
       heartbeat: () => Promise.resolve(),
@@ -153,22 +156,23 @@ describe('a patched runner', () => {
     expect(resolved).toEqual(['8']);
   });
 
-  it('waits less for a fetch while a partition is paused, if its handler takes every fetch', async () => {
+  it('waits less for a fetch while partitions are paused, if its handler takes every fetch', async () => {
     const handle = () => Promise.resolve();
     const waitOf = async ({ runner }: ReturnType<typeof runnerOf>) => {
       await runner.fetch(1);
       return runner.consumerGroup.maxWaitTime;
     };
-    expect(await waitOf(runnerOf(handle))).toBe(5_000);
-    expect(await waitOf(runnerOf(takingEveryFetch(() => handle())))).toBe(500);
-    expect(
-      await waitOf(
+    const waitWith = (active: number[], paused: number[]) =>
+      waitOf(
         runnerOf(
           takingEveryFetch(() => handle()),
-          [{ topic: 't' }],
+          [active, paused],
         ),
-      ),
-    ).toBe(200);
+      );
+    expect(await waitOf(runnerOf(handle))).toBe(5_000);
+    expect(await waitWith([0, 1], [])).toBe(500);
+    expect(await waitWith([0], [1])).toBe(200);
+    expect(await waitWith([], [0, 1])).toBe(20);
   });
 
   it('skips a fetch without data records for any other handler', async () => {

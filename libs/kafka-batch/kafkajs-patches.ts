@@ -227,13 +227,21 @@ export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset' | 'h
 
 const everyFetchHandlers = new WeakSet<EachBatchHandler>();
 
-/** How long Kafka waits before it answers a fetch without records. */
-const FETCH_WAIT_MS = { usually: 500, whilePaused: 200 };
-
 /**
- * Makes kafkajs call this handler also for fetches without data records. The handler must resolve their last offset. Fetches
- * wait less while a partition is paused: when it is resumed, kafkajs asks for it only after the fetch under way.
+ * How long Kafka waits before it answers a fetch without records. When a partition is resumed, kafkajs asks for it only after
+ * the fetch under way. While all partitions of a broker are paused, it sleeps as long; their queues must not run empty meanwhile.
  */
+const FETCH_WAIT_MS = { usually: 500, somePaused: 200, allPaused: 20 };
+
+function fetchWaitOf(group: ConsumerGroup, nodeId: number): number {
+  const { subscriptionState } = group;
+  if (subscriptionState.paused().length === 0) return FETCH_WAIT_MS.usually;
+  const active = group.filterPartitionsByNode(nodeId, subscriptionState.active());
+  const isAnyActive = active.some(({ partitions }) => partitions.length > 0);
+  return isAnyActive ? FETCH_WAIT_MS.somePaused : FETCH_WAIT_MS.allPaused;
+}
+
+/** Makes kafkajs call this handler also for fetches without data records. The handler must resolve their last offset. */
 export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler {
   everyFetchHandlers.add(eachBatch);
   return eachBatch;
@@ -251,8 +259,7 @@ function deliverEveryFetch(): void {
   replace(Runner.prototype, 'fetch', (fetch) => {
     return async function (this: Runner, nodeId) {
       const group = this.consumerGroup;
-      if (takesEveryFetch(this))
-        group.maxWaitTime = FETCH_WAIT_MS[group.paused().length > 0 ? 'whilePaused' : 'usually'];
+      if (takesEveryFetch(this)) group.maxWaitTime = fetchWaitOf(group, nodeId);
       const askedAt = performance.now();
       const batches = await fetch.call(this, nodeId);
       return batches.map((batch) => {
