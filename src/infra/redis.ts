@@ -16,6 +16,7 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
     commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: COMMAND_TIMEOUT_MS, // a half-open connection is replaced, and the process is not ready meanwhile
     retryStrategy: (attempt) => Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS),
     reconnectOnError: isOfSelect,
     disableClientInfo: true, // would need one more right
