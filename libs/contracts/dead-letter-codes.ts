@@ -21,7 +21,7 @@ export const DEAD_LETTER_CODES = {
   INVALID_ATTRIBUTES:
     'attributes is not an object of strings and lists of strings. Use names of 1 to 128 bytes and strings of 1 to 256 bytes, and at most 64 strings a list; send numbers as strings, too.',
   UNKNOWN_BOARD:
-    'No live board has this name. Add the board to the boards file, or correct the name.',
+    'No live board has this name. Add the board to the boards file: its build counts the record, too. Or correct the name.',
   UNKNOWN_COLUMN:
     'deltas has a name that is not an input of the board. Correct the name, or add a column with this input.',
   MISSING_COLUMN:

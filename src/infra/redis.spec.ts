@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { loggerTo } from '../../test/support/loggers.js';
+import { loggerTo, SILENT } from '../../test/support/loggers.js';
 import { loadSettings } from '../config/settings.js';
-import { createRedis } from './redis.js';
+import { createRedis, isRedisUnavailable } from './redis.js';
 
 describe('the log of the Redis connection', () => {
   it('names the cause of a failed or lost connection once, and says when it is restored', () => {
@@ -21,4 +21,13 @@ describe('the log of the Redis connection', () => {
       'Redis connection restored',
     ]);
   });
+});
+
+it('says that Redis is not connected, in place of the text of ioredis', async () => {
+  const redis = createRedis(loadSettings({ REDIS_URL: 'redis://127.0.0.1:1' }).settings, SILENT);
+  await redis.connect().catch(() => undefined);
+  const refused = await redis.get('key').catch((error: unknown) => error);
+  redis.disconnect();
+  expect(refused).toEqual(new Error('Redis is not connected'));
+  expect(isRedisUnavailable(refused)).toBe(true);
 });

@@ -22,6 +22,14 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
     disableClientInfo: true, // would need one more right
     ...(settings.redisUrl.startsWith('rediss:') && { tls: tlsOptions(settings, 'redisSsl') }),
   });
+  const send = redis.sendCommand.bind(redis);
+  redis.sendCommand = (command, stream) => {
+    command.promise.catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith(OFFLINE))
+        error.message = NOT_CONNECTED;
+    });
+    return send(command, stream);
+  };
   let state: 'new' | 'ready' | 'down' = 'new';
   redis.on('error', (error: Error) => {
     if (state === 'down') return;
@@ -41,9 +49,14 @@ function isOfSelect(error: Error): boolean {
   return (error as Error & { command?: { name: string } }).command?.name === 'select';
 }
 
+/** The text of ioredis goes on with "and enableOfflineQueue options is false", which tells users nothing. */
+const OFFLINE = "Stream isn't writeable";
+const NOT_CONNECTED = 'Redis is not connected';
+
 /** ioredis exports no classes for these errors; only their texts identify them. */
-const CLIENT_ERROR =
-  /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit)/;
+const CLIENT_ERROR = new RegExp(
+  `^(Command timed out|Connection is closed|${NOT_CONNECTED}|Reached the max retries per request limit)`,
+);
 
 /** Error replies of a server that is full or not ready, also from within a script. */
 const SERVER_ERROR =

@@ -12,7 +12,7 @@ describe('an instance', () => {
     [
       'Redis',
       '13s',
-      /score-events\/[01] \(\w+\) has made no progress for .* (Command timed out|Stream isn't writeable)/,
+      /score-events\/[01] \(\w+\) has made no progress for .* (Command timed out|Redis is not connected)/,
     ],
     ['Kafka', '8s', /nothing was fetched from .*score-events for \d+ s|has made no progress/],
   ] as const)(
