@@ -2,6 +2,7 @@ import { LEASE_MS } from '#board-store';
 import { eventually } from '../../support/eventually.js';
 import { hashOf } from '../check/facts.js';
 import { pick, type Random } from '../load.js';
+import { readPromotions } from '../world/read-facts.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
 import {
@@ -117,6 +118,18 @@ async function freezeBuilder(world: World, random: Random, request: BuildRequest
   world.did('builders frozen', `a frozen builder of ${request.boards.join(', ')} had no effect`);
 }
 
+/**
+ * Waits until the definitions topic has the live generations: workers write what a killed builder could not. They write only the
+ * last promotion of a board, so the next one has to come later, or the checks would not know of both.
+ */
+async function areRecorded(world: World, boards: BuildRequest['boards']): Promise<void> {
+  await eventually(async () => {
+    const recorded = new Set((await readPromotions(world)).map(({ generation }) => generation));
+    const live = await world.live();
+    return boards.every((board) => recorded.has(live.get(board) ?? ''));
+  }, `the definitions topic has the live generations of ${boards.join(', ')}`);
+}
+
 export const BUILD_FAULTS: readonly Fault[] = [
   {
     name: 'rebuild',
@@ -151,6 +164,7 @@ export const BUILD_FAULTS: readonly Fault[] = [
     await build.kill();
     await expireLeases(world, request.boards);
     world.did('builders killed', `a builder of ${request.boards.join(', ')} was killed at its first promotion`); // prettier-ignore
+    await areRecorded(world, request.boards);
     await continues(world, request);
   }),
   duringBuild('two-builders', startTwoBuilders),

@@ -33,9 +33,9 @@ export async function readFacts(world: World): Promise<RunFacts> {
     readDeadLetters(client, topics),
   ]);
   const count = reading.then((results) => results.flat().length);
-  const [log, current, [rankChanges, leaderChanges, letters], consoleIds] = await Promise.all([
+  const [log, promotions, [rankChanges, leaderChanges, letters], consoleIds] = await Promise.all([
     readCommitted(client, topics.scoreEvents),
-    readCommitted(client, topics.definitions),
+    readPromotions(world),
     reading,
     readConsoleIds(world, count),
   ]);
@@ -45,12 +45,15 @@ export async function readFacts(world: World): Promise<RunFacts> {
   }));
   const definitions: BoardDefinition[] = live.map(({ definition }) => definition);
   const stored = await readStored(world, live);
-  // A run ends before Kafka compacts the definitions topic, so the topic still has all records.
-  const promotions = current
-    .filter(({ key }) => key?.toString() !== IDENTITY_KEY)
-    .map((record) => decodeDefinitionRecord(record));
   const results = { rankChanges, leaderChanges, deadLetters, consoleIds };
   return { definitions, known: KNOWN, promotions, log, ...results, stored };
+}
+
+/** A run ends before Kafka compacts the definitions topic, so the topic still has all records. */
+export async function readPromotions({ client, topics }: World) {
+  return (await readCommitted(client, topics.definitions))
+    .filter(({ key }) => key?.toString() !== IDENTITY_KEY)
+    .map((record) => decodeDefinitionRecord(record));
 }
 
 /** Waits until all shards have applied the whole log. After a loss, boards may still recover when everything is published. */
