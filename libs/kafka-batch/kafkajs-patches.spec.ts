@@ -129,7 +129,8 @@ describe('a patched runner', () => {
       maxWaitTime: 5_000,
       // kafkajs leaves out topics without paused partitions, but not those without active ones
       subscriptionState: { active: () => [{ partitions: active }], paused: () => of(paused) },
-      filterPartitionsByNode: (_nodeId: number, partitions: object) => partitions,
+      filterPartitionsByNode: (nodeId: number, topics: { partitions: number[] }[]) =>
+        topics.map(({ partitions }) => of(partitions.filter((one) => one % 2 === nodeId))).flat(),
       fetch: () => Promise.resolve([markers()]),
       resolveOffset: ({ offset }: { offset: string }) => resolved.push(offset),
       heartbeat: () => Promise.resolve(),
@@ -171,8 +172,9 @@ describe('a patched runner', () => {
       );
     expect(await waitOf(runnerOf(handle))).toBe(5_000);
     expect(await waitWith([0, 1], [])).toBe(500);
-    expect(await waitWith([0], [1])).toBe(200);
-    expect(await waitWith([], [0, 1])).toBe(20);
+    expect(await waitWith([1], [3])).toBe(200);
+    expect(await waitWith([0], [1])).toBe(20); // the active partition is on another broker
+    expect(await waitWith([1], [0])).toBe(500); // the paused one is
   });
 
   it('skips a fetch without data records for any other handler', async () => {

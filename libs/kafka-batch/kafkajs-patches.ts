@@ -229,16 +229,18 @@ const everyFetchHandlers = new WeakSet<EachBatchHandler>();
 
 /**
  * How long Kafka waits before it answers a fetch without records. When a partition is resumed, kafkajs asks for it only after
- * the fetch under way. While all partitions of a broker are paused, it sleeps as long; their queues must not run empty meanwhile.
+ * the fetch under way. While all our partitions of a broker are paused, it sleeps instead; their queues must not run empty
+ * meanwhile. The fetchers of several brokers share the value, so one may wait as long as another.
  */
 const FETCH_WAIT_MS = { usually: 500, somePaused: 200, allPaused: 20 };
 
 function fetchWaitOf(group: ConsumerGroup, nodeId: number): number {
-  const { subscriptionState } = group;
-  if (subscriptionState.paused().length === 0) return FETCH_WAIT_MS.usually;
-  const active = group.filterPartitionsByNode(nodeId, subscriptionState.active());
-  const isAnyActive = active.some(({ partitions }) => partitions.length > 0);
-  return isAnyActive ? FETCH_WAIT_MS.somePaused : FETCH_WAIT_MS.allPaused;
+  const isAny = (state: 'active' | 'paused') =>
+    group
+      .filterPartitionsByNode(nodeId, group.subscriptionState[state]())
+      .some(({ partitions }) => partitions.length > 0);
+  if (!isAny('paused')) return FETCH_WAIT_MS.usually;
+  return isAny('active') ? FETCH_WAIT_MS.somePaused : FETCH_WAIT_MS.allPaused;
 }
 
 /** Makes kafkajs call this handler also for fetches without data records. The handler must resolve their last offset. */

@@ -1,4 +1,4 @@
-/** A timer can fire this much too early; the turn is not to begin twice then. */
+/** Node truncates times to ms, so a timer can fire this much too early; the turn is not to begin twice then. */
 const TIMER_ERROR_MS = 1;
 
 /**
@@ -19,10 +19,11 @@ export class RecurringTask {
   start(): void {
     const now = performance.now();
     const next = Math.floor((now + TIMER_ERROR_MS) / this.everyMs + 1) * this.everyMs;
+    const waitMs = Math.ceil(next - now);
     this.#timer = setTimeout(() => {
       this.#turn ??= this.work().finally(() => (this.#turn = undefined));
       this.start();
-    }, next - now).unref();
+    }, waitMs).unref();
   }
 
   /** Stops the timer and waits for the turn in progress. */

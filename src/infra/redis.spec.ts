@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../../test/support/eventually.js';
 import { loggerTo, SILENT } from '../../test/support/loggers.js';
 import { loadSettings } from '../config/settings.js';
 import { createRedis, isRedisUnavailable } from './redis.js';
@@ -30,4 +33,29 @@ it('says that Redis is not connected, in place of the text of ioredis', async ()
   redis.disconnect();
   expect(refused).toEqual(new Error('Redis is not connected'));
   expect(isRedisUnavailable(refused)).toBe(true);
+});
+
+it('keeps a new connection, although the one before was cut while a command waited', async () => {
+  const connections: Socket[] = [];
+  const server = createServer((socket) => {
+    connections.push(socket);
+    socket.on('data', () =>
+      connections.length === 1 ? socket.destroy() : socket.write('+OK\r\n'),
+    );
+    socket.on('error', () => undefined);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `redis://127.0.0.1:${port}`;
+  const redis = createRedis(loadSettings({ REDIS_URL: url }).settings, SILENT);
+  Object.assign(redis.options, { socketTimeout: 200, enableReadyCheck: false });
+  redis.connect().catch(() => undefined);
+  const begun = performance.now();
+  await eventually(async () => {
+    await redis.get('key').catch(() => undefined);
+    return performance.now() > begun + 600;
+  }, 'three times the time limit has passed');
+  redis.disconnect();
+  server.close();
+  expect(connections.length).toBe(2);
 });

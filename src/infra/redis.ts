@@ -8,7 +8,8 @@ const MAX_RECONNECT_DELAY_MS = 1_000;
 
 /**
  * A Redis client that is not connected yet. While the server is unreachable, commands fail instead of queueing. A command may
- * have run although it failed, so ranklog sends only commands that are safe to repeat.
+ * have run although it failed, or run later when ioredis sends it again on the next connection, so ranklog sends only commands
+ * that are safe to repeat.
  */
 export function createRedis(settings: Settings, logger: Logger): Redis {
   const redis = new Redis(settings.redisUrl, {
@@ -22,12 +23,12 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
     disableClientInfo: true, // would need one more right
     ...(settings.redisUrl.startsWith('rediss:') && { tls: tlsOptions(settings, 'redisSsl') }),
   });
+  redis.on('close', () => stopSocketTimer(redis));
   const send = redis.sendCommand.bind(redis);
   redis.sendCommand = (command, stream) => {
-    command.promise.catch((error: unknown) => {
-      if (error instanceof Error && error.message.startsWith(OFFLINE))
-        error.message = NOT_CONNECTED;
-    });
+    const { reject } = command;
+    command.reject = (error) =>
+      reject.call(command, error.message.startsWith(OFFLINE) ? new Error(NOT_CONNECTED) : error);
     return send(command, stream);
   };
   let state: 'new' | 'ready' | 'down' = 'new';
@@ -44,6 +45,13 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
   return redis;
 }
 
+/** ioredis 5.11 keeps the timer of a closed connection, which would then close the next one. */
+function stopSocketTimer(redis: object): void {
+  const owner = redis as { socketTimeoutTimer: NodeJS.Timeout | undefined };
+  clearTimeout(owner.socketTimeoutTimer);
+  owner.socketTimeoutTimer = undefined;
+}
+
 /** Without a reconnect, ioredis would go on in database 0 if Redis does not have that of the URL. */
 function isOfSelect(error: Error): boolean {
   return (error as Error & { command?: { name: string } }).command?.name === 'select';
@@ -55,7 +63,7 @@ const NOT_CONNECTED = 'Redis is not connected';
 
 /** ioredis exports no classes for these errors; only their texts identify them. */
 const CLIENT_ERROR = new RegExp(
-  `^(Command timed out|Connection is closed|${NOT_CONNECTED}|Reached the max retries per request limit)`,
+  `^(Command timed out|Connection is closed|${OFFLINE}|${NOT_CONNECTED}|Reached the max retries per request limit)`,
 );
 
 /** Error replies of a server that is full or not ready, also from within a script. */

@@ -8,7 +8,7 @@ describe('an instance', () => {
   const settings = { RANKLOG_STALL_TIMEOUT: '8s', RANKLOG_SHUTDOWN_TIMEOUT: '1s' };
 
   it.each([
-    // Two commands fail after 5 s each, the second one when the partition is released.
+    // The first command fails after 5 s; the one that releases the partition after 5 s more, or at once without a connection.
     [
       'Redis',
       '13s',

@@ -123,11 +123,14 @@ async function freezeBuilder(world: World, random: Random, request: BuildRequest
  * last promotion of a board, so the next one has to come later, or the checks would not know of both.
  */
 async function areRecorded(world: World, boards: BuildRequest['boards']): Promise<void> {
-  await eventually(async () => {
-    const recorded = new Set((await readPromotions(world)).map(({ generation }) => generation));
-    const live = await world.live();
-    return boards.every((board) => recorded.has(live.get(board) ?? ''));
-  }, `the definitions topic has the live generations of ${boards.join(', ')}`);
+  await eventually(
+    async () => {
+      const recorded = new Set((await readPromotions(world)).map(({ generation }) => generation));
+      const live = await world.live();
+      return boards.every((board) => recorded.has(live.get(board) ?? ''));
+    },
+    `the definitions topic has the live generations of ${boards.join(', ')}`,
+  );
 }
 
 export const BUILD_FAULTS: readonly Fault[] = [
