@@ -124,13 +124,17 @@ describe('a patched runner', () => {
   /** A runner of kafkajs, and the offsets that it resolved. */
   function runnerOf(eachBatch: EachBatchHandler, [active, paused] = [[0, 1], [] as number[]]) {
     const resolved: string[] = [];
-    const of = (partitions: number[]) => (partitions.length > 0 ? [{ partitions }] : []);
     const consumerGroup = {
       maxWaitTime: 5_000,
-      // kafkajs leaves out topics without paused partitions, but not those without active ones
-      subscriptionState: { active: () => [{ partitions: active }], paused: () => of(paused) },
+      subscriptionState: {
+        active: () => [{ partitions: active }],
+        paused: () => [{ partitions: paused }],
+      },
+      // node 1 leads the odd partitions
       filterPartitionsByNode: (nodeId: number, topics: { partitions: number[] }[]) =>
-        topics.map(({ partitions }) => of(partitions.filter((one) => one % 2 === nodeId))).flat(),
+        topics.map(({ partitions }) => ({
+          partitions: partitions.filter((one) => one % 2 === nodeId),
+        })),
       fetch: () => Promise.resolve([markers()]),
       resolveOffset: ({ offset }: { offset: string }) => resolved.push(offset),
       heartbeat: () => Promise.resolve(),

@@ -1,5 +1,5 @@
-/** Node truncates times to ms, so a timer can fire this much too early; the turn is not to begin twice then. */
-const TIMER_ERROR_MS = 1;
+/** Node cuts the start and the delay of a timer to whole ms, so it can fire this much too early. No turn must begin twice then. */
+const TIMER_ERROR_MS = 2;
 
 /**
  * Repeats work at an interval, one turn at a time. The work handles its own failures. Turns begin at multiples of the interval, so
@@ -18,8 +18,8 @@ export class RecurringTask {
   /** The first turn comes within `everyMs`. The timer does not keep the process alive. */
   start(): void {
     const now = performance.now();
-    const next = Math.floor((now + TIMER_ERROR_MS) / this.everyMs + 1) * this.everyMs;
-    const waitMs = Math.ceil(next - now);
+    const turns = Math.floor((now + TIMER_ERROR_MS) / this.everyMs);
+    const waitMs = (turns + 1) * this.everyMs - now;
     this.#timer = setTimeout(() => {
       this.start(); // first, as the work may stop the task
       this.#turn ??= this.work().finally(() => (this.#turn = undefined));
