@@ -38,7 +38,7 @@ const HELLOS = {
   Redis: { request: Buffer.from('PING\r\n'), answer: /^[-+]/ },
   Kafka: { request: Buffer.from('0000000a0012000000000052ffff', 'hex'), answer: /^.{7}R/s },
 };
-const HELLO_TIMEOUT_MS = 1_000;
+const HELLO_TIMEOUT_MS = 500;
 
 /**
  * Why a server does not answer if it uses TLS and the settings do not, or the reverse; undefined: for another reason. A port may have both,

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { startApplication } from '../../main.js';
 import { Shutdown } from '../../infra/shutdown.js';
 import { createLogger } from '../../infra/logger.js';
@@ -5,7 +6,14 @@ import { loadSettings } from '../../config/settings.js';
 import type { Role } from '../../config/roles.js';
 import { EXIT } from '../exit-codes.js';
 
+/**
+ * V8 would let garbage grow to about three times the live objects before it collects; now to as much as they are. At full speed
+ * that is 70 MB less, for about 1 µs of CPU per event (docs/performance.md).
+ */
+const HEAP_GROWTH = '--heap-growing-percent=100';
+
 export async function start({ roles }: { readonly roles: readonly Role[] }): Promise<number> {
+  setFlagsFromString(HEAP_GROWTH);
   const { settings } = loadSettings();
   const logger = createLogger(settings);
   const force = () => process.exit(EXIT.no);
