@@ -1,11 +1,8 @@
 /** The internals of kafkajs 2.2.4 that this library uses; kafkajs declares no types for them. */
 declare module 'kafkajs/src/broker/index.js' {
-  export interface RawMessage {
-    readonly offset: string;
-    readonly timestamp: string;
-    readonly key: Buffer | null;
-    readonly value: Buffer | null;
-    readonly headers: Record<string, Buffer | string | (Buffer | string)[] | undefined>;
+  import type { RecordBatchEntry } from 'kafkajs';
+  type Content = 'offset' | 'timestamp' | 'key' | 'value' | 'headers';
+  export interface RawMessage extends Readonly<Pick<RecordBatchEntry, Content>> {
     isControlRecord: boolean;
     readonly batchContext: {
       readonly producerId: string;
@@ -20,9 +17,6 @@ declare module 'kafkajs/src/broker/index.js' {
     readonly messages: RawMessage[];
     /** The aborted transactions that overlap with the messages, unordered. */
     abortedTransactions?: readonly { producerId: string; firstOffset: string }[] | null;
-  }
-  export interface FetchResponse {
-    readonly responses: { readonly topicName: string; readonly partitions: FetchedPartition[] }[];
   }
   /** A request and how to read its answer. */
   interface ProtocolRequest {
@@ -46,7 +40,9 @@ declare module 'kafkajs/src/broker/index.js' {
     offsetFetch(request: object): Promise<unknown>;
     describeConfigs(request: object): Promise<unknown>;
     apiVersions(): Promise<Readonly<Record<number, { readonly maxVersion: number }>>>;
-    fetch(request: object): Promise<FetchResponse>;
+    fetch(request: object): Promise<{
+      responses: { topicName: string; partitions: FetchedPartition[] }[];
+    }>;
     listOffsets(request: object): Promise<{
       responses: { topic: string; partitions: { partition: number; offset: string }[] }[];
     }>;
