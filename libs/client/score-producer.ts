@@ -8,10 +8,11 @@ import {
   type ScoreEvent,
   type Source,
 } from '#contracts';
-import { allDone, partitionOf, patchKafkajs, sendChunks } from '#kafka-batch';
+import { allDone, partitionOf, patchKafkajs } from '#kafka-batch';
 import { InvalidScoreEventError, SendError, type EventPosition } from './errors.js';
 import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
 import { ResultWait, type SendOutcome } from './result-wait.js';
+import { sendChunks } from './send-chunks.js';
 
 export interface ScoreProducerOptions {
   readonly kafka: Kafka;

@@ -29,12 +29,6 @@ describe('sendChunks', () => {
     );
   });
 
-  it('respects a lower limit of a topic', () => {
-    const messages = Array.from({ length: 6 }, () => ({ value: Buffer.alloc(400) }));
-    const chunks = sendChunks(messages, 1_000);
-    expect(chunks.map((chunk) => chunk.length)).toEqual([2, 2, 2]);
-  });
-
   it('limits chunks to 2,000 messages', () => {
     const chunks = sendChunks(Array.from({ length: 4_500 }, () => ({ value: 'x' })));
     expect(chunks.map((chunk) => chunk.length)).toEqual([2_000, 2_000, 500]);
