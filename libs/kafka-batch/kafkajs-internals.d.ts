@@ -111,21 +111,10 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
   }
 }
 
-declare module 'kafkajs/src/consumer/batch.js' {
-  import type { Batch } from 'kafkajs';
-  const FilteredBatch: new (
-    topic: string,
-    fetchedOffset: string,
-    found: object,
-  ) => Batch & { isEmptyDueToFiltering(): boolean };
-  export default FilteredBatch;
-}
-
 declare module 'kafkajs/src/consumer/runner.js' {
-  import type { EachBatchHandler } from 'kafkajs';
-  import type FilteredBatch from 'kafkajs/src/consumer/batch.js';
+  import type { Batch, EachBatchHandler } from 'kafkajs';
   import type ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
-  type RunnerBatch = InstanceType<typeof FilteredBatch>;
+  type RunnerBatch = Batch & { isEmptyDueToFiltering(): boolean };
   export default class Runner {
     constructor(options: object);
     running: boolean;
@@ -156,22 +145,6 @@ declare module 'kafkajs/src/protocol/error.js' {
   import type { KafkaJSProtocolError } from 'kafkajs';
   const errors: { createErrorFromCode(code: number): KafkaJSProtocolError };
   export default errors;
-}
-
-declare module 'kafkajs/src/protocol/decoder.js' {
-  const Decoder: new (bytes: Buffer) => object;
-  export default Decoder;
-}
-
-declare module 'kafkajs/src/protocol/recordBatch/v0/decoder.js' {
-  import type { RawMessage } from 'kafkajs/src/broker/index.js';
-  const decode: (decoder: object) => Promise<{ records: RawMessage[] }>;
-  export default decode;
-}
-
-declare module 'kafkajs/src/protocol/recordBatch/crc32C/index.js' {
-  const crc32C: (bytes: Buffer) => number;
-  export default crc32C;
 }
 
 declare module 'kafkajs/src/protocol/encoder.js' {
