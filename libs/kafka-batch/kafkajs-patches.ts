@@ -111,18 +111,15 @@ function closeSilentConnections(): void {
     try {
       return await send(request);
     } catch (error) {
-      if (error instanceof KafkaJSRequestTimeoutError && socket === this.socket)
-        await closeConnection(this);
+      if (error instanceof KafkaJSRequestTimeoutError && socket === this.socket) {
+        const { broker } = this;
+        socket?.destroy();
+        this.rejectRequests(new KafkaJSConnectionError('No answer from the broker', { broker }));
+        await this.disconnect();
+      }
       throw error;
     }
   });
-}
-
-async function closeConnection(connection: Connection): Promise<void> {
-  const { broker } = connection;
-  connection.socket?.destroy();
-  connection.rejectRequests(new KafkaJSConnectionError('No answer from the broker', { broker }));
-  await connection.disconnect();
 }
 
 /**

@@ -218,14 +218,12 @@ export class LeaderLookups {
     private readonly nodeId: number,
   ) {}
 
-  /** The first offset of a partition, and the offset up to which committed records can be read. */
   async range(topic: string, partition: number): Promise<LogRange> {
     const name = `${topic} ${partition}`;
     const [start, end] = await Promise.all([this.#starts.get(name), this.#ends.get(name)]);
     return { start: answered(start, name), end: answered(end, name) };
   }
 
-  /** The offset after the last record of a partition, of open transactions too. */
   async writtenEnd(topic: string, partition: number): Promise<number> {
     const name = `${topic} ${partition}`;
     return answered(await this.#writtenEnds.get(name), name);
