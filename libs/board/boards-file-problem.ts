@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { isNear, suggestion } from './suggestion.js';
+import { nearNames, suggestion } from './suggestion.js';
 
 /** What is wrong with a value of a boards file. `reason` names the value and what to do. */
 export interface Problem {
@@ -69,7 +69,8 @@ function formOf({ data, parentSchema }: ErrorObject): number {
   const marks = anyOf.map(({ required: [mark] = [] }) => mark);
   const exact = marks.findIndex((mark) => mark !== undefined && keys.includes(mark));
   if (exact >= 0) return exact;
-  return marks.findIndex((mark) => mark !== undefined && keys.some((key) => isNear(key, mark)));
+  const isNear = (mark: string) => keys.some((key) => nearNames(key, [mark], 1).length > 0);
+  return marks.findIndex((mark) => mark !== undefined && isNear(mark));
 }
 
 function keyOf({ keyword, params, propertyName }: ErrorObject): string | undefined {

@@ -15,14 +15,11 @@ import {
 import type { Path } from './boards-file-problem.js';
 import { BoardsFileError } from './errors.js';
 
-export interface YamlContent {
-  readonly value: unknown;
-  /** The line of a value or of its key. For a path that does not exist, the line of the nearest parent. */
-  readonly lineOf: (path: Path) => number;
-}
-
-/** Reads a YAML document. Numbers that JavaScript writes differently become texts. @throws BoardsFileError */
-export function readYaml(text: string, file: string): YamlContent {
+/**
+ * Reads a YAML document. Numbers that JavaScript writes differently become texts. `lineOf` returns the line of a value or of its
+ * key; for a path that does not exist, the line of the nearest parent. @throws BoardsFileError
+ */
+export function readYaml(text: string, file: string) {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     lineCounter,
@@ -47,7 +44,8 @@ export function readYaml(text: string, file: string): YamlContent {
   if (problems.length > 0) throw new BoardsFileError(problems.sort((a, b) => a.line - b.line));
   keepExactNumbers(document);
   try {
-    return { value: document.toJS(), lineOf: (path) => lineAt(offsetOf(document, path)) };
+    const lineOf = (path: Path) => lineAt(offsetOf(document, path));
+    return { value: document.toJS() as unknown, lineOf };
   } catch (error) {
     // yaml resolves aliases in toJS: it throws for an unknown anchor, for too many aliases, and for keys that are nested too deeply.
     if (!(error instanceof ReferenceError || error instanceof RangeError)) throw error;

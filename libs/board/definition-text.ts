@@ -39,9 +39,7 @@ export function parseDefinitionText(text: string): BoardDefinition {
   return {
     ...LATER,
     ...fields,
-    windows: windows.map((window) =>
-      typeof window === 'string' ? { kind: window } : { ...window },
-    ),
+    windows: windows.map((window) => (typeof window === 'string' ? { kind: window } : window)),
     publish: { ...PUBLISH, ...publish },
   };
 }

@@ -12,11 +12,6 @@ import {
 } from '#kafka-batch';
 import type { ResultWait, SendOutcome } from './result-wait.js';
 
-interface Followed {
-  readonly topic: string;
-  readonly follower: TopicFollower;
-}
-
 export interface ResultFeedOptions {
   readonly kafka: Kafka;
   readonly topics: TopicNames;
@@ -43,7 +38,7 @@ export class ResultFeed {
   readonly #boards = new PublishedBoards();
   readonly #admin: Admin;
   readonly #closed = new AbortController();
-  readonly #followers: Promise<readonly Followed[]>;
+  readonly #followers: Promise<readonly TopicFollower[]>;
   readonly #running: Promise<void>[] = [];
   #idle: NodeJS.Timeout | undefined;
 
@@ -51,7 +46,7 @@ export class ResultFeed {
     this.#admin = options.kafka.admin();
     this.#followers = this.#open();
     this.#followers.then(
-      (followed) => this.#poll(followed),
+      () => this.#poll(),
       (error: unknown) => this.#end(error),
     );
   }
@@ -89,7 +84,7 @@ export class ResultFeed {
     await this.#admin.disconnect();
   }
 
-  async #open(): Promise<readonly Followed[]> {
+  async #open(): Promise<readonly TopicFollower[]> {
     const { topics } = this.options;
     await this.#admin.connect();
     return Promise.all([
@@ -108,15 +103,15 @@ export class ResultFeed {
     topic: string,
     begin: 'start' | 'end',
     take: (record: KafkaRecord) => void,
-  ): Promise<Followed> {
+  ): Promise<TopicFollower> {
     const ranges = await logRanges(this.#admin, topic);
     const from = new Map([...ranges].map(([partition, range]) => [partition, range[begin]]));
     const { kafka } = this.options;
     const { signal } = this.#closed;
-    const options = { kafka, topic, from, signal, logger: kafka.logger() };
-    const follower = await TopicFollower.open(options);
+    const logger = kafka.logger();
+    const follower = await TopicFollower.open({ kafka, topic, from, signal, logger });
     this.#running.push(follower.run(take).catch((error: unknown) => this.#end(error)));
-    return { topic, follower };
+    return follower;
   }
 
   #end(error: unknown): void {
@@ -136,16 +131,16 @@ export class ResultFeed {
   }
 
   /** Errors are retried: each wait has a time limit of its own. */
-  async #poll(followed: readonly Followed[]): Promise<void> {
+  async #poll(): Promise<void> {
     const { signal } = this.#closed;
     while (!signal.aborted) {
-      await this.#settlePassed(followed).catch(() => undefined);
+      await this.#settlePassed().catch(() => undefined);
       await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
   /** Settles the waits whose events the group has passed. Does not wait for partitions of results that are read slowly. */
-  async #settlePassed(followed: readonly Followed[]): Promise<void> {
+  async #settlePassed(): Promise<void> {
     const { topics, ranklogGroup } = this.options;
     const open = this.#all().filter((wait) => wait.at !== undefined && !this.#passed.has(wait));
     if (open.length === 0) return;
@@ -154,25 +149,22 @@ export class ResultFeed {
       const passed = open.filter(({ at }) => at?.partition === partition && at.offset < offset);
       if (passed.length === 0) continue;
       for (const wait of passed) this.#passed.add(wait);
-      this.#settleOnceRead(passed, partition, followed).catch(() => {
+      this.#settleOnceRead(passed, partition).catch(() => {
         for (const wait of passed) this.#passed.delete(wait);
       });
     }
   }
 
   /** Settles waits without a result once the definitions and a partition of the results were read up to their present ends. */
-  async #settleOnceRead(
-    waits: readonly ResultWait[],
-    partition: number,
-    followed: readonly Followed[],
-  ): Promise<void> {
+  async #settleOnceRead(waits: readonly ResultWait[], partition: number): Promise<void> {
     const { kafka, topics } = this.options;
-    const endsOf = async ({ topic }: Followed) =>
+    const followers = await this.#followers;
+    const endsOf = async ({ topic }: TopicFollower) =>
       topic === topics.definitions
         ? logEnds(this.#admin, topic)
         : new Map([[partition, await writtenEnd(kafka, topic, partition)]]);
-    const ends = await Promise.all(followed.map(endsOf));
-    const reads = followed.map(({ follower }, index) => follower.reach(ends[index] ?? new Map()));
+    const ends = await Promise.all(followers.map(endsOf));
+    const reads = followers.map((follower, index) => follower.reach(ends[index] ?? new Map()));
     await Promise.all(reads).catch((error: unknown) => this.#end(error));
     // Does nothing to a wait whose result was among what was read.
     for (const wait of waits) {

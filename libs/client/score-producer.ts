@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kafka, Message, Producer } from 'kafkajs';
 import {
+  batchBytes,
   cloudEventHeaders,
   decodeText,
   SCORE_EVENT_TYPE,
@@ -8,7 +9,7 @@ import {
   type ScoreEvent,
   type Source,
 } from '#contracts';
-import { allDone, partitionOf, patchKafkajs, sendChunks } from '#kafka-batch';
+import { allDone, partitionOf, patchKafkajs } from '#kafka-batch';
 import { InvalidScoreEventError, SendError, type EventPosition } from './errors.js';
 import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
 import { ResultWait, type SendOutcome } from './result-wait.js';
@@ -174,4 +175,31 @@ export class ScoreProducer {
     const { playerId } = event;
     return this.toMessage(JSON.stringify(event), { topic: this.#topic, index, playerId });
   }
+}
+
+/** kafkajs groups the messages of a send in quadratic time: 20,000 messages take more than a second. */
+const MAX_MESSAGES = 2_000;
+
+/**
+ * kafkajs sends a partition's messages as one Kafka batch, and the broker limits the batch (max.message.bytes, 1 MiB by
+ * default). A chunk stays well below that, unless a single message is larger.
+ */
+const MAX_BYTES = 512 * 1_024;
+
+/** Splits messages into chunks for one send each, in order. */
+export function sendChunks(messages: readonly Message[]): Message[][] {
+  const chunks: Message[][] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = batchBytes({ key: null, headers: {}, ...message });
+    const open = chunks.at(-1);
+    if (open === undefined || open.length === MAX_MESSAGES || bytes + size > MAX_BYTES) {
+      chunks.push([message]);
+      bytes = size;
+    } else {
+      open.push(message);
+      bytes += size;
+    }
+  }
+  return chunks;
 }

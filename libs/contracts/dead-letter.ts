@@ -3,6 +3,8 @@ import { causeId, headerText, type RawRecord, type RecordHeaders, type Source } 
 import { retriedIds, retryHeaders, type TimedSource } from './retry.js';
 
 type HeaderValue = Buffer | string;
+/** A record as Kafka clients accept it. */
+type Encodable = Readonly<Record<'key' | 'value', HeaderValue | null>> & Pick<RawRecord, 'headers'>;
 /** A record of the score topic; the timestamp in ms. */
 type TimedRecord = RawRecord & { readonly timestamp: number };
 
@@ -97,7 +99,7 @@ const RECORD_OVERHEAD = 36;
 const HEADER_OVERHEAD = 10;
 
 /** The largest possible size of a batch with only this record, which max.message.bytes of a topic limits. */
-export function batchBytes({ key, value, headers }: RawRecord): number {
+export function batchBytes({ key, value, headers }: Encodable): number {
   return BATCH_OVERHEAD + RECORD_OVERHEAD + length(key) + length(value) + headerBytes(headers);
 }
 

@@ -1,5 +1,5 @@
 import { isDecimal, type EventNumbers } from '#board';
-import { parse as parseLossless } from 'lossless-json';
+import { LosslessNumber, parse as parseLossless } from 'lossless-json';
 import type { ScoreEvent } from './score-event.js';
 import { hasSafeDigits, MAX_NUMBER_DIGITS } from './values.js';
 
@@ -29,10 +29,6 @@ export function exactDeltas(event: ScoreEvent, text: string): EventNumbers | str
   return event.deltas === undefined ? { delta: texts[DELTA] ?? '' } : { deltas: texts };
 }
 
-class NumberText {
-  constructor(readonly text: string) {}
-}
-
 /** Replaces numbers that String wrote with an exponent by their JSON text. Returns what is wrong with a number, if anything. */
 function restoreNumbers(
   event: ScoreEvent,
@@ -41,14 +37,14 @@ function restoreNumbers(
 ): string | undefined {
   const source = readNumbersAsText(text);
   const written = event.deltas === undefined ? { [DELTA]: source.delta } : source.deltas;
-  for (const [name, value] of Object.entries(written ?? {})) {
-    if (!(value instanceof NumberText)) continue;
-    if (!isDecimal(value.text) || !hasSafeDigits(value.text)) {
+  for (const [name, number] of Object.entries(written ?? {})) {
+    if (!(number instanceof LosslessNumber)) continue;
+    if (!isDecimal(number.value) || !hasSafeDigits(number.value)) {
       const field = name === DELTA ? 'delta' : `deltas.${name}`;
-      return `${field} is ${value.text.slice(0, 80)}, which has an exponent or more than ${MAX_NUMBER_DIGITS} significant digits; send it as a decimal string without an exponent`;
+      return `${field} is ${number.value.slice(0, 80)}, which has an exponent or more than ${MAX_NUMBER_DIGITS} significant digits; send it as a decimal string without an exponent`;
     }
     // String writes numbers from 1e21 on, and numbers below 1e-6, with an exponent.
-    if (!isDecimal(texts[name] ?? '')) texts[name] = withoutTrailingZeros(value.text);
+    if (!isDecimal(texts[name] ?? '')) texts[name] = withoutTrailingZeros(number.value);
   }
   return undefined;
 }
@@ -61,7 +57,6 @@ function withoutTrailingZeros(number: string): string {
 /** JSON.parse has accepted the text, so this can't fail. As in JSON.parse, the last value of a repeated name counts. */
 function readNumbersAsText(text: string): { delta?: unknown; deltas?: Record<string, unknown> } {
   return parseLossless(text, null, {
-    parseNumber: (number) => new NumberText(number),
     onDuplicateKey: ({ newValue }) => newValue,
   }) as { delta?: unknown };
 }

@@ -84,12 +84,12 @@ export class HttpBoardReader implements ViewReads {
     this.#get(`${pathOf(board)}/players/${segment(playerId)}/around`, request);
 
   players: ViewReads['players'] = async (board, playerIds, selection = {}) =>
-    this.#post(`${pathOf(board)}/players:batch`, { ...bodyOf(selection), playerIds });
+    this.#request(`${pathOf(board)}/players:batch`, { ...bodyOf(selection), playerIds });
 
   playerOn: ViewReads['playerOn'] = async (playerId, requests) => {
     const path = `/v1/players/${segment(playerId)}/standings`;
     const body = { requests: requests.map(bodyOf) };
-    return (await this.#post<{ standings: PlayerStanding[] }>(path, body)).standings;
+    return (await this.#request<{ standings: PlayerStanding[] }>(path, body)).standings;
   };
 
   rankOf: ViewReads['rankOf'] = async (board, score, selection = {}) => {
@@ -118,21 +118,19 @@ export class HttpBoardReader implements ViewReads {
     for (const [name, value] of [...fields, ...dimensions])
       if (value !== undefined) parameters.append(name, String(value));
     const text = parameters.toString();
-    return this.#request(text === '' ? path : `${path}?${text}`, {});
+    return this.#request(text === '' ? path : `${path}?${text}`);
   }
 
-  #post<T>(path: string, body: object): Promise<T> {
-    const headers = { 'content-type': 'application/json' };
-    return this.#request(path, { method: 'POST', headers, body: JSON.stringify(body) });
-  }
-
-  async #request<T>(path: string, { headers, ...init }: RequestInit): Promise<T> {
+  /** A request with a body is a POST. */
+  async #request<T>(path: string, body?: object): Promise<T> {
     const { headers: own, timeoutMs = 10_000, token } = this.options;
     const signal = AbortSignal.timeout(timeoutMs);
     const login = token !== undefined && { authorization: `Bearer ${token}` };
-    const all = { accept: 'application/json', ...login, ...own, ...(headers as object) };
+    const content = body && { 'content-type': 'application/json' };
+    const headers = { accept: 'application/json', ...login, ...own, ...content };
+    const init = body && { method: 'POST', body: JSON.stringify(body) };
     try {
-      const response = await fetch(this.#url + path, { ...init, headers: all, signal });
+      const response = await fetch(this.#url + path, { ...init, headers, signal });
       const text = await response.text();
       const answer = parsed(text);
       if (response.ok && answer !== undefined) return answer as T;

@@ -8,20 +8,16 @@ export const READ_COMMITTED = 1;
 /** Creates a Cluster: the connections to all brokers, with the client's settings. kafkajs has no public method for that. */
 export function createCluster(kafka: Kafka): Cluster {
   patchKafkajs();
-  const create = Reflect.get(kafka, createClusterSymbol(kafka)) as (options: object) => Cluster;
+  const symbol = Object.getOwnPropertySymbols(kafka).find(
+    ({ description }) => description === 'private:Kafka:createCluster',
+  );
+  if (symbol === undefined) throw new Error('kafkajs has no createCluster; install kafkajs 2.2.4');
+  const create = Reflect.get(kafka, symbol) as (options: object) => Cluster;
   return create({
     isolationLevel: READ_COMMITTED,
     metadataMaxAge: 300_000,
     allowAutoTopicCreation: false,
   });
-}
-
-function createClusterSymbol(kafka: Kafka): symbol {
-  const symbol = Object.getOwnPropertySymbols(kafka).find(
-    ({ description }) => description === 'private:Kafka:createCluster',
-  );
-  if (symbol === undefined) throw new Error('kafkajs has no createCluster; install kafkajs 2.2.4');
-  return symbol;
 }
 
 interface Shared {

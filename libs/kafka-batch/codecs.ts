@@ -9,12 +9,11 @@ interface Codec {
   compress(encoder: { buffer: Buffer }): Promise<Buffer>;
   decompress(buffer: Buffer): Promise<Buffer>;
 }
-type Transform = (buffer: Buffer, done: (error: Error | null, result: Buffer) => void) => void;
 
 /** Missing before Node 22.15. */
 const { zstdCompress, zstdDecompress } = zlib as {
-  readonly zstdCompress?: Transform;
-  readonly zstdDecompress?: Transform;
+  readonly zstdCompress?: typeof zlib.deflate;
+  readonly zstdDecompress?: typeof zlib.deflate;
 };
 
 /** Adds zstd to kafkajs if Node has it. Other missing codecs throw a MissingCodecError on use. Keeps the application's codecs. */

@@ -11,21 +11,17 @@ export interface LogBatch {
 
 /** The committed records of a fetch, from an offset on; undefined if the fetch ends before this offset. */
 export function logBatch(fetched: FetchedPartition, from: number): LogBatch | undefined {
-  const nextOffset = endOf(fetched);
+  const last = fetched.messages.at(-1);
+  if (last === undefined) return undefined;
+  // Compaction may have removed the last records of the last batch.
+  const { firstOffset = last.offset, lastOffsetDelta = 0 } = last.batchContext;
+  const nextOffset = Math.max(Number(last.offset), Number(firstOffset) + lastOffsetDelta) + 1;
   if (nextOffset <= from) return undefined;
   const records = fetched.messages
     .filter(({ isControlRecord }) => !isControlRecord)
     .map(toRecord)
     .filter(({ offset }) => offset >= from); // a broker returns whole batches, which may begin before it
   return { partition: fetched.partition, records, nextOffset };
-}
-
-/** The offset after a fetch, 0 for an empty one. Compaction may have removed the last records of its last batch. */
-function endOf({ messages }: FetchedPartition): number {
-  const last = messages.at(-1);
-  if (last === undefined) return 0;
-  const { firstOffset = last.offset, lastOffsetDelta = 0 } = last.batchContext;
-  return Math.max(Number(last.offset), Number(firstOffset) + lastOffsetDelta) + 1;
 }
 
 /**

@@ -18,7 +18,6 @@ export { LOOKS, type PartitionHealth, type PartitionState } from './partition-wo
 export * from './positions.js';
 export { BatchEncoder, type OutgoingRecord } from './record-batch.js';
 export { brokerFacts, type Right } from './rights.js';
-export { sendChunks } from './send-chunks.js';
 export { TopicFollower } from './topic-follower.js';
 export { TransactionalPublisher } from './transactional-publisher.js';
 export * from './types.js';

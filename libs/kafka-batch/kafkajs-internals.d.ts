@@ -1,11 +1,8 @@
 /** The internals of kafkajs 2.2.4 that this library uses; kafkajs declares no types for them. */
 declare module 'kafkajs/src/broker/index.js' {
-  export interface RawMessage {
-    readonly offset: string;
-    readonly timestamp: string;
-    readonly key: Buffer | null;
-    readonly value: Buffer | null;
-    readonly headers: Record<string, Buffer | string | (Buffer | string)[] | undefined>;
+  import type { RecordBatchEntry } from 'kafkajs';
+  type Content = 'offset' | 'timestamp' | 'key' | 'value' | 'headers';
+  export interface RawMessage extends Readonly<Pick<RecordBatchEntry, Content>> {
     isControlRecord: boolean;
     readonly batchContext: {
       readonly producerId: string;
@@ -20,9 +17,6 @@ declare module 'kafkajs/src/broker/index.js' {
     readonly messages: RawMessage[];
     /** The aborted transactions that overlap with the messages, unordered. */
     abortedTransactions?: readonly { producerId: string; firstOffset: string }[] | null;
-  }
-  export interface FetchResponse {
-    readonly responses: { readonly topicName: string; readonly partitions: FetchedPartition[] }[];
   }
   /** A request and how to read its answer. */
   interface ProtocolRequest {
@@ -46,7 +40,9 @@ declare module 'kafkajs/src/broker/index.js' {
     offsetFetch(request: object): Promise<unknown>;
     describeConfigs(request: object): Promise<unknown>;
     apiVersions(): Promise<Readonly<Record<number, { readonly maxVersion: number }>>>;
-    fetch(request: object): Promise<FetchResponse>;
+    fetch(request: object): Promise<{
+      responses: { topicName: string; partitions: FetchedPartition[] }[];
+    }>;
     listOffsets(request: object): Promise<{
       responses: { topic: string; partitions: { partition: number; offset: string }[] }[];
     }>;
@@ -115,21 +111,10 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
   }
 }
 
-declare module 'kafkajs/src/consumer/batch.js' {
-  import type { Batch } from 'kafkajs';
-  const FilteredBatch: new (
-    topic: string,
-    fetchedOffset: string,
-    found: object,
-  ) => Batch & { isEmptyDueToFiltering(): boolean };
-  export default FilteredBatch;
-}
-
 declare module 'kafkajs/src/consumer/runner.js' {
-  import type { EachBatchHandler } from 'kafkajs';
-  import type FilteredBatch from 'kafkajs/src/consumer/batch.js';
+  import type { Batch, EachBatchHandler } from 'kafkajs';
   import type ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
-  type RunnerBatch = InstanceType<typeof FilteredBatch>;
+  type RunnerBatch = Batch & { isEmptyDueToFiltering(): boolean };
   export default class Runner {
     constructor(options: object);
     running: boolean;
@@ -160,22 +145,6 @@ declare module 'kafkajs/src/protocol/error.js' {
   import type { KafkaJSProtocolError } from 'kafkajs';
   const errors: { createErrorFromCode(code: number): KafkaJSProtocolError };
   export default errors;
-}
-
-declare module 'kafkajs/src/protocol/decoder.js' {
-  const Decoder: new (bytes: Buffer) => object;
-  export default Decoder;
-}
-
-declare module 'kafkajs/src/protocol/recordBatch/v0/decoder.js' {
-  import type { RawMessage } from 'kafkajs/src/broker/index.js';
-  const decode: (decoder: object) => Promise<{ records: RawMessage[] }>;
-  export default decode;
-}
-
-declare module 'kafkajs/src/protocol/recordBatch/crc32C/index.js' {
-  const crc32C: (bytes: Buffer) => number;
-  export default crc32C;
 }
 
 declare module 'kafkajs/src/protocol/encoder.js' {

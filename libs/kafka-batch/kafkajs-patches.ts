@@ -43,13 +43,16 @@ export function patchKafkajs(): void {
   publishErrors();
 }
 
-/** Replaces a method; the replacement may call the original. */
-function replace<T extends object, K extends keyof T>(
+/** Replaces a method. The replacement gets the original, bound to the object, and then the arguments. */
+function replace<Name extends string, T extends Record<Name, (...args: never[]) => unknown>>(
   prototype: T,
-  name: K,
-  replacement: (original: T[K]) => T[K],
+  name: Name,
+  replacement: (this: T, original: T[Name], ...args: Parameters<T[Name]>) => ReturnType<T[Name]>,
 ): void {
-  prototype[name] = replacement(prototype[name]);
+  const original = prototype[name];
+  prototype[name] = function (this: T, ...args: Parameters<T[Name]>) {
+    return replacement.call(this, original.bind(this) as T[Name], ...args);
+  } as T[Name];
 }
 
 /** How often a queue checks whether it can send its waiting requests, which need the answers to earlier ones first. */
@@ -74,12 +77,10 @@ function publishErrors(): void {
   const errors = channel(KAFKA_ERRORS);
   const publish = (e: Error & { type?: string }) => errors.publish({ error: e.type ?? e.name });
   for (const name of ['connect', 'send'] as const)
-    replace(Connection.prototype, name, (original: Connection['send']) => {
-      return function (this: Connection, request) {
-        const result = original.call(this, request);
-        result.catch(publish);
-        return result;
-      };
+    replace(Connection.prototype, name as 'send', (original, request) => {
+      const result = original(request);
+      result.catch(publish);
+      return result;
     });
 }
 
@@ -90,15 +91,13 @@ const LENGTH_BYTES = 4;
  * connection for the rest: no later request is ever answered.
  */
 function discardPartialResponses(): void {
-  replace(Connection.prototype, 'connect', (connect) => {
-    return function (this: Connection) {
-      if (!this.isConnected()) {
-        this.chunks = [];
-        this.bytesBuffered = 0;
-        this.bytesNeeded = LENGTH_BYTES;
-      }
-      return connect.call(this);
-    };
+  replace(Connection.prototype, 'connect', function (connect) {
+    if (!this.isConnected()) {
+      this.chunks = [];
+      this.bytesBuffered = 0;
+      this.bytesNeeded = LENGTH_BYTES;
+    }
+    return connect();
   });
 }
 
@@ -107,25 +106,20 @@ function discardPartialResponses(): void {
  * This destroys the socket, so that a late response cannot answer another request.
  */
 function closeSilentConnections(): void {
-  replace(Connection.prototype, 'send', (send) => {
-    return async function (this: Connection, request) {
-      const { socket } = this;
-      try {
-        return await send.call(this, request);
-      } catch (error) {
-        if (error instanceof KafkaJSRequestTimeoutError && socket === this.socket)
-          await closeConnection(this);
-        throw error;
+  replace(Connection.prototype, 'send', async function (send, request) {
+    const { socket } = this;
+    try {
+      return await send(request);
+    } catch (error) {
+      if (error instanceof KafkaJSRequestTimeoutError && socket === this.socket) {
+        const { broker } = this;
+        socket?.destroy();
+        this.rejectRequests(new KafkaJSConnectionError('No answer from the broker', { broker }));
+        await this.disconnect();
       }
-    };
+      throw error;
+    }
   });
-}
-
-async function closeConnection(connection: Connection): Promise<void> {
-  const { broker } = connection;
-  connection.socket?.destroy();
-  connection.rejectRequests(new KafkaJSConnectionError('No answer from the broker', { broker }));
-  await connection.disconnect();
 }
 
 /**
@@ -133,10 +127,8 @@ async function closeConnection(connection: Connection): Promise<void> {
  * that ends a consumer. Here it counts as connected once they are known; others wait for that.
  */
 function awaitVersions(): void {
-  replace(Broker.prototype, 'isConnected', (isConnected) => {
-    return function (this: Broker) {
-      return this.lookupRequest.name !== 'notInitializedLookup' && isConnected.call(this);
-    };
+  replace(Broker.prototype, 'isConnected', function (isConnected) {
+    return this.lookupRequest.name !== 'notInitializedLookup' && isConnected();
   });
 }
 
@@ -145,15 +137,13 @@ function awaitVersions(): void {
  * consumer. This throws a connection error instead, with a code that kafkajs retries.
  */
 function retryLostCoordinatorLookups(): void {
-  replace(Cluster.prototype, 'findGroupCoordinatorMetadata', (find) => {
-    return async function (this: Cluster, group) {
-      try {
-        return await find.call(this, group);
-      } catch (error) {
-        if (!(error instanceof KafkaJSGroupCoordinatorNotFound)) throw error;
-        throw new KafkaJSConnectionError(error.message, { code: 'ECONNREFUSED' });
-      }
-    };
+  replace(Cluster.prototype, 'findGroupCoordinatorMetadata', async (find, group) => {
+    try {
+      return await find(group);
+    } catch (error) {
+      if (!(error instanceof KafkaJSGroupCoordinatorNotFound)) throw error;
+      throw new KafkaJSConnectionError(error.message, { code: 'ECONNREFUSED' });
+    }
   });
 }
 
@@ -162,12 +152,10 @@ function retryLostCoordinatorLookups(): void {
  * fail with a TypeError. This throws the error for an unknown topic, which the callers retry.
  */
 function rejectMissingOffsets(): void {
-  replace(Cluster.prototype, 'fetchTopicsOffset', (fetchTopicsOffset) => {
-    return async function (this: Cluster, topics) {
-      const found = await fetchTopicsOffset.call(this, topics);
-      if (found.length === 0) throw errors.createErrorFromCode(UNKNOWN_TOPIC_OR_PARTITION);
-      return found;
-    };
+  replace(Cluster.prototype, 'fetchTopicsOffset', async (fetchTopicsOffset, topics) => {
+    const found = await fetchTopicsOffset(topics);
+    if (found.length === 0) throw errors.createErrorFromCode(UNKNOWN_TOPIC_OR_PARTITION);
+    return found;
   });
 }
 
@@ -176,15 +164,13 @@ function rejectMissingOffsets(): void {
  * marker. This marks aborted records as control records. kafkajs skips these but counts them as read, so no fetch repeats.
  */
 function hideAbortedRecords(): void {
-  replace(Broker.prototype, 'fetch', (fetch) => {
-    return async function (this: Broker, request) {
-      const fetched = await fetch.call(this, request);
-      for (const partition of fetched.responses.flatMap(({ partitions }) => partitions)) {
-        markAborted(partition);
-        partition.abortedTransactions = [];
-      }
-      return fetched;
-    };
+  replace(Broker.prototype, 'fetch', async (fetch, request) => {
+    const fetched = await fetch(request);
+    for (const partition of fetched.responses.flatMap(({ partitions }) => partitions)) {
+      markAborted(partition);
+      partition.abortedTransactions = [];
+    }
+    return fetched;
   });
 }
 
@@ -208,11 +194,9 @@ function keepGroupOffsets(): void {
  * fetch without an id, and never sends a heartbeat or joins again. The error thrown here makes it join.
  */
 function rejoinWithoutMemberId(): void {
-  replace(ConsumerGroup.prototype, 'heartbeat', (heartbeat) => {
-    return async function (this: ConsumerGroup, options) {
-      if (this.memberId === null) throw errors.createErrorFromCode(UNKNOWN_MEMBER_ID);
-      await heartbeat.call(this, options);
-    };
+  replace(ConsumerGroup.prototype, 'heartbeat', async function (beat, options) {
+    if (this.memberId === null) throw errors.createErrorFromCode(UNKNOWN_MEMBER_ID);
+    await beat(options);
   });
 }
 
@@ -258,31 +242,25 @@ function takesEveryFetch({ eachBatch }: Runner): boolean {
  * that was sent before a seek. A failed fetch resets `fetchedSince`: it may have failed because its topic was deleted.
  */
 function deliverEveryFetch(): void {
-  replace(Runner.prototype, 'fetch', (fetch) => {
-    return async function (this: Runner, nodeId) {
-      const group = this.consumerGroup;
-      if (takesEveryFetch(this)) group.maxWaitTime = fetchWaitOf(group, nodeId);
-      const askedAt = performance.now();
-      const batches = await fetch.call(this, nodeId);
-      return batches.map((batch) => {
-        const fetchedSince = seen(group, `${batch.topic}/${batch.partition}`);
-        return Object.assign(batch, { askedAt, fetchedSince });
-      });
-    };
+  replace(Runner.prototype, 'fetch', async function (fetch, nodeId) {
+    const group = this.consumerGroup;
+    if (takesEveryFetch(this)) group.maxWaitTime = fetchWaitOf(group, nodeId);
+    const askedAt = performance.now();
+    const batches = await fetch(nodeId);
+    return batches.map((batch) => {
+      const fetchedSince = seen(group, `${batch.topic}/${batch.partition}`);
+      return Object.assign(batch, { askedAt, fetchedSince });
+    });
   });
-  replace(Runner.prototype, 'handleBatch', (handleBatch) => {
-    return async function (this: Runner, batch) {
-      if (!takesEveryFetch(this) || !this.running || !batch.isEmptyDueToFiltering())
-        return handleBatch.call(this, batch);
-      await this.processEachBatch(batch);
-      await this.heartbeat();
-    };
+  replace(Runner.prototype, 'handleBatch', async function (handleBatch, batch) {
+    if (!takesEveryFetch(this) || !this.running || !batch.isEmptyDueToFiltering())
+      return handleBatch(batch);
+    await this.processEachBatch(batch);
+    await this.heartbeat();
   });
-  replace(ConsumerGroup.prototype, 'recoverFromFetch', (recoverFromFetch) => {
-    return async function (this: ConsumerGroup, error) {
-      sights.delete(this);
-      await recoverFromFetch.call(this, error);
-    };
+  replace(ConsumerGroup.prototype, 'recoverFromFetch', async function (recover, error) {
+    sights.delete(this);
+    await recover(error);
   });
 }
 

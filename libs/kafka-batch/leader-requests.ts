@@ -24,12 +24,8 @@ export class LeaderRequests<Answer> {
 
   /** Takes the answers that have arrived; waits up to `ms` milliseconds for the first one if a request is pending. */
   async take(ms: number): Promise<Answers<Answer>> {
-    if (this.#answers.length === 0 && this.#pending.size > 0) {
-      const timer = new AbortController();
-      const timeout = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined);
-      await Promise.race([...this.#pending.values(), timeout]);
-      timer.abort();
-    }
+    if (this.#answers.length === 0 && this.#pending.size > 0)
+      await Promise.race([...this.#pending.values(), delay(ms, undefined, { ref: false })]);
     const answers = this.#answers;
     this.#answers = [];
     return answers;

@@ -56,7 +56,10 @@ export class LogReader {
   static async open(options: LogReaderOptions): Promise<LogReader> {
     const reader = new LogReader(createCluster(options.kafka), options);
     try {
-      await reader.#retry(() => reader.#connect());
+      await reader.#retry(async () => {
+        await reader.cluster.connect();
+        await reader.cluster.addTargetTopic(options.topic);
+      });
       return reader;
     } catch (error) {
       await reader.close();
@@ -128,11 +131,6 @@ export class LogReader {
   /** Resolves early when the signal is aborted. */
   async #pause(ms: number): Promise<void> {
     await delay(ms, undefined, { signal: this.#signal }).catch(() => undefined);
-  }
-
-  async #connect(): Promise<void> {
-    await this.cluster.connect();
-    await this.cluster.addTargetTopic(this.options.topic);
   }
 
   async #round(wanted: (partition: number) => boolean): Promise<LogBatch[]> {

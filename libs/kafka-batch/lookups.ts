@@ -9,7 +9,7 @@ import {
   SharedClusters,
   type ClusterLease,
 } from './cluster.js';
-import { logBatch, toRecord } from './committed-messages.js';
+import { logBatch, type LogBatch } from './committed-messages.js';
 import { isUnknownTopic, type LogRange } from './errors.js';
 import type { KafkaRecord } from './types.js';
 
@@ -71,8 +71,7 @@ export async function lastRecords(
     const { start, end } = await leader.range(topic, partition);
     let records: readonly KafkaRecord[] = [];
     for (let stride = Math.min(offsets, end - start); stride >= 1; stride /= 2) {
-      const offset = end - Math.floor(stride);
-      const batch = logBatch(await leader.fetch({ topic, partition, offset }), offset);
+      const batch = await leader.fetch({ topic, partition, offset: end - Math.floor(stride) });
       if (batch && batch.records.length > 0) ({ records } = batch);
       if (batch && batch.nextOffset >= end) break;
     }
@@ -100,11 +99,8 @@ export async function lookAt(
     const range = await leader.range(topic, partition);
     if (offset === undefined || offset < range.start || offset >= range.end)
       return { range, record: undefined };
-    const { messages } = await leader.fetch({ topic, partition, offset });
-    const found = messages.find(
-      (message) => !message.isControlRecord && Number(message.offset) === offset,
-    );
-    return { range, record: found && toRecord(found) };
+    const batch = await leader.fetch({ topic, partition, offset });
+    return { range, record: batch?.records.find((record) => record.offset === offset) };
   });
 }
 
@@ -193,14 +189,10 @@ interface FetchAsk {
 async function lastRecord(leader: LeaderLookups, from: FetchAsk): Promise<KafkaRecord | undefined> {
   let last: KafkaRecord | undefined;
   for (let { offset } = from; ;) {
-    const fetched = await leader.fetch({ ...from, offset });
-    const end = fetched.messages.at(-1);
-    if (end === undefined) return last;
-    const found = fetched.messages.findLast(
-      (message) => !message.isControlRecord && Number(message.offset) >= offset,
-    );
-    if (found !== undefined) last = toRecord(found);
-    offset = Number(end.offset) + 1;
+    const batch = await leader.fetch({ ...from, offset });
+    if (batch === undefined) return last;
+    last = batch.records.at(-1) ?? last;
+    offset = batch.nextOffset;
   }
 }
 
@@ -226,45 +218,37 @@ export class LeaderLookups {
     private readonly nodeId: number,
   ) {}
 
-  /** The first offset of a partition, and the offset up to which committed records can be read. */
   async range(topic: string, partition: number): Promise<LogRange> {
     const name = `${topic} ${partition}`;
     const [start, end] = await Promise.all([this.#starts.get(name), this.#ends.get(name)]);
     return { start: answered(start, name), end: answered(end, name) };
   }
 
-  /** The offset after the last record of a partition, of open transactions too. */
   async writtenEnd(topic: string, partition: number): Promise<number> {
     const name = `${topic} ${partition}`;
     return answered(await this.#writtenEnds.get(name), name);
   }
 
-  /** The contents of a partition from an offset, with control records; empty if there is nothing. */
-  async fetch(ask: FetchAsk): Promise<FetchedPartition> {
-    return (await this.#fetches.get(ask)) ?? { partition: ask.partition, messages: [] };
+  /** The committed records of a partition from an offset on; undefined if there is nothing. */
+  async fetch(ask: FetchAsk): Promise<LogBatch | undefined> {
+    const fetched = await this.#fetches.get(ask);
+    return fetched && logBatch(fetched, ask.offset);
   }
 
   #offsets(timestamp: string, isolationLevel = READ_COMMITTED) {
-    return new Batched((names: readonly string[]) =>
-      this.#requestOffsets(names, { timestamp, isolationLevel }),
-    );
-  }
-
-  async #requestOffsets(
-    names: readonly string[],
-    { timestamp, isolationLevel }: { timestamp: string; isolationLevel: number },
-  ): Promise<Map<string, number>> {
-    const broker = await this.cluster.findBroker({ nodeId: this.nodeId });
-    const topics = names.map((name) => {
-      const [topic, partition] = name.split(' ');
-      return { topic, partitions: [{ partition: Number(partition), timestamp }] };
+    return new Batched(async (names: readonly string[]) => {
+      const broker = await this.cluster.findBroker({ nodeId: this.nodeId });
+      const topics = names.map((name) => {
+        const [topic, partition] = name.split(' ');
+        return { topic, partitions: [{ partition: Number(partition), timestamp }] };
+      });
+      const { responses } = await broker.listOffsets({ isolationLevel, topics });
+      return new Map(
+        responses.flatMap(({ topic, partitions }) =>
+          partitions.map(({ partition, offset }) => [`${topic} ${partition}`, Number(offset)]),
+        ),
+      );
     });
-    const { responses } = await broker.listOffsets({ isolationLevel, topics });
-    return new Map(
-      responses.flatMap(({ topic, partitions }) =>
-        partitions.map(({ partition, offset }) => [`${topic} ${partition}`, Number(offset)]),
-      ),
-    );
   }
 
   /** Sends fetches, and repeats those that may be empty only because other fetches filled the response (of limited size). */

@@ -12,21 +12,17 @@ const FETCH = 1;
 
 /** By right, as options of kafka-acls, a request that changes nothing. With the right, it fails for another reason. */
 const PROBES = {
-  'Read --topic': (broker: Broker, topic: string) =>
+  'Read --topic': (broker, topic) =>
     broker.fetch({ ...NO_WAIT, topics: [{ topic, partitions: [FROM] }] }),
-  'Write --topic': (broker: Broker, topic: string) =>
-    sendBatch(broker, { topic, partition: 0 }, Buffer.alloc(0)),
-  'DescribeConfigs --topic': (broker: Broker, name: string) =>
+  'Write --topic': (broker, topic) => sendBatch(broker, { topic, partition: 0 }, Buffer.alloc(0)),
+  'DescribeConfigs --topic': (broker, name) =>
     broker.describeConfigs({ resources: [{ type: TOPIC, name }] }),
-  'Describe --topic': (broker: Broker, topic: string) => broker.metadata([topic]),
-  'Describe --group': (broker: Broker, groupId: string) =>
-    broker.offsetFetch({ groupId, topics: [] }),
-  'Read --group': (broker: Broker, groupId: string) => broker.heartbeat({ ...NOBODY, groupId }),
-  'Write --resource-pattern-type prefixed --transactional-id': (
-    broker: Broker,
-    transactionalId: string,
-  ) => broker.endTxn({ ...NOBODY, transactionalId }),
-};
+  'Describe --topic': (broker, topic) => broker.metadata([topic]),
+  'Describe --group': (broker, groupId) => broker.offsetFetch({ groupId, topics: [] }),
+  'Read --group': (broker, groupId) => broker.heartbeat({ ...NOBODY, groupId }),
+  'Write --resource-pattern-type prefixed --transactional-id': (broker, transactionalId) =>
+    broker.endTxn({ ...NOBODY, transactionalId }),
+} satisfies Record<string, (broker: Broker, name: string) => Promise<unknown>>;
 
 /** A right, and the name of what it is for. */
 export type Right = readonly [right: keyof typeof PROBES, name: string];

@@ -12,14 +12,14 @@ export class TopicFollower {
 
   private constructor(
     private readonly reader: LogReader,
-    private readonly options: FollowerOptions,
+    readonly topic: string,
   ) {
     this.#taken = new Map(reader.positions);
   }
 
   /** Connects, however long it takes. @throws the abort reason, or an error that no retry repairs */
   static async open(options: FollowerOptions): Promise<TopicFollower> {
-    return new TopicFollower(await LogReader.open(options), options);
+    return new TopicFollower(await LogReader.open(options), options.topic);
   }
 
   /** Never resolves. @throws the abort reason, or an error that no retry repairs */
@@ -45,7 +45,7 @@ export class TopicFollower {
     const isMissing = ([partition, end]: [number, number]) => {
       const taken = this.#taken.get(partition);
       if (taken !== undefined) return taken < end;
-      throw new Error(`${this.options.topic} got more partitions meanwhile`);
+      throw new Error(`${this.topic} got more partitions meanwhile`);
     };
     while ([...ends].some(isMissing))
       await new Promise<void>((resolve) => void this.#wakers.push(resolve));

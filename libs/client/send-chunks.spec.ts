@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { sendChunks } from './send-chunks.js';
+import { sendChunks } from './score-producer.js';
 
 const message = fc.record({
   key: fc.option(fc.string({ maxLength: 20 }), { nil: null }),
@@ -27,12 +27,6 @@ describe('sendChunks', () => {
       }),
       { numRuns: 50 },
     );
-  });
-
-  it('respects a lower limit of a topic', () => {
-    const messages = Array.from({ length: 6 }, () => ({ value: Buffer.alloc(400) }));
-    const chunks = sendChunks(messages, 1_000);
-    expect(chunks.map((chunk) => chunk.length)).toEqual([2, 2, 2]);
   });
 
   it('limits chunks to 2,000 messages', () => {
