@@ -35,6 +35,62 @@ export function counter(redis, { views, ranks = false, prefix = newPrefix() }) {
 }
 
 /**
+ * What an exact order needs in each view, in one script per call: a hash of states, and a ranking whose members begin with the
+ * time. The arguments have what else a script would compute: for each score player, state, value, last member, new member.
+ */
+const COMMANDS = `
+local call, ranked, ranks = redis.call, ARGV[1] == 'true', {}
+for key = 1, #KEYS, 2 do
+  local ranking, players, states, removed, added = KEYS[key], {}, {}, {}, {}
+  for at = 2, #ARGV, 5 do
+    local player, state, value, last, member = unpack(ARGV, at, at + 4)
+    players[#players + 1], states[#states + 1], states[#states + 2] = player, player, state
+    if ranked then
+      ranks[#ranks + 1] = call('ZRANK', ranking, last) or -1
+      call('ZREM', ranking, last)
+      call('ZADD', ranking, value, member)
+      ranks[#ranks + 1] = call('ZRANK', ranking, member)
+    else
+      removed[#removed + 1], added[#added + 1], added[#added + 2] = last, value, member
+    end
+  end
+  call('HMGET', KEYS[key + 1], unpack(players))
+  call('HSET', KEYS[key + 1], unpack(states))
+  if not ranked then
+    call('ZREM', ranking, unpack(removed))
+    call('ZADD', ranking, unpack(added))
+  end
+end
+return ranks`;
+
+/**
+ * The bare commands of ranklog's order, `ranked` with those of ranks before and after: less is not possible with sorted sets, whatever the
+ * script checks, merges and publishes besides. Its keys are as long as those of ranklog.
+ * @param {import('ioredis').Redis} redis @param {{ views: number, ranked: boolean }} options @returns {Contender}
+ */
+export function commands(redis, { views, ranked }) {
+  const prefix = newPrefix();
+  const keys = Array.from(
+    { length: 2 * views },
+    (_, key) => `${prefix}:3:{0}:${'-'.repeat(45)}${key}`,
+  );
+  /** @type {Map<string, { sum: number, member: string }>} */
+  const players = new Map();
+  return {
+    prefix,
+    apply(scores) {
+      const words = scores.flatMap(({ player, delta, time }) => {
+        const last = players.get(player) ?? { sum: 0, member: '' };
+        const [sum, member] = [last.sum + delta, `${time.toString(36)}${player}`];
+        players.set(player, { sum, member });
+        return [player, `${String(sum).padStart(8)},${time}`, String(-sum), last.member, member];
+      });
+      return redis.eval(COMMANDS, keys.length, ...keys, String(ranked), ...words);
+    },
+  };
+}
+
+/**
  * Resolves and applies scores with BoardStore: arguments, script, verdicts. Each call names earlier results as published;
  * a `muted` one also its own, so that it computes no ranks.
  * @param {import('ioredis').Redis} redis @param {import('#board').BoardDefinition} definition @returns {Promise<Contender>}
