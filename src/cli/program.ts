@@ -2,26 +2,11 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
 import { boards } from './usage/boards.js';
-import {
-  around,
-  explain,
-  exportBoard,
-  rank,
-  standings,
-  status,
-  views,
-  watch,
-} from './usage/reading.js';
 import { deadLetters } from './usage/dead-letters.js';
-import { importScores } from './usage/import.js';
-import { config, doctor, produce, start, topics } from './usage/running.js';
+import { READING } from './usage/reading.js';
+import { config, RUNNING } from './usage/running.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
-
-const COMMANDS = [
-  ...[start, doctor, topics, produce, importScores, status, views, standings, rank],
-  ...[around, explain, exportBoard, watch, deadLetters, boards, config],
-];
 
 /** The command line. Every command loads this module, so it loads neither a framework nor a client of Kafka or Redis. */
 export function createProgram(): Command {
@@ -40,7 +25,8 @@ export function createProgram(): Command {
       '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 try again later; 4 a bug; 5 the answer is stale.' +
         '\nSettings: "ranklog config" lists them.',
     );
-  for (const command of COMMANDS) add(command, program);
+  for (const command of [...RUNNING, ...READING, deadLetters, boards, config])
+    add(command, program);
   return program;
 }
 

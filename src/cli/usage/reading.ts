@@ -20,7 +20,7 @@ function viewCommand(name: string): LazyCommand {
     );
 }
 
-export const status = new LazyCommand('status')
+const status = new LazyCommand('status')
   .description('show the progress of ingest by partition, counters by board, and reconciliations')
   .option('--wait <seconds>', 'wait until all records now in the log are published', wholeNumber)
   .notes(
@@ -28,14 +28,14 @@ export const status = new LazyCommand('status')
   )
   .answers(async () => (await import('../commands/status.js')).status);
 
-export const views = new LazyCommand('views')
+const views = new LazyCommand('views')
   .description('list the views of a board and when they expire')
   .argument('<board>')
   .addOption(GENERATION)
   .notes('Example:\n  ranklog views football')
   .answers(async () => (await import('../commands/views.js')).views);
 
-export const standings = viewCommand('standings')
+const standings = viewCommand('standings')
   .alias('top')
   .description('show a view of a board from the top, or from a rank')
   .addOption(GENERATION)
@@ -58,7 +58,7 @@ export const standings = viewCommand('standings')
   )
   .answers(async () => (await import('../commands/standings.js')).standings);
 
-export const rank = viewCommand('rank')
+const rank = viewCommand('rank')
   .description('show the rank of a player in every view, or in one; exit code 1: not ranked')
   .argument('<player>')
   .addOption(GENERATION)
@@ -68,7 +68,7 @@ export const rank = viewCommand('rank')
   )
   .answers(async () => (await import('../commands/rank.js')).rank);
 
-export const around = viewCommand('around')
+const around = viewCommand('around')
   .description('show the players around a player; exit code 1: not ranked')
   .argument('<player>')
   .addOption(GENERATION)
@@ -77,7 +77,7 @@ export const around = viewCommand('around')
   .notes('Example:\n  ranklog around arena p-17 --window week --above 2 --below 2')
   .answers(async () => (await import('../commands/around.js')).around);
 
-export const explain = viewCommand('explain')
+const explain = viewCommand('explain')
   .description(
     'show the events that made the place of a player, and what decides against neighbours',
   )
@@ -88,7 +88,7 @@ export const explain = viewCommand('explain')
   )
   .answers(async () => (await import('../commands/explain.js')).explain);
 
-export const exportBoard = new LazyCommand('export')
+const exportBoard = new LazyCommand('export')
   .description('write all players of all views of a board, or of some views')
   .argument('<board>')
   .addOption(
@@ -101,7 +101,7 @@ export const exportBoard = new LazyCommand('export')
   .notes('Example:\n  ranklog export arena --format csv --view all > arena.csv')
   .runs(async () => (await import('../commands/export.js')).exportBoard);
 
-export const watch = new LazyCommand('watch')
+const watch = new LazyCommand('watch')
   .description('print rank changes as they are published')
   .argument('[board]', 'only this board')
   .option('--leaders', 'print leader changes instead, of boards that publish them')
@@ -113,3 +113,6 @@ export const watch = new LazyCommand('watch')
     'Examples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog watch arena --leaders',
   )
   .runs(async () => (await import('../commands/watch.js')).watch);
+
+/** The commands that read boards, in the order of the help. */
+export const READING = [status, views, standings, rank, around, explain, exportBoard, watch];

@@ -1,8 +1,8 @@
 import { ROLES } from '../../config/roles.js';
 import { LazyCommand } from '../run-command.js';
-import { rolesOf, wholeNumber } from './options.js';
+import { collectNamed, momentOf, rolesOf, wholeNumber } from './options.js';
 
-export const start = new LazyCommand('start')
+const start = new LazyCommand('start')
   .description('run ranklog until SIGTERM or SIGINT')
   .option('--roles <roles>', `roles of this process: ${ROLES.join(', ')}`, rolesOf, [...ROLES])
   .notes(
@@ -12,7 +12,7 @@ export const start = new LazyCommand('start')
   )
   .runs(async () => (await import('../commands/start.js')).start);
 
-export const doctor = new LazyCommand('doctor')
+const doctor = new LazyCommand('doctor')
   .description('check settings, servers, rights, topics and the boards file, and say what to do')
   .option('--roles <roles>', `of these roles: ${ROLES.join(', ')}`, rolesOf, [...ROLES])
   .notes(
@@ -20,7 +20,7 @@ export const doctor = new LazyCommand('doctor')
   )
   .answers(async () => (await import('../commands/doctor.js')).doctor);
 
-export const topics = new LazyCommand('topics')
+const topics = new LazyCommand('topics')
   .description('create missing topics, add missing partitions, check the score topic')
   .option('--partitions <n>', 'partitions of a new score topic (RANKLOG_PARTITIONS)', wholeNumber)
   .option('--allow-short-history', 'accept a score topic that deletes old events')
@@ -28,7 +28,7 @@ export const topics = new LazyCommand('topics')
   .notes('Safe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
   .answers(async () => (await import('../commands/topics.js')).topics);
 
-export const produce = new LazyCommand('produce')
+const produce = new LazyCommand('produce')
   .description('send score events from a file with one JSON object a line, plain or gzip')
   .argument('<file>', '- for standard input')
   .option('--rate <n>', 'send at most n events per second', wholeNumber)
@@ -37,6 +37,34 @@ export const produce = new LazyCommand('produce')
     'Bad lines are reported with their number and skipped; the exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
   )
   .runs(async () => (await import('../commands/produce.js')).produce);
+
+const importScores = new LazyCommand('import')
+  .description('make opening events of players and scores from elsewhere; safe to repeat')
+  .argument('<board>')
+  .argument('<source>', 'a CSV or NDJSON file, - for standard input, or the URL of a Redis')
+  .option('--key <key>', 'the sorted set in that Redis')
+  .option('--round', "round the scores of a sorted set to the column's decimals")
+  .option('--at <time>', 'the time of the events of rows without occurredAt', momentOf)
+  .option('--attribute <name=value>', 'an attribute of rows without any; repeatable', collectNamed)
+  .option('--id <id>', 'a name: each player has one opening event of each import', 'opening')
+  .option('--dry-run', 'send nothing; report what would be refused, and ties')
+  .option('--compare', 'send nothing; compare the source with the board, player by player')
+  .option('--view <view>', 'the view to compare (default: the overall ranking)')
+  .option('--allow-partial-history', 'import although the beginning of the log is gone')
+  .notes(
+    `A row has playerId, delta or deltas (in CSV, a column for each input of the board), and maybe
+occurredAt and attributes (NDJSON). Repeating an import sends only what the log lacks, also after a crash.
+Exit code 1: rows are refused (each is written to standard error), or the comparison finds a difference.
+
+Examples:
+  ranklog import arena scores.csv --at 2026-11-20T00:00:00Z --dry-run
+  ranklog import arena redis://localhost:6379 --key highscores --at 2026-11-20T00:00:00Z
+  ranklog import arena redis://localhost:6379 --key highscores --compare`,
+  )
+  .answers(async () => (await import('../commands/import.js')).importScores);
+
+/** The commands that set up and run ranklog, and those that send it score events, in the order of the help. */
+export const RUNNING = [start, doctor, topics, produce, importScores];
 
 export const config = new LazyCommand('config')
   .description('show all settings and their sources; passwords are hidden')
