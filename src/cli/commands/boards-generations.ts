@@ -1,9 +1,12 @@
+import { formatTime } from '#board';
 import { generationJson } from '../../status/status.js';
-import { EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../exit-codes.js';
 import { print, table } from '../output.js';
-import { startsText } from '../value-text.js';
 import { withReconciliation } from '../reconciliation-session.js';
-import type { JsonOption } from '../usage/options.js';
+import { runOnLog } from '../run-build.js';
+import { interruptible } from '../terminal.js';
+import type { BuildOptions, JsonOption } from '../usage/options.js';
+import { startsText } from '../value-text.js';
 
 export function boardsGenerations(options: JsonOption): Promise<number> {
   return withReconciliation(async ({ catalog }) => {
@@ -20,4 +23,61 @@ function toTable(generations: readonly ReturnType<typeof generationJson>[]): str
     return [board, role, generation, ...times, startsAt === null ? 'all' : startsText(startsAt)];
   });
   return table(['board', 'role', 'generation', 'since', 'kept until', 'as of', 'history'], rows);
+}
+
+export function boardsRollback(board: string, options: JsonOption): Promise<number> {
+  return withReconciliation(async (session) => {
+    const { generation, previous = null } = await interruptible((signal) =>
+      runOnLog(signal, (run) => session.reconciler.rollback(board, run)),
+    );
+    const forward =
+      previous === null ? '' : `; run it again to roll forward to generation ${previous}`;
+    print(
+      { board, generation, previous },
+      options,
+      () => `${board}: generation ${generation} is live again${forward}`,
+    );
+    return EXIT.ok;
+  });
+}
+
+type SnapshotOptions = Omit<BuildOptions, 'from'> & { readonly until: number };
+
+export function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
+  return withReconciliation(async (session) => {
+    const { until, throttle, allowPartialHistory } = options;
+    await session.reader.board(board); // throws if the board is not live
+    process.stderr.write(`ranklog: building ${board} as it was at ${formatTime(until)}\n`);
+    const limits = { eventsPerSecond: throttle, allowPartialHistory };
+    const { generation, asOf } = await interruptible((signal) =>
+      runOnLog(signal, (run) => session.reconciler.snapshot(board, until, { ...limits, ...run })),
+    );
+    print({ board, generation, asOf: formatTime(asOf) }, options, (made) =>
+      [
+        `${board} as it was at ${made.asOf}: generation ${generation}`,
+        `to read it: ranklog standings ${board} --generation ${generation}`,
+        `to discard it: ranklog boards discard ${generation}`,
+      ].join('\n'),
+    );
+    return EXIT.ok;
+  });
+}
+
+export function boardsDiscard(generation: string): Promise<number> {
+  return withReconciliation(async ({ catalog }) => {
+    const isSnapshot = await catalog.removeSnapshot(generation);
+    const board = isSnapshot ? undefined : await catalog.discardShadow(generation);
+    if (!isSnapshot && board === undefined)
+      throw new CommandError(
+        `generation ${generation} is neither a snapshot nor the shadow of a killed reconciliation, so it can't be discarded; ` +
+          '"ranklog boards generations" lists all generations',
+        EXIT.no,
+      );
+    while ((await catalog.sweep()) > 0);
+    const note = isSnapshot
+      ? ''
+      : `; the next reconciliation of board "${board}" begins from the start`;
+    process.stdout.write(`${generation}: discarded${note}\n`);
+    return EXIT.ok;
+  });
 }

@@ -1,9 +1,9 @@
 import { BoardBuildingError } from '#board-store';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { interruptible } from '../terminal.js';
 import { print } from '../output.js';
 import { withReconciliation } from '../reconciliation-session.js';
-import { runOnLog } from '../run-build.js';
+import { build, builtText, runOnLog } from '../run-build.js';
+import { interruptible } from '../terminal.js';
 import type { BuildOptions } from '../usage/options.js';
 import { reportJson, reportText } from '../verify-report.js';
 
@@ -30,4 +30,17 @@ export function boardsVerify(boards: readonly string[], options: BuildOptions): 
 function throwRefusal(error: unknown): never {
   if (!(error instanceof BoardBuildingError)) throw error;
   throw new CommandError(error.message, EXIT.unreachable);
+}
+
+export function boardsRebuild(boards: readonly string[], options: BuildOptions): Promise<number> {
+  return withReconciliation(async (session) => {
+    const names = [...new Set(boards)];
+    const live = await Promise.all(names.map((board) => session.reader.board(board)));
+    const definitions = live.map(({ definition }) => definition);
+    const built = await interruptible((signal) =>
+      build(session, definitions, { ...options, signal }),
+    );
+    print({ built }, options, () => built.map((board) => builtText(board, options)).join('\n'));
+    return EXIT.ok;
+  });
 }

@@ -66,7 +66,7 @@ const rebuild = new LazyCommand('rebuild')
   .notes(
     'Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
   )
-  .answers(async () => (await import('../commands/boards-rebuild.js')).boardsRebuild);
+  .answers(async () => (await import('../commands/boards-verify.js')).boardsRebuild);
 
 const rollback = new LazyCommand('rollback')
   .description('promote the previous generation of a board, with all later events')
@@ -74,7 +74,7 @@ const rollback = new LazyCommand('rollback')
   .notes(
     'A rollback is possible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when. Run the command again to roll forward.\n\nExample:\n  ranklog boards rollback arena',
   )
-  .answers(async () => (await import('../commands/boards-rebuild.js')).boardsRollback);
+  .answers(async () => (await import('../commands/boards-generations.js')).boardsRollback);
 
 const snapshot = new LazyCommand('snapshot')
   .description('build a board as it was at a time, to read beside the live board')
@@ -89,7 +89,7 @@ const snapshot = new LazyCommand('snapshot')
   .notes(
     'A snapshot never changes. It stays until "boards discard".\n\nExample:\n  ranklog boards snapshot arena --until 2026-03-01T00:00:00+01:00',
   )
-  .answers(async () => (await import('../commands/boards-snapshot.js')).boardsSnapshot);
+  .answers(async () => (await import('../commands/boards-generations.js')).boardsSnapshot);
 
 const discard = new LazyCommand('discard')
   .description('discard a snapshot, or the shadow of a killed reconciliation, and free its memory')
@@ -97,7 +97,7 @@ const discard = new LazyCommand('discard')
   .notes(
     'Live and previous generations stay.\n\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f',
   )
-  .runs(async () => (await import('../commands/boards-snapshot.js')).boardsDiscard);
+  .runs(async () => (await import('../commands/boards-generations.js')).boardsDiscard);
 
 const generations = new LazyCommand('generations')
   .description('list the generations of all boards: live, previous, shadow, snapshot')
