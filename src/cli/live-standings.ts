@@ -6,8 +6,8 @@ import { ChangeFeed } from '../live/change-feed.js';
 import { readings } from '../live/view-feed.js';
 import { EXIT } from './exit-codes.js';
 import { withKafka } from './kafka-session.js';
+import { standingsText } from './output.js';
 import { withRedis } from './session.js';
-import { standingsText } from './standings-text.js';
 import type { ReadOptions } from './usage/options.js';
 
 type LiveOptions = ReadOptions & { readonly top: number };

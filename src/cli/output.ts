@@ -1,4 +1,5 @@
 import stringWidth from 'string-width';
+import type { Standings } from '#board-store';
 
 /** Prints a value as JSON, or as the text that `text` returns. */
 export function print<T>(
@@ -34,3 +35,15 @@ export function table(head: readonly string[], rows: readonly (readonly Cell[])[
 }
 
 const NUMBER = /^[-+]?\d+(\.\d+)?$/;
+
+/** Places of a view as a table below its name; an arrow marks `player`. */
+export function standingsText({ board, view, entries }: Standings, player?: string): string {
+  const columns = Object.keys(entries[0]?.columns ?? {});
+  const rows = entries.map(({ rank, playerId, columns: values, reachedAt }) => [
+    rank,
+    playerId === player ? `${playerId} <-` : playerId,
+    ...columns.map((name) => values[name] ?? ''),
+    reachedAt,
+  ]);
+  return `${board}: ${view}\n\n${table(['rank', 'player', ...columns, 'reached'], rows)}`;
+}

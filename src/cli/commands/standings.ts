@@ -6,10 +6,9 @@ import {
   type Standing,
   type Standings,
 } from '#board-store';
-import { readCode } from '../exit-codes.js';
-import { print } from '../output.js';
+import { EXIT, readCode } from '../exit-codes.js';
+import { print, standingsText } from '../output.js';
 import { withRedis } from '../session.js';
-import { standingsJson, standingsText } from '../standings-text.js';
 import type { ReadOptions } from '../usage/options.js';
 
 export interface StandingsOptions extends ReadOptions {
@@ -32,6 +31,26 @@ export async function standings(board: string, options: StandingsOptions): Promi
     print(standingsJson(found), options, () => toText(found));
     return readCode(found.stale);
   }, options.generation);
+}
+
+type AroundOptions = ReadOptions & { readonly above: number; readonly below: number };
+
+export function around(board: string, player: string, options: AroundOptions): Promise<number> {
+  return withRedis(async ({ reader }) => {
+    const found = await reader.around(board, player, options);
+    const { view, size, stale, entries } = found;
+    const isRanked = entries.length > 0;
+    print({ playerId: player, ...standingsJson(found) }, options, () =>
+      isRanked
+        ? standingsText(found, player)
+        : `${player} is not ranked on ${board} in "${view}" (${size} players)`,
+    );
+    return readCode(stale, isRanked ? EXIT.ok : EXIT.no);
+  }, options.generation);
+}
+
+function standingsJson({ board, view, stale, size, entries, next }: Standings) {
+  return { board, view, stale, size, entries, next };
 }
 
 /**

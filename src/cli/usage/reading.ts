@@ -75,7 +75,7 @@ const around = viewCommand('around')
   .option('--above <n>', 'how many players in front', Number, 5)
   .option('--below <n>', 'how many players behind', Number, 5)
   .notes('Example:\n  ranklog around arena p-17 --window week --above 2 --below 2')
-  .answers(async () => (await import('../commands/around.js')).around);
+  .answers(async () => (await import('../commands/standings.js')).around);
 
 const explain = viewCommand('explain')
   .description(
