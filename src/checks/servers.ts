@@ -7,6 +7,7 @@ import { brokerFacts, type Right } from '#kafka-batch';
 import type { Role } from '../config/roles.js';
 import { SettingsError, withoutPassword, type Settings } from '../config/settings.js';
 import type { KafkaConnection } from '../infra/kafka.js';
+import type { Logger } from '../infra/logger.js';
 
 /** What is checked: connected clients, and the roles that use them. */
 export interface Subject {
@@ -76,6 +77,45 @@ export const REDIS_CHECKS: Checks = {
   'Redis rights': redisRights,
 };
 export const KAFKA_CHECKS: Checks = { 'Kafka version and rights': kafkaRights };
+
+/** Printed by `ranklog doctor`. */
+export interface Finding {
+  readonly check: string;
+  readonly outcome: 'ok' | 'warning' | 'refused' | 'unreachable';
+  /** What is wrong and what to do; empty if nothing is. */
+  readonly text: string;
+}
+
+/** Runs checks; `outcomeOf` tells the outcome of an error. */
+export function find(
+  checks: Checks,
+  subject: Subject,
+  outcomeOf = (error: unknown): Finding['outcome'] =>
+    error instanceof SettingsError ? 'refused' : 'warning',
+): Promise<Finding[]> {
+  const found = Object.entries(checks).map(async ([check, run]): Promise<Finding> => {
+    try {
+      const text = await run(subject);
+      return typeof text === 'string'
+        ? { check, outcome: 'warning', text }
+        : { check, outcome: 'ok', text: '' };
+    } catch (error) {
+      const outcome = outcomeOf(error);
+      const { message } = error as Error;
+      const text = outcome === 'warning' ? `${check} can't be checked: ${message}` : message;
+      return { check, outcome, text };
+    }
+  });
+  return Promise.all(found);
+}
+
+/** Logs the warnings. @throws SettingsError with all refusals */
+export async function checkServers(subject: Subject, logger: Logger): Promise<void> {
+  const findings = await find({ ...REDIS_CHECKS, ...KAFKA_CHECKS }, subject);
+  for (const { outcome, text } of findings) if (outcome === 'warning') logger.warn(text);
+  const refused = findings.filter(({ outcome }) => outcome === 'refused');
+  if (refused.length > 0) throw new SettingsError(refused.map(({ text }) => text));
+}
 
 /** The name of the user for Kafka. That of a client certificate is its subject, from the end to the beginning. */
 function principalOf({ kafkaSaslMechanism, kafkaSaslUsername, kafkaSslCert }: Settings): string {

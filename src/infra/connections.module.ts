@@ -10,7 +10,7 @@ import {
   KeySpace,
   LeaseStore,
 } from '#board-store';
-import { checkServers } from '../checks/checks.js';
+import { checkServers } from '../checks/servers.js';
 import type { Settings } from '../config/settings.js';
 import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
 import { KafkaConnection } from './kafka.js';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { createServer, type Server } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import getPort from 'get-port';
-import type { Finding } from '../../src/checks/checks.js';
+import type { Finding } from '../../src/checks/servers.js';
 import { TestCa } from '../support/certificates.js';
 import { TestInstance, until } from '../support/instance.js';
 import { KAFKA_API } from '../support/kafka-frames.js';

@@ -1,5 +1,4 @@
-import { find } from '../../checks/checks.js';
-import { KAFKA_CHECKS, REDIS_CHECKS, type Checks } from '../../checks/servers.js';
+import { find, KAFKA_CHECKS, REDIS_CHECKS, type Checks } from '../../checks/servers.js';
 import type { Role } from '../../config/roles.js';
 import { createStores, identityOf } from '../../infra/connections.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
