@@ -7,27 +7,85 @@ import {
   type GenerationOverview,
   type KeySpace,
 } from '#board-store';
-import { formatTime } from '#contracts';
+import { decodeDeadLetter, formatTime } from '#contracts';
+import { committedOffsets, lastCommittedRecord, lastRecords, logEnds } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import { reconciliationJson } from '../generations/reconciliation-json.js';
 import type { KafkaConnection } from '../infra/kafka.js';
-import { countDeadLetters } from './dead-letters.js';
-import { readPositions } from './positions.js';
 
 /** The state of a ranklog for those who operate it, as `ranklog status --json` prints it. Times are RFC 3339. */
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
+type Clients = Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
+
 /** The part that Kafka knows. @throws errors of Kafka */
-export async function readLog(
-  clients: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
-  { group }: Pick<Settings, 'group'>,
-) {
-  const { scoreEvents, deadLetters } = clients.topics;
+export async function readLog(clients: Clients, settings: Pick<Settings, 'group'>) {
   const [positions, letters] = await Promise.all([
-    readPositions(clients, { topic: scoreEvents, group }),
-    countDeadLetters(clients, deadLetters),
+    readPositions(clients, settings),
+    countDeadLetters(clients),
   ]);
   return { positions, letters };
+}
+
+/** Positions in a partition of the score topic: each is the offset after the last one that it includes, so 0 includes none. */
+export interface PartitionPosition {
+  readonly partition: number;
+  readonly logEnd: number;
+  /** The offset after the last committed record. Transaction markers and open transactions after it have nothing to publish. */
+  readonly committedEnd: number;
+  readonly published: number;
+  readonly lag: number; // offsets that are not published, up to `committedEnd`
+}
+
+/** By number. Cost: two requests to each leader; and for each partition that lags, a connection and a search for its end. */
+export async function readPositions(
+  { kafka, admin, topics }: Clients,
+  { group }: Pick<Settings, 'group'>,
+): Promise<PartitionPosition[]> {
+  const topic = topics.scoreEvents;
+  const [ends, committed] = await Promise.all([
+    logEnds(admin, topic),
+    committedOffsets(admin, group, topic),
+  ]);
+  const positions = [...ends].map(async ([partition, logEnd]) => {
+    const published = committed.get(partition) ?? 0;
+    const last = published < logEnd && (await lastCommittedRecord(kafka, topic, partition));
+    const committedEnd = last === false ? logEnd : (last?.offset ?? -1) + 1;
+    const lag = Math.max(0, committedEnd - published);
+    return { partition, logEnd, committedEnd, published, lag };
+  });
+  return (await Promise.all(positions)).sort((a, b) => a.partition - b.partition);
+}
+
+/** How many of the last offsets of each partition are read. */
+const MOST_OFFSETS = 1_000;
+
+/** The dead letters of one code. Times are those of publishing, as RFC 3339. */
+export interface DeadLetterCount {
+  readonly code: string;
+  readonly count: number;
+  readonly firstAt: string;
+  readonly lastAt: string;
+  /** Of the last one. */
+  readonly detail: string;
+}
+
+/** Counts the last dead letters by code, the most frequent ones first. Cost: a connection, ten fetches of 1 MiB a partition. */
+async function countDeadLetters({ kafka, admin, topics }: Clients): Promise<DeadLetterCount[]> {
+  const topic = topics.deadLetters;
+  const partitions = [...(await logEnds(admin, topic)).keys()];
+  const reads = partitions.map((partition) => lastRecords(kafka, topic, partition, MOST_OFFSETS));
+  const records = (await Promise.all(reads)).flat();
+  const counts = new Map<string, DeadLetterCount>();
+  for (const record of records.sort((one, other) => one.timestamp - other.timestamp)) {
+    const letter = decodeDeadLetter(record);
+    if (letter === undefined) continue;
+    const { code, detail } = letter;
+    const lastAt = formatTime(record.timestamp);
+    const { count, firstAt } = counts.get(code) ?? { count: 0, firstAt: lastAt };
+    counts.set(code, { code, count: count + 1, firstAt, lastAt, detail });
+  }
+  return [...counts.values()].sort((one, other) => other.count - one.count);
 }
 
 async function readStore(redis: Redis, keys: KeySpace) {

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { committedOffsets } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
-import { readPositions, type PartitionPosition } from '../../status/positions.js';
-import { readLog, readStatus, type Status } from '../../status/status.js';
+import { readLog, readPositions, readStatus, type Status } from '../../status/status.js';
 import { EXIT } from '../exit-codes.js';
 import { countText, durationText, startsText } from '../value-text.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
@@ -63,31 +62,25 @@ const POLL_MS = 200;
 /** Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up. */
 async function waitFor(kafka: KafkaSession, { status }: RedisSession, seconds: number) {
   const { admin, topics, settings } = kafka;
-  const names = { topic: topics.scoreEvents, group: settings.group };
-  const positions = await readPositions(kafka, names);
+  const positions = await readPositions(kafka, settings);
   const goal = sum(positions.map(({ committedEnd }) => committedEnd));
   const deadline = performance.now() + seconds * 1_000;
   const bar = new ProgressBar('events published', goal);
   try {
     for (;;) {
-      const published = committedOffsets(admin, names.group, names.topic);
+      const published = committedOffsets(admin, settings.group, topics.scoreEvents);
       const progress = await Promise.all([published, status.appliedOffsets()]);
-      const reached = sum(positions.map((position) => reachedIn(progress, position)));
-      bar.update(reached);
-      if (reached === goal) return true;
+      const reached = positions.map(({ partition, committedEnd }) =>
+        Math.min(committedEnd, ...progress.map((offsets) => offsets.get(partition) ?? 0)),
+      );
+      bar.update(sum(reached));
+      if (sum(reached) === goal) return true;
       if (performance.now() >= deadline) return false;
       await delay(POLL_MS);
     }
   } finally {
     bar.stop();
   }
-}
-
-function reachedIn(
-  progress: readonly ReadonlyMap<number, number>[],
-  { partition, committedEnd }: PartitionPosition,
-): number {
-  return Math.min(committedEnd, ...progress.map((offsets) => offsets.get(partition) ?? 0));
 }
 
 function sum(numbers: readonly number[]): number {
