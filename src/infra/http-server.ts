@@ -8,9 +8,8 @@ import type { FastifyInstance } from 'fastify';
 import { variableOf } from '../config/settings-schema.js';
 import { SettingsError, type Settings } from '../config/settings.js';
 import { nestLogger, type Logger } from './logger.js';
-import { ProblemsFilter } from './problems.filter.js';
+import { answerMalformed, ProblemsFilter } from './problems.filter.js';
 import { ProblemError } from './problems.js';
-import { answerMalformed, RoutePaths } from './refused-requests.js';
 import { compileRequestSchema } from './request-validation.js';
 import { scopeOf, type Tokens } from './tokens.js';
 
@@ -36,8 +35,7 @@ export async function createHttpApplication(
   logger: Logger,
   { httpCors = [], tokens }: { httpCors?: Settings['httpCors']; tokens?: Tokens | undefined } = {},
 ): Promise<NestFastifyApplication> {
-  const paths = new RoutePaths(MAX_PARAMETER_LENGTH);
-  const problems = new ProblemsFilter(logger, paths);
+  const problems = new ProblemsFilter(logger, MAX_PARAMETER_LENGTH);
   const adapter = new FastifyAdapter({
     // A client that keeps its connection open must not delay the shutdown.
     forceCloseConnections: true,
@@ -60,7 +58,7 @@ export async function createHttpApplication(
   server.setValidatorCompiler(compileRequestSchema as never);
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));
   server.addHook('onRoute', (route) => {
-    if (route.url !== '*') paths.add(route); // that of CORS
+    if (route.url !== '*') problems.addRoute(route); // that of CORS
   });
   logRequests(server, logger);
   refuseMalformed(server);
