@@ -47,21 +47,6 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** The body of every failed answer, as RFC 9457 describes it. */
-export interface Problem {
-  /** A URN that ends with the code. */
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  /** What failed, with which value, and what to do. */
-  readonly detail: string;
-  readonly code: ProblemCode;
-  /** A name that was probably meant. */
-  readonly suggestion?: string;
-  /** Which of the events was refused, counted from 0; the code of its dead letter, and what to do. */
-  readonly event?: { readonly index: number; readonly code: string; readonly wayOut: string };
-}
-
 /** An error of HTTP itself; errors of the libraries have a code of their own. */
 export class ProblemError extends Error {
   constructor(
@@ -88,18 +73,21 @@ export async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** A score event that would become a dead letter. */
+/** A score event that would become a dead letter. `index`: its place in the request, from 0; `code`: that of the dead letter. */
 export class RefusedEventError extends ProblemError {
   constructor(
-    readonly event: NonNullable<Problem['event']>,
+    readonly event: { readonly index: number; readonly code: string; readonly wayOut: string },
     detail: string,
   ) {
     super('INVALID_EVENT', `event ${event.index}: ${detail}; no event was sent`);
   }
 }
 
-/** The problem for an error. The detail of an unexpected error says nothing about it: the caller logs the error. */
-export function problemOf(error: Error, request: { method: string; url: string }): Problem {
+/**
+ * The body of the answer to a failed request, as RFC 9457 describes it. The detail of an unexpected error says nothing about it:
+ * the caller logs the error.
+ */
+export function problemOf(error: Error, request: { method: string; url: string }) {
   const code = codeOf(error);
   const [status, title] = PROBLEMS[code];
   const suggestion = suggestionFor(error);
