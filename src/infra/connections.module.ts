@@ -39,7 +39,6 @@ const PROVIDERS = [
   oneOf(BoardStore, 'store'),
   oneOf(ContinuityStore, 'continuity'),
   oneOf(LeaseStore, 'leases'),
-  oneOf(GenerationStore, 'generations'),
   oneOf(GenerationCatalog, 'catalog'),
 ];
 

@@ -1,15 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type {
-  BoardStore,
-  ContinuityStore,
-  GenerationCatalog,
-  LeaseStore,
-  LiveBoard,
-  ReconciliationStatus,
-} from '#board-store';
+import type { LiveBoard, ReconciliationStatus } from '#board-store';
 import type { ConsumerHealth } from '#kafka-batch';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
+import type { Stores } from '../infra/connections.module.js';
 import { NeedsOperatorError } from '../ingest/errors.js';
 import type { PartitionWaits } from '../ingest/partition-waits.js';
 import { COUNTERS, GAUGES, HISTOGRAMS, Metrics } from './metrics.js';
@@ -232,12 +226,8 @@ describe('StoreReader', () => {
       recoveryTargets: () => Promise.resolve([{ shard: 1, partition: 0, applied: 0, target: 5 }]),
     };
     const empty = { generations: () => Promise.resolve([]), statuses: () => Promise.resolve([]) };
-    const { stale } = await new StoreReader(
-      store as unknown as BoardStore,
-      continuity as unknown as ContinuityStore,
-      empty as unknown as GenerationCatalog,
-      empty as unknown as LeaseStore,
-    ).read();
+    const stores = { store, continuity, catalog: empty, leases: empty } as unknown as Stores;
+    const { stale } = await new StoreReader(stores).read();
     expect(stale).toEqual(new Set(['chess', 'golf']));
   });
 });

@@ -1,21 +1,16 @@
-import { Injectable } from '@nestjs/common';
-import { BoardStore, ContinuityStore, GenerationCatalog, LeaseStore } from '#board-store';
+import { Inject, Injectable } from '@nestjs/common';
+import { STORES, type Stores } from '../infra/connections.module.js';
 import type { Metrics } from './metrics.js';
 
 export type StoreFacts = Awaited<ReturnType<StoreReader['read']>>;
 
 @Injectable()
 export class StoreReader {
-  constructor(
-    private readonly store: BoardStore,
-    private readonly continuity: ContinuityStore,
-    private readonly catalog: GenerationCatalog,
-    private readonly leases: LeaseStore,
-  ) {}
+  constructor(@Inject(STORES) private readonly stores: Omit<Stores, 'keys' | 'generations'>) {}
 
   /** Cost: up to seventeen requests per shard, and one per running reconciliation; their replies grow with the boards. */
   async read() {
-    const { store, continuity, catalog, leases } = this;
+    const { store, continuity, catalog, leases } = this.stores;
     const [boards, recovering, broken, generations, reconciliations] = await Promise.all([
       store.boards(),
       continuity.recoveryTargets(),
@@ -30,7 +25,7 @@ export class StoreReader {
 
   /** Shards that have to be resynced, or are at this moment: their continuity does not name the present server. */
   async #brokenShards(): Promise<number[]> {
-    const { continuity } = this;
+    const { continuity } = this.stores;
     const isBroken = async (shard: number) => !(await continuity.continuity(shard)).isContinued;
     const broken = await Promise.all(continuity.allShards.map(isBroken));
     return continuity.allShards.filter((_, index) => broken[index]);
