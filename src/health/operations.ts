@@ -7,13 +7,10 @@ import { TIME_LIMITS } from '../infra/http-server.js';
 import { TransportModule } from '../ingest/transport.module.js';
 import { MetricsCollector } from '../metrics/metrics-collector.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
-import { HealthService } from './health.js';
+import { HealthService, type HealthReport } from './health.js';
 
 /** The part of a health report that every probe answers. */
-interface Probe {
-  readonly status: string;
-  readonly problems: readonly string[];
-}
+type Probe = Pick<HealthReport, 'status' | 'problems'>;
 
 @Module({ imports: [MetricsModule, TransportModule], providers: [HealthService] })
 export class OperationsModule {}

@@ -1,4 +1,4 @@
-import { boardsFileSchema, BoardsFileError, problemText, type BoardsFileProblem } from '#board';
+import { boardsFileSchema, BoardsFileError, problemText } from '#board';
 import { readBoardsFile } from '../../registry/board-registrar.js';
 import { EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
@@ -17,13 +17,7 @@ async function defaultFile(): Promise<string> {
   return loadSettings().settings.boards;
 }
 
-interface FileReport {
-  readonly file: string;
-  readonly boards: readonly string[];
-  readonly problems: readonly BoardsFileProblem[];
-}
-
-async function checkFile(file: string): Promise<FileReport> {
+async function checkFile(file: string) {
   try {
     const definitions = await readBoardsFile(file);
     return { file, boards: definitions.map(({ board }) => board), problems: [] };
@@ -33,7 +27,7 @@ async function checkFile(file: string): Promise<FileReport> {
   }
 }
 
-function toText({ file, boards, problems }: FileReport): string {
+function toText({ file, boards, problems }: Awaited<ReturnType<typeof checkFile>>): string {
   return problems.length > 0
     ? problems.map(problemText).join('\n')
     : `${file}: no problems; boards: ${boards.join(', ')}`;
