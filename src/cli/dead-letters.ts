@@ -10,8 +10,7 @@ import {
 import { logRanges, type KafkaRecord } from '#kafka-batch';
 import { requireTopics } from '../infra/topics.js';
 import { CommandError, EXIT } from './exit-codes.js';
-import type { KafkaSession } from './kafka-session.js';
-import { readLog } from './log-records.js';
+import { readLog, type KafkaSession } from './kafka-session.js';
 
 /** Which dead letters a command takes: by default all. */
 export interface LetterFilter {

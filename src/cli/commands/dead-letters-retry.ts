@@ -5,7 +5,7 @@ import { maxMessageBytes } from '../../infra/topics.js';
 import { readRecord } from '../../ingest/read-record.js';
 import { selectLetters, type FoundLetter, type LetterFilter } from '../dead-letters.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { readLog, writtenRanges } from '../log-records.js';
+import { readLog, writtenRanges } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
 import { confirmOnTerminal, interruptible } from '../terminal.js';

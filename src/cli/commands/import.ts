@@ -6,9 +6,8 @@ import { CommandError, EXIT, readCode } from '../exit-codes.js';
 import { withLease } from '../held-lease.js';
 import { OpeningEvents, type OpeningOptions } from '../import/opening-events.js';
 import { fileRows, zsetRows, type Row } from '../import/rows.js';
-import { withKafka, type KafkaSession } from '../kafka-session.js';
+import { readLog, withKafka, writtenRanges, type KafkaSession } from '../kafka-session.js';
 import { sizeOf } from '../lines.js';
-import { readLog, writtenRanges } from '../log-records.js';
 import { print, table } from '../output.js';
 import { withRedis, type RedisSession } from '../session.js';
 
