@@ -1,4 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { CronJob } from 'cron';
 import { definitionText, type BoardDefinition } from '#board';
 import {
   LeaseHeldError,
@@ -6,13 +12,16 @@ import {
   BoardBuildingError,
   type LiveBoard,
 } from '#board-store';
-import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
-import { STORES, type Stores } from '../infra/connections.module.js';
+import { toError } from '#kafka-batch';
+import type { Settings } from '../config/settings.js';
 import { CancelledError, HistoryCutError } from '../generations/errors.js';
+import { leftShadow } from '../generations/shadow-plan.js';
+import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from '../infra/config.module.js';
+import { STORES, type Stores } from '../infra/connections.module.js';
+import { Logger } from '../infra/logger.js';
 import { Reconciler } from '../maintenance/reconciler.js';
 import { Metrics } from '../metrics/metrics.js';
-import type { VerifyReport } from '../verify/verify.js';
-import { leftShadow } from '../generations/shadow-plan.js';
+import type { VerifyReport } from './verify.js';
 
 /** A turn of the schedule. */
 export interface Turn {
@@ -24,6 +33,9 @@ export interface Turn {
 }
 
 const MOST_LOGGED = 3;
+
+/** Processes with the same schedule begin a turn within this time of each other. */
+const SAME_TURN_MS = 60_000;
 
 /**
  * Verifies all live boards in one pass over the log, logs the result, sets the metrics, and, if RANKLOG_VERIFY_REBUILD is set,
@@ -165,6 +177,52 @@ export class ScheduledVerify {
       this.options.logger.info(
         `board "${board}" was built again, and is live as generation ${generation}${partial}`,
       );
+    }
+  }
+}
+
+/**
+ * Verifies at set times; skips a turn while the previous one is still running. Nest starts and stops it.
+ * States: stopped, then waiting or verifying.
+ */
+@Injectable()
+export class VerifySchedule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #stopping = new AbortController();
+  #job: CronJob | undefined;
+
+  constructor(
+    private readonly verify: ScheduledVerify,
+    private readonly logger: Logger,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { verifySchedule, verifyTimeZone: timeZone } = this.settings;
+    if (verifySchedule === '') return;
+    const job: CronJob = CronJob.from({
+      cronTime: verifySchedule,
+      timeZone,
+      onTick: () => this.#run(job),
+      waitForCompletion: true, // the next tick and `stop` wait until a run has ended
+      unrefTimeout: true,
+    });
+    this.#job = job;
+    job.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.#stopping.abort();
+    await this.#job?.stop();
+  }
+
+  async #run(job: CronJob): Promise<void> {
+    const now = Date.now();
+    const untilNext = job.nextDate().toMillis() - now;
+    const sameTurnMs = Math.min(SAME_TURN_MS, untilNext / 2);
+    try {
+      await this.verify.run({ signal: this.#stopping.signal, begun: now, sameTurnMs });
+    } catch (error) {
+      this.logger.error(`the scheduled verify failed: ${toError(error).message}`, { error });
     }
   }
 }
