@@ -7,9 +7,8 @@ import type { Consumer } from 'kafkajs';
 import { KAFKA_ERRORS, toError } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { TransportModule } from '../ingest/transport.module.js';
-import { MetricsCollector } from './metrics-collector.js';
+import { MetricsCollector, StoreReader } from './metrics-collector.js';
 import { Metrics } from './metrics.js';
-import { StoreReader } from './store-facts.js';
 
 @Module({
   imports: [TransportModule],

@@ -7,8 +7,7 @@ import type { Stores } from '../infra/connections.module.js';
 import { NeedsOperatorError } from '../ingest/errors.js';
 import type { PartitionWaits } from '../ingest/partition-waits.js';
 import { COUNTERS, GAUGES, HISTOGRAMS, Metrics } from './metrics.js';
-import { MetricsCollector } from './metrics-collector.js';
-import { StoreReader, type StoreFacts } from './store-facts.js';
+import { MetricsCollector, StoreReader, type StoreFacts } from './metrics-collector.js';
 
 const NO_LAG = { lag: 0, lagMs: 0 };
 const live = (board: string, starts?: LiveBoard['starts']) =>
