@@ -47,11 +47,8 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;
   const found = ERRORS.find(([, types]) => types.some((type) => error instanceof type));
   if (found !== undefined) return found[0];
-  return isRetriable(error) || isRedisUnavailable(error) ? EXIT.unreachable : EXIT.failed;
-}
-
-function isRetriable(error: unknown): boolean {
-  return error instanceof Error && 'retriable' in error && error.retriable === true;
+  const isRetriable = error instanceof Error && 'retriable' in error && error.retriable === true;
+  return isRetriable || isRedisUnavailable(error) ? EXIT.unreachable : EXIT.failed;
 }
 
 /** The message for the user; the stack with RANKLOG_LOG_LEVEL=debug. */

@@ -25,13 +25,9 @@ export function createProgram(): Command {
       '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 try again later; 4 a bug; 5 the answer is stale.' +
         '\nSettings: "ranklog config" lists them.',
     );
-  for (const command of [...RUNNING, ...READING, deadLetters, boards, config])
-    add(command, program);
+  for (const command of [...RUNNING, ...READING, deadLetters, boards, config]) {
+    program.addCommand(command.copyInheritedSettings(program)); // later settings would not reach it
+    for (const inner of command.commands) inner.copyInheritedSettings(command);
+  }
   return program;
-}
-
-/** Copies the settings of the parent to the command, then to its inner commands: later changes would not reach them. */
-function add(command: Command, parent: Command): void {
-  parent.addCommand(command.copyInheritedSettings(parent));
-  for (const inner of command.commands) inner.copyInheritedSettings(command);
 }

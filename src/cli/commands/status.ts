@@ -12,25 +12,21 @@ import type { JsonOption } from '../usage/options.js';
 
 type StatusOptions = JsonOption & { readonly wait?: number };
 
-export function status(options: StatusOptions): Promise<number> {
-  return withKafka((kafka) => withRedis((redis) => showStatus(kafka, redis, options)));
-}
-
-async function showStatus(
-  kafka: KafkaSession,
-  redis: RedisSession,
-  { wait, json }: StatusOptions,
-): Promise<number> {
-  const { admin, topics, settings } = kafka;
-  await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
-  const isDone = wait === undefined || (await waitFor(kafka, redis, wait));
-  const found = await readStatus(redis.redis, redis.keys, readLog(kafka, settings));
-  print(found, { json }, toText);
-  if (wait !== undefined && found.deadLetters.length > 0)
-    process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
-  if (isDone) return EXIT.ok;
-  process.stderr.write(`ranklog: not everything is published after ${wait} s\n`);
-  return EXIT.no;
+export function status({ wait, json }: StatusOptions): Promise<number> {
+  return withKafka((kafka) =>
+    withRedis(async (redis) => {
+      const { admin, topics, settings } = kafka;
+      await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
+      const isDone = wait === undefined || (await waitFor(kafka, redis, wait));
+      const found = await readStatus(redis.redis, redis.keys, readLog(kafka, settings));
+      print(found, { json }, toText);
+      if (wait !== undefined && found.deadLetters.length > 0)
+        process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
+      if (isDone) return EXIT.ok;
+      process.stderr.write(`ranklog: not everything is published after ${wait} s\n`);
+      return EXIT.no;
+    }),
+  );
 }
 
 /** Paragraphs on all that there is to see: no part of it is shown if it is empty. */
