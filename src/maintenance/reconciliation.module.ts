@@ -8,7 +8,7 @@ import { MetricsModule } from '../metrics/metrics.module.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
 import { DefinitionsTopic } from '../registry/definitions-topic.js';
 import { RegistryModule } from '../registry/registry.module.js';
-import { ScheduledVerify, VerifySchedule } from '../verify/scheduled-verify.js';
+import { ScheduledVerify } from '../verify/scheduled-verify.js';
 import { BackgroundBuilder } from './background-builder.js';
 import { Maintenance } from './maintenance.js';
 import { createReconciler, Reconciler } from './reconciler.js';
@@ -29,7 +29,6 @@ import { createReconciler, Reconciler } from './reconciler.js';
       useFactory: createMaintenance,
     },
     ScheduledVerify,
-    VerifySchedule,
   ],
 })
 export class ReconciliationModule implements OnModuleInit {

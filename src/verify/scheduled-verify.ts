@@ -13,12 +13,10 @@ import {
   type LiveBoard,
 } from '#board-store';
 import { toError } from '#kafka-batch';
-import type { Settings } from '../config/settings.js';
 import { CancelledError, HistoryCutError } from '../generations/errors.js';
 import { leftShadow } from '../generations/shadow-plan.js';
-import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from '../infra/config.module.js';
+import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { STORES, type Stores } from '../infra/connections.module.js';
-import { Logger } from '../infra/logger.js';
 import { Reconciler } from '../maintenance/reconciler.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { VerifyReport } from './verify.js';
@@ -38,17 +36,52 @@ const MOST_LOGGED = 3;
 const SAME_TURN_MS = 60_000;
 
 /**
- * Verifies all live boards in one pass over the log, logs the result, sets the metrics, and, if RANKLOG_VERIFY_REBUILD is set,
- * rebuilds boards that differ. Leaves a board to another process that works on it or has verified it in the same turn.
+ * At set times, verifies all live boards in one pass over the log, logs the result, sets the metrics, and, if RANKLOG_VERIFY_REBUILD
+ * is set, rebuilds boards that differ. Leaves a board to another process that works on it or has verified it in the same turn.
+ * Skips a turn while the previous one is still running. Nest starts and stops it. States: stopped, then waiting or verifying.
  */
 @Injectable()
-export class ScheduledVerify {
+export class ScheduledVerify implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #stopping = new AbortController();
+  #job: CronJob | undefined;
+
   constructor(
     @Inject(STORES) private readonly stores: Pick<Stores, 'store' | 'leases' | 'generations'>,
     private readonly reconciler: Reconciler,
     private readonly metrics: Metrics,
     @Inject(PROCESS_OPTIONS) private readonly options: Pick<ProcessOptions, 'logger' | 'settings'>,
   ) {}
+
+  onApplicationBootstrap(): void {
+    const { verifySchedule, verifyTimeZone: timeZone } = this.options.settings;
+    if (verifySchedule === '') return;
+    const job: CronJob = CronJob.from({
+      cronTime: verifySchedule,
+      timeZone,
+      onTick: () => this.#tick(job),
+      waitForCompletion: true, // the next tick and `stop` wait until a run has ended
+      unrefTimeout: true,
+    });
+    this.#job = job;
+    job.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.#stopping.abort();
+    await this.#job?.stop();
+  }
+
+  async #tick(job: CronJob): Promise<void> {
+    const now = Date.now();
+    const untilNext = job.nextDate().toMillis() - now;
+    const sameTurnMs = Math.min(SAME_TURN_MS, untilNext / 2);
+    try {
+      await this.run({ signal: this.#stopping.signal, begun: now, sameTurnMs });
+    } catch (error) {
+      const text = `the scheduled verify failed: ${toError(error).message}`;
+      this.options.logger.error(text, { error });
+    }
+  }
 
   /** @throws the errors of Kafka and Redis, after some retries */
   async run(turn: Turn): Promise<void> {
@@ -177,52 +210,6 @@ export class ScheduledVerify {
       this.options.logger.info(
         `board "${board}" was built again, and is live as generation ${generation}${partial}`,
       );
-    }
-  }
-}
-
-/**
- * Verifies at set times; skips a turn while the previous one is still running. Nest starts and stops it.
- * States: stopped, then waiting or verifying.
- */
-@Injectable()
-export class VerifySchedule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  readonly #stopping = new AbortController();
-  #job: CronJob | undefined;
-
-  constructor(
-    private readonly verify: ScheduledVerify,
-    private readonly logger: Logger,
-    @Inject(SETTINGS) private readonly settings: Settings,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    const { verifySchedule, verifyTimeZone: timeZone } = this.settings;
-    if (verifySchedule === '') return;
-    const job: CronJob = CronJob.from({
-      cronTime: verifySchedule,
-      timeZone,
-      onTick: () => this.#run(job),
-      waitForCompletion: true, // the next tick and `stop` wait until a run has ended
-      unrefTimeout: true,
-    });
-    this.#job = job;
-    job.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    this.#stopping.abort();
-    await this.#job?.stop();
-  }
-
-  async #run(job: CronJob): Promise<void> {
-    const now = Date.now();
-    const untilNext = job.nextDate().toMillis() - now;
-    const sameTurnMs = Math.min(SAME_TURN_MS, untilNext / 2);
-    try {
-      await this.verify.run({ signal: this.#stopping.signal, begun: now, sameTurnMs });
-    } catch (error) {
-      this.logger.error(`the scheduled verify failed: ${toError(error).message}`, { error });
     }
   }
 }
