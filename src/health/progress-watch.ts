@@ -22,7 +22,6 @@ const MAX_INTERVAL_MS = 5_000;
 @Injectable()
 export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #topic: string;
-  readonly #stallTimeoutMs: number;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
   #lastCheck = 0;
@@ -34,11 +33,10 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     private readonly transport: KafkaBatchServer,
     private readonly shutdown: Shutdown,
     private readonly logger: Logger,
-    @Inject(SETTINGS) { stallTimeout, topicPrefix }: Settings,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {
-    this.#topic = topicNames(topicPrefix).scoreEvents;
-    this.#stallTimeoutMs = stallTimeout;
-    this.#everyMs = Math.min(stallTimeout / 4, MAX_INTERVAL_MS);
+    this.#topic = topicNames(settings.topicPrefix).scoreEvents;
+    this.#everyMs = Math.min(settings.stallTimeout / 4, MAX_INTERVAL_MS);
   }
 
   onApplicationBootstrap(): void {
@@ -88,7 +86,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   #isTooLong(ms: number, now: number): boolean {
-    return Math.min(ms, now - this.#awakeSince) >= this.#stallTimeoutMs;
+    return Math.min(ms, now - this.#awakeSince) >= this.settings.stallTimeout;
   }
 }
 

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { BoardDefinition } from '#board';
 import { BoardStore, LeaseHeldError } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import { Logger } from '../infra/logger.js';
@@ -37,7 +36,7 @@ export class BackgroundBuilder {
 
   async #try(signal: AbortSignal): Promise<void> {
     try {
-      await this.#build(await this.#waiting(), signal);
+      await this.#buildWaiting(signal);
       this.#backoff.reset();
       this.#failure = undefined;
     } catch (error) {
@@ -48,12 +47,9 @@ export class BackgroundBuilder {
     }
   }
 
-  async #waiting(): Promise<BoardDefinition[]> {
+  async #buildWaiting(signal: AbortSignal): Promise<void> {
     const { building } = await this.store.boards();
-    return [...building].flatMap((board) => this.registrar.wanted.get(board) ?? []);
-  }
-
-  async #build(definitions: readonly BoardDefinition[], signal: AbortSignal): Promise<void> {
+    const definitions = [...building].flatMap((board) => this.registrar.wanted.get(board) ?? []);
     if (definitions.length === 0) return;
     const names = definitions.map(({ board }) => `"${board}"`).join(', ');
     const onProgress = (progress: RunProgress) => this.#logProgress(names, progress);

@@ -19,13 +19,6 @@ const QUIET_ROUNDS = 5;
 
 type Ranges = ReadonlyMap<number, LogRange>;
 
-interface Reading {
-  /** Of each board, the record with the largest `since`. */
-  readonly latest: Map<string, DefinitionRecord>;
-  /** Boards with an older record after their latest one in the same partition, so that compaction would keep the older one. */
-  readonly overwritten: Set<string>;
-}
-
 /** The compacted topic of the live definitions and the identity of their ranklog. It survives a loss of Redis. */
 @Injectable()
 export class DefinitionsTopic {
@@ -93,8 +86,10 @@ export class DefinitionsTopic {
     }
   }
 
-  async #readFrom(ranges: Ranges): Promise<Reading> {
+  async #readFrom(ranges: Ranges) {
+    /** Of each board, the record with the largest `since`. */
     const latest = new Map<string, DefinitionRecord>();
+    /** Boards with an older record after their latest one in the same partition, so that compaction would keep the older one. */
     const overwritten = new Set<string>();
     const partitionOf = new Map<string, number>();
     let identity = '';
