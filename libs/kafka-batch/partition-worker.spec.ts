@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Batch } from 'kafkajs';
+import { eventually } from '../../test/support/eventually.js';
 import { LogGapError, PermanentPartitionError } from './errors.js';
 import { PartitionWorker } from './partition-worker.js';
 import type { PartitionAssignment, RecordBatch } from './types.js';
@@ -101,12 +102,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 }
 
-/** Waits for a condition, up to a time limit. */
-async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!condition() && performance.now() < end) await settled();
-  expect(condition()).toBe(true);
-}
+const until = (condition: () => boolean) => eventually(condition, 'the worker is there', 60);
 
 describe('PartitionWorker', () => {
   it('looks up the start offset, then seeks and resumes', async () => {
