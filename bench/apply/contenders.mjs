@@ -35,8 +35,9 @@ export function counter(redis, { views, ranks = false, prefix = newPrefix() }) {
 }
 
 /**
- * What an exact order needs in each view, in one script per call: a hash of states, and a ranking whose members begin with the
- * time. The arguments have what else a script would compute: for each score player, state, value, last member, new member.
+ * An exact order, in one script per call: in each view, a hash of states, and a ranking whose members
+ * begin with the time. The client computes all else: for each entry player, state, value, last member
+ * and new member.
  */
 const COMMANDS = `
 local call, ranked, ranks = redis.call, ARGV[1] == 'true', {}
@@ -64,27 +65,37 @@ end
 return ranks`;
 
 /**
- * The bare commands of ranklog's order, `ranked` with those of ranks before and after: less is not possible with sorted sets, whatever the
- * script checks, merges and publishes besides. Its keys are as long as those of ranklog.
- * @param {import('ioredis').Redis} redis @param {{ views: number, ranked: boolean }} options @returns {Contender}
+ * The commands that ranklog's order needs in sorted sets: an entry for each score, with ranks before and
+ * after, or without ranks one for each player. Its keys are as long as those of ranklog.
+ * @param {import('ioredis').Redis} redis @param {{ views: number, ranked: boolean }} options
+ * @returns {Contender}
  */
 export function commands(redis, { views, ranked }) {
   const prefix = newPrefix();
-  const keys = Array.from(
-    { length: 2 * views },
-    (_, key) => `${prefix}:3:{0}:${'-'.repeat(45)}${key}`,
-  );
+  const name = `${prefix}:3:{0}:${'-'.repeat(45)}`;
+  const keys = Array.from({ length: 2 * views }, (_, key) => `${name}${key}`);
   /** @type {Map<string, { sum: number, member: string }>} */
   const players = new Map();
   return {
     prefix,
     apply(scores) {
-      const words = scores.flatMap(({ player, delta, time }) => {
-        const last = players.get(player) ?? { sum: 0, member: '' };
-        const [sum, member] = [last.sum + delta, `${time.toString(36)}${player}`];
+      /** @type {Map<string | number, string[]>} */
+      const entries = new Map();
+      for (const { player, delta, time } of scores) {
+        const { sum: old, member: last } = players.get(player) ?? { sum: 0, member: '' };
+        const [sum, member] = [old + delta, `${time.toString(36)}${player}`];
         players.set(player, { sum, member });
-        return [player, `${String(sum).padStart(8)},${time}`, String(-sum), last.member, member];
-      });
+        const key = ranked ? entries.size : player;
+        const removed = entries.get(key)?.[3] ?? last; // the one before the call
+        entries.set(key, [
+          player,
+          `${String(sum).padStart(8)},${time}`,
+          String(-sum),
+          removed,
+          member,
+        ]);
+      }
+      const words = [...entries.values()].flat();
       return redis.eval(COMMANDS, keys.length, ...keys, String(ranked), ...words);
     },
   };

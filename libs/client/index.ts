@@ -13,4 +13,4 @@ export * from './leaders-by-view.js';
 export * from './result-subscriber.js';
 export type { SendOutcome } from './result-wait.js';
 export type { HandlerErrors } from './retrying-handler.js';
-export * from './score-producer.js';
+export { ScoreProducer, type ScoreProducerOptions } from './score-producer.js';

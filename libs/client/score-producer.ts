@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Kafka, Message, Producer } from 'kafkajs';
 import {
-  batchBytes,
   cloudEventHeaders,
   decodeText,
+  recordBytes,
   SCORE_EVENT_TYPE,
   topicNames,
   type ScoreEvent,
@@ -191,7 +191,8 @@ export function sendChunks(messages: readonly Message[]): Message[][] {
   const chunks: Message[][] = [];
   let bytes = 0;
   for (const message of messages) {
-    const size = batchBytes({ key: null, headers: {}, ...message });
+    const { key = null, value, headers = {} } = message;
+    const size = recordBytes({ key, value, headers });
     const open = chunks.at(-1);
     if (open === undefined || open.length === MAX_MESSAGES || bytes + size > MAX_BYTES) {
       chunks.push([message]);

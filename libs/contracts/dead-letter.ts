@@ -99,8 +99,13 @@ const RECORD_OVERHEAD = 36;
 const HEADER_OVERHEAD = 10;
 
 /** The largest possible size of a batch with only this record, which max.message.bytes of a topic limits. */
-export function batchBytes({ key, value, headers }: Encodable): number {
-  return BATCH_OVERHEAD + RECORD_OVERHEAD + length(key) + length(value) + headerBytes(headers);
+export function batchBytes(record: Encodable): number {
+  return BATCH_OVERHEAD + recordBytes(record);
+}
+
+/** The most that a record takes in a batch. */
+export function recordBytes({ key, value, headers }: Encodable): number {
+  return RECORD_OVERHEAD + length(key) + length(value) + headerBytes(headers);
 }
 
 function headerBytes(headers: RecordHeaders): number {

@@ -218,12 +218,14 @@ export class LeaderLookups {
     private readonly nodeId: number,
   ) {}
 
+  /** The first offset, and the end of the committed records. */
   async range(topic: string, partition: number): Promise<LogRange> {
     const name = `${topic} ${partition}`;
     const [start, end] = await Promise.all([this.#starts.get(name), this.#ends.get(name)]);
     return { start: answered(start, name), end: answered(end, name) };
   }
 
+  /** The end of all records, also those of open transactions. */
   async writtenEnd(topic: string, partition: number): Promise<number> {
     const name = `${topic} ${partition}`;
     return answered(await this.#writtenEnds.get(name), name);

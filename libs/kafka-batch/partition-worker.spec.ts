@@ -102,7 +102,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 }
 
-const until = (condition: () => boolean) => eventually(condition, 'the worker is there', 60);
+const until = (condition: () => boolean) => eventually(condition, String(condition), 60);
 
 describe('PartitionWorker', () => {
   it('looks up the start offset, then seeks and resumes', async () => {

@@ -38,6 +38,7 @@ const HELLOS = {
   Redis: { request: Buffer.from('PING\r\n'), answer: /^[-+]/ },
   Kafka: { request: Buffer.from('0000000a0012000000000052ffff', 'hex'), answer: /^.{7}R/s },
 };
+/** Two hellos of one try take at most a second; a server that is slower gets no diagnosis until a later try. */
 const HELLO_TIMEOUT_MS = 500;
 
 /**

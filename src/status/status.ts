@@ -28,7 +28,7 @@ export async function readLog(clients: Clients, settings: Pick<Settings, 'group'
 }
 
 /** Positions in a partition of the score topic: each is the offset after the last one that it includes, so 0 includes none. */
-export interface PartitionPosition {
+interface PartitionPosition {
   readonly partition: number;
   readonly logEnd: number;
   /** The offset after the last committed record. Transaction markers and open transactions after it have nothing to publish. */

@@ -3,6 +3,7 @@ import {
   Injectable,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
+  type OnModuleDestroy,
 } from '@nestjs/common';
 import { CronJob } from 'cron';
 import { definitionText, type BoardDefinition } from '#board';
@@ -41,7 +42,9 @@ const SAME_TURN_MS = 60_000;
  * Skips a turn while the previous one is still running. Nest starts and stops it. States: stopped, then waiting or verifying.
  */
 @Injectable()
-export class ScheduledVerify implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class ScheduledVerify
+  implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
+{
   readonly #stopping = new AbortController();
   #job: CronJob | undefined;
 
@@ -66,8 +69,12 @@ export class ScheduledVerify implements OnApplicationBootstrap, BeforeApplicatio
     job.start();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Aborts at once: Nest calls beforeApplicationShutdown of some providers only after that of others has ended. */
+  onModuleDestroy(): void {
     this.#stopping.abort();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
     await this.#job?.stop();
   }
 
