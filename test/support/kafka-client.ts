@@ -1,4 +1,5 @@
 import kafkajs, { ConfigResourceTypes, type Admin, type Kafka, type KafkaConfig } from 'kafkajs';
+import { eventually } from './eventually.js';
 
 /** A silent Kafka client, with a timeout for busy machines. */
 export function testKafka(config: KafkaConfig): Kafka {
@@ -20,6 +21,17 @@ export async function configure(
     validateOnly: false,
     resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }],
   });
+  const asked = { type: ConfigResourceTypes.TOPIC, name: topic };
+  await eventually(async () => {
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [asked],
+    });
+    const found = new Map(
+      resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]),
+    );
+    return Object.entries(entries).every(([name, value]) => found.get(name) === value);
+  }, `the broker has the settings of ${topic}`);
 }
 
 /**
