@@ -8,10 +8,10 @@ import { EXIT } from '../exit-codes.js';
 
 /**
  * From this heap limit on, V8 would let garbage grow to about three times the live objects before it collects it; below, to less than
- * them. At half of them, a process at full speed takes 70 MB less, for 1 to 2 µs of CPU per event (docs/performance.md#memory).
+ * them. At as much, a process at full speed takes 70 MB less, for about 1 µs of CPU per event (docs/performance.md#memory).
  */
 const LARGE_HEAP = 2 ** 31;
-const HEAP_GROWTH = '--heap-growing-percent=50';
+const HEAP_GROWTH = '--heap-growing-percent=100';
 
 export async function start({ roles }: { readonly roles: readonly Role[] }): Promise<number> {
   if (getHeapStatistics().heap_size_limit >= LARGE_HEAP) setFlagsFromString(HEAP_GROWTH);
