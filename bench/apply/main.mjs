@@ -1,6 +1,7 @@
 // @ts-check
-// `npm run bench:apply -- [--players N] [--longest] [--json]`: compares the apply script with pipelined ZINCRBY and with
-// the bare commands of its order, in turns, through the same client. `--longest` (300,000 players by default, or a quarter of them) measures its longest call in Redis.
+// `npm run bench:apply -- [--players N] [--longest] [--json]`: compares the apply script with pipelined
+// ZINCRBY and with the bare commands of its order, in turns, through the same client. `--longest`
+// (300,000 players by default, or a quarter of them) measures its longest call in Redis.
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';
