@@ -6,6 +6,7 @@ import {
   type ReconciliationStatus,
   type Shadow,
 } from '#board-store';
+import { eventually } from '../../test/support/eventually.js';
 import { loggerTo } from '../../test/support/loggers.js';
 import { CancelledError, HistoryCutError } from '../generations/errors.js';
 import type { BuildReport } from '../generations/build.js';
@@ -51,6 +52,7 @@ describe('a turn of the schedule', () => {
   let verified: (readonly string[])[];
   let built: string[];
   let words: string[];
+  let signal: AbortSignal | undefined;
   let gauges: Map<string, number>;
   let verify: (boards: readonly string[]) => readonly VerifyReport[];
   beforeEach(() => {
@@ -60,6 +62,7 @@ describe('a turn of the schedule', () => {
     verified = [];
     built = [];
     words = [];
+    signal = undefined;
     gauges = new Map();
     verify = (names) => names.map((board) => report(board));
   });
@@ -71,7 +74,7 @@ describe('a turn of the schedule', () => {
       for (const key of gauges.keys()) if (key.startsWith(name)) gauges.delete(key);
     },
   });
-  const scheduledVerify = (rebuilds: boolean) => {
+  const scheduledVerify = (rebuilds: boolean, verifySchedule = '') => {
     const stores = {
       store: {
         boards: () =>
@@ -81,8 +84,9 @@ describe('a turn of the schedule', () => {
       leases: { statuses: () => Promise.resolve(statuses as ReconciliationStatus[]) },
     } as unknown as Stores;
     const reconciler = {
-      verify: async (names: readonly string[]) => {
+      verify: async (names: readonly string[], options: { signal: AbortSignal }) => {
         verified.push(names);
+        signal = options.signal;
         return [...(await Promise.resolve(verify(names)))];
       },
       build: (definitions: readonly BoardDefinition[]) => {
@@ -102,7 +106,7 @@ describe('a turn of the schedule', () => {
     } as unknown as Metrics;
     return new ScheduledVerify(stores, reconciler, metrics, {
       logger: loggerTo((message, level) => words.push(`${level}: ${message}`)),
-      settings: { ...loadSettings({}).settings, verifyRebuild: rebuilds },
+      settings: { ...loadSettings({}).settings, verifyRebuild: rebuilds, verifySchedule },
     });
   };
   const run = (rebuilds = false, scheduled = scheduledVerify(rebuilds)) => {
@@ -287,5 +291,15 @@ describe('a turn of the schedule', () => {
       throw new Error('Kafka is gone');
     };
     await expect(run()).rejects.toThrow('Kafka is gone');
+  });
+
+  it('aborts a verify in the first step of a shutdown, as Nest may begin the next one late', async () => {
+    const scheduled = scheduledVerify(false, '* * * * * *');
+    scheduled.onApplicationBootstrap();
+    await eventually(() => signal !== undefined, 'a turn has begun', 60);
+    expect(signal?.aborted).toBe(false);
+    scheduled.onModuleDestroy();
+    expect(signal?.aborted).toBe(true);
+    await scheduled.beforeApplicationShutdown();
   });
 });
