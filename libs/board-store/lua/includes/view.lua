@@ -2,6 +2,7 @@
 --   states   player -> state during the run, false if there is none
 --   members  player -> member in the ranking, false if there is none; only of players in `moved`
 --   moved    players whose state changed, in order; their states are stored at the end of the run
+--   removed  for each of them, the member before the run, false if there was none
 --   live     rank changes are published: each event updates the ranking, else only the run's end
 
 -- include base.lua
@@ -48,10 +49,14 @@ local function store_version(view)
   board.moved[#board.moved + 1] = view
 end
 
+-- The append-only file and replicas don't get these commands, but at the end of the run those of
+-- store_ranking: half the bytes.
 local function update_ranking(view, player, state)
   local old, member = view.members[player], member_of(view.board.tie, state, player)
+  redis.set_repl(redis.REPL_NONE)
   if old and old ~= member then call('ZREM', view.ranking, old) end
   call('ZADD', view.ranking, format('%d', state[1]), member)
+  redis.set_repl(redis.REPL_ALL)
   view.members[player] = member
 end
 
@@ -65,6 +70,7 @@ local function move_player(view, entry)
   if view.members[player] == nil then
     view.members[player] = old and member_of(board.tie, old, player)
     view.moved[#view.moved + 1] = player
+    view.removed[#view.removed + 1] = view.members[player]
   end
   if not view.live then return end
   local before, better_before = positions(view, old, player)
@@ -77,16 +83,22 @@ local function move_player(view, entry)
   if board.overtook > 0 then write(passed(view, before, after)) end
 end
 
+-- Redis forwards only commands that change something. A live ranking already has its new members, so
+-- one of them is removed and added again: then both commands are forwarded as they are.
 local function store_ranking(view)
-  local removed, added = {}, {}
-  for i, player in ipairs(view.moved) do
-    local state = view.states[player]
-    local old, member = view.members[player], member_of(view.board.tie, state, player)
-    if old and old ~= member then removed[#removed + 1] = old end
-    added[2 * i - 1], added[2 * i] = format('%d', state[1]), member
+  for first, last in chunks(view.moved) do
+    local removed, added = {}, {}
+    for i = first, last do
+      local player, old = view.moved[i], view.removed[i]
+      local state, new = view.states[player], view.live and view.members[player]
+      new = new or member_of(view.board.tie, state, player)
+      if old and old ~= new then removed[#removed + 1] = old end
+      added[#added + 1], added[#added + 2] = format('%d', state[1]), new
+    end
+    if view.live then removed[#removed + 1] = added[#added] end
+    if #removed > 0 then call('ZREM', view.ranking, unpack(removed)) end
+    call('ZADD', view.ranking, unpack(added))
   end
-  call_in_chunks('ZREM', view.ranking, removed)
-  call_in_chunks('ZADD', view.ranking, added)
 end
 
 local function store_view(view)
@@ -95,5 +107,5 @@ local function store_view(view)
     states[2 * i - 1], states[2 * i] = player, state_bytes(view.states[player])
   end
   call_in_chunks('HSET', view.players, states)
-  if not view.live and not view.board.unranked then store_ranking(view) end
+  if not view.board.unranked then store_ranking(view) end
 end
