@@ -49,17 +49,6 @@ local function store_version(view)
   board.moved[#board.moved + 1] = view
 end
 
--- The append-only file and replicas don't get these commands, but at the end of the run those of
--- store_ranking: half the bytes.
-local function update_ranking(view, player, state)
-  local old, member = view.members[player], member_of(view.board.tie, state, player)
-  redis.set_repl(redis.REPL_NONE)
-  if old and old ~= member then call('ZREM', view.ranking, old) end
-  call('ZADD', view.ranking, format('%d', state[1]), member)
-  redis.set_repl(redis.REPL_ALL)
-  view.members[player] = member
-end
-
 -- Gives the player the state view.next. Writes the change if it is published.
 local function move_player(view, entry)
   local player, board, state = entry.player, view.board, view.next
@@ -81,24 +70,6 @@ local function move_player(view, entry)
   write_change(view, entry, before, after, old or state, state)
   if board.competition then write(pack('>dd', better_before + 1, better_after + 1)) end
   if board.overtook > 0 then write(passed(view, before, after)) end
-end
-
--- Redis forwards only commands that change something. A live ranking already has its new members, so
--- one of them is removed and added again: then both commands are forwarded as they are.
-local function store_ranking(view)
-  for first, last in chunks(view.moved) do
-    local removed, added = {}, {}
-    for i = first, last do
-      local player, old = view.moved[i], view.removed[i]
-      local state, new = view.states[player], view.live and view.members[player]
-      new = new or member_of(view.board.tie, state, player)
-      if old and old ~= new then removed[#removed + 1] = old end
-      added[#added + 1], added[#added + 2] = format('%d', state[1]), new
-    end
-    if view.live then removed[#removed + 1] = added[#added] end
-    if #removed > 0 then call('ZREM', view.ranking, unpack(removed)) end
-    call('ZADD', view.ranking, unpack(added))
-  end
 end
 
 local function store_view(view)
