@@ -78,11 +78,16 @@ class ArgumentTables {
   /** A list of views: the number of its board, then those of its views. */
   readonly lists: number[][] = [];
   readonly #numbered = new Map<string, NumberedBoard>();
+  /** How many values an entry has. */
+  readonly #columns: number;
 
   constructor(
     private readonly keys: KeySpace,
     private readonly run: RunOfEntries,
-  ) {}
+  ) {
+    const columns = run.entries.map((entry) => (entry.kind === 'event' ? entry.event.values.length : 0));
+    this.#columns = Math.max(0, ...columns);
+  }
 
   write(entry: ApplyEntry): void {
     bytes.double(entry.offset);
@@ -91,7 +96,7 @@ class ArgumentTables {
       bytes.double(0);
       bytes.text(entry.code);
       bytes.text(entry.detail);
-      return;
+      return bytes.zeros(this.#columns);
     }
     const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
     const { playerId, occurredAt, values, views, eventId = '' } = entry.event;
@@ -100,6 +105,7 @@ class ArgumentTables {
     bytes.text(playerId);
     bytes.text(board.live.definition.deduplicateMs === undefined ? '' : eventId);
     for (const value of values) bytes.double(value ?? 0);
+    bytes.zeros(this.#columns - values.length);
   }
 
   #addList(views: readonly ResolvedView[], board: NumberedBoard): number {

@@ -23,7 +23,6 @@
 local ARGV_BEFORE_RUN, KEYS_BEFORE_RUN = 8, 7
 local partition, from, last = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5])
 local run = read_run(ARGV_BEFORE_RUN, KEYS_BEFORE_RUN)
-local entries = run.entries
 
 local continuity = call('GET', KEYS[5])
 if continuity ~= ARGV[6] or not is_continued(continuity) then return STORE_CHANGED end
@@ -38,11 +37,10 @@ local through = math.max(applied_offset, last)
 local unmuted = through >= published
 -- While a partition is below its recovery target, boards lack published events: ranks may be wrong.
 local target = tonumber(call('HGET', KEYS[6], partition) or '0')
-local has_new_entries = #entries > 0 and entries[#entries].offset > applied_offset
-if unmuted and has_new_entries and call('HLEN', KEYS[6]) > 0 then return RECOVERING end
 local verdicts = stored_verdicts(KEYS[4], math.max(published, from), math.min(applied_offset, last))
 
 load_run(run, partition, applied_offset, math.huge, unmuted)
+if unmuted and #run.entries > 0 and call('HLEN', KEYS[6]) > 0 then return RECOVERING end
 load_reports(run.views)
 
 -- Nothing below can fail. The first write is one that Redis refuses when its memory is full.

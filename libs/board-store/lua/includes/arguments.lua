@@ -5,19 +5,23 @@
 -- ARGV  the boards, views and lists of views (JSON: see run-arguments.ts), the entries as bytes. An
 --       entry: offset (d), number of the list of its views (H), then
 --         of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column
---                      in sort direction (d each)
---         of a dead letter (its list is 0): 0 (d), code, detail
---       d and H are formats of struct; a text follows its length in bytes (I4). To read bytes costs
---       a tenth of a pattern with captures.
+--                      in sort direction (d each; 0 beyond the columns of its board)
+--         of a dead letter (its list is 0): 0 (d), code, detail, zeros
+--       All entries of a run have as many values as its board with the most columns. d and H are
+--       formats of struct; a text follows its length in bytes (I4). To read bytes costs a tenth of a
+--       pattern with captures.
 
 -- include base.lua
+
+-- An entry is a table of what its bytes hold, in that order. The first value is at VALUES + 1.
+local OFFSET, LIST, TIME, PLAYER, EVENT_ID, VALUES = 1, 2, 3, 4, 5, 5
+local CODE, DETAIL = PLAYER, EVENT_ID -- of a dead letter
 
 local function read_boards(boards, key)
   for _, board in ipairs(boards) do
     board.versions, board.facts, board.expiries = KEYS[key + 1], KEYS[key + 2], KEYS[key + 3]
     board.event_ids, board.reports = KEYS[key + 4], KEYS[key + 5]
     local columns = #board.updates
-    board.values = '>' .. string.rep('d', columns)
     board.columns_width = 8 * (columns - 1)
     board.id_from = board.columns_width + (board.tie == 0 and 0 or 7) + 1
     key = key + 5
@@ -45,33 +49,28 @@ local function read_lists(lists, boards, views)
   end
 end
 
--- Returns the entries. The values of an event are its list part, to make one table less.
-local function read_entries(lists, text)
-  local entries, at = {}, 1
-  while at <= #text do
-    local entry, offset, number, time, player, id
-    offset, number, time, player, id, at = read_bytes('>dHdI4c0I4c0', text, at)
-    if number > 0 then
-      local views = lists[number]
-      entry = {
-        offset = offset, views = views, time = time, player = player,
-        read_bytes(views.board.values, text, at)
-      }
-      at = entry[#entry]
-      if id ~= '' then entry.event_id = id .. '\n' .. player end
-    else
-      entry = { offset = offset, code = player, detail = id }
-    end
-    entries[#entries + 1] = entry
-  end
-  return entries
-end
-
--- Reads the run after argument `at` and key `key`. Returns the run, its last argument and key.
+-- Reads the run after argument `at` and key `key`, except for its entries. Returns the run, its last
+-- argument and key.
 local function read_run(at, key)
   local run = cjson.decode(ARGV[at + 1])
   key = read_views(run.views, read_boards(run.boards, key), run.boards)
   read_lists(run.lists, run.boards, run.views)
-  run.entries = read_entries(run.lists, ARGV[at + 2])
+  run.bytes = ARGV[at + 2]
   return run, at + 2, key
+end
+
+-- The entries of a run above the applied offset, up to `last`. Each is read in one step, as a step
+-- costs more than the values that it reads.
+local function read_entries(run, applied_offset, last)
+  local columns = 0
+  for _, board in ipairs(run.boards) do columns = math.max(columns, #board.updates) end
+  local layout = '>dHdI4c0I4c0' .. string.rep('d', columns)
+  local entries, bytes, at = {}, run.bytes, 1
+  while at <= #bytes do
+    local entry = { read_bytes(layout, bytes, at) }
+    at = entry[#entry] -- behind the values: where the next entry begins
+    local offset = entry[OFFSET]
+    if offset > applied_offset and offset <= last then entries[#entries + 1] = entry end
+  end
+  return entries
 end

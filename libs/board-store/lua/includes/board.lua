@@ -1,10 +1,11 @@
 -- The data of a board other than its views: clocks, counters and event ids.
 
 -- include base.lua
--- include verdict.lua
+-- include arguments.lua
 
 local function load_board(board, partition)
   board.seen, board.moved, board.counts = {}, {}, {}
+  board.first_expiry, board.has_new_views = math.huge, false -- of the views of the run
   local facts = call('HMGET', board.facts, 'floor', 'version', 'clock', 'clock:' .. partition)
   board.floor, board.version = tonumber(facts[1]) or 0, tonumber(facts[2]) or 0
   board.clock, board.partition_clock = tonumber(facts[3]), tonumber(facts[4])
@@ -23,6 +24,7 @@ end
 
 -- How many views an event would add, if the board would then exceed `maxViews`; else false.
 local function too_many_views(board, views)
+  if not board.has_new_views then return false end
   local new = 0
   for i = 1, #views do
     if not views[i].known then new = new + 1 end
@@ -31,7 +33,7 @@ local function too_many_views(board, views)
 end
 
 local function advance_clock(board, time)
-  if board.canExpire and (not board.clock or time > board.clock) then board.clock = time end
+  if not board.clock or time > board.clock then board.clock = time end
 end
 
 -- With `deduplicate`, an event id of a player counts once within a span of event time. A sorted set
@@ -43,8 +45,12 @@ local function oldest_id_time(board)
   return board.partition_clock - board.span
 end
 
-local function load_event_id(entry)
-  local board, id = entry.views.board, entry.event_id
+local function event_id_of(entry)
+  return entry[EVENT_ID] ~= '' and entry[EVENT_ID] .. '\n' .. entry[PLAYER]
+end
+
+local function load_event_id(board, entry)
+  local id = event_id_of(entry)
   if id and board.seen[id] == nil then
     board.seen[id] = tonumber(call('ZSCORE', board.event_ids, id)) or false
   end
@@ -52,17 +58,17 @@ end
 
 -- Whether an event is a duplicate; stores its id if not. Also advances the partition's clock. An
 -- event from before the span is never a duplicate, and its id is not stored.
-local function is_duplicate(entry)
-  local board, id = entry.views.board, entry.event_id
-  board.partition_clock = math.max(board.partition_clock or entry.time, entry.time)
-  if not id or entry.time <= oldest_id_time(board) then return false end
+local function is_duplicate(board, entry)
+  local id, time = event_id_of(entry), entry[TIME]
+  board.partition_clock = math.max(board.partition_clock or time, time)
+  if not id or time <= oldest_id_time(board) then return false end
   local seen = board.seen[id]
   if seen and seen > oldest_id_time(board) then
     count(board, 'duplicates')
     return true
   end
-  board.seen[id] = entry.time
-  call('ZADD', board.event_ids, format('%d', entry.time), id)
+  board.seen[id] = time
+  call('ZADD', board.event_ids, format('%d', time), id)
   return false
 end
 

@@ -4,22 +4,18 @@
 
 -- include base.lua
 
-local BYTES_OF_A_COLUMN, COLUMN_FORMAT = 17, '>ddB'
+local BYTES_OF_A_COLUMN, MAX_COLUMNS = 17, 8
+local LAYOUTS = {} -- by number of columns
+for columns = 1, MAX_COLUMNS do LAYOUTS[columns] = '>' .. string.rep('ddB', columns) end
 
 -- nil if the bytes are not a state of so many columns.
 local function read_state(bytes, columns)
   if #bytes ~= BYTES_OF_A_COLUMN * columns then return nil end
-  local state, at = { 0, 0, 0 }, 1
-  for i = 1, 3 * columns, 3 do
-    state[i], state[i + 1], state[i + 2], at = read_bytes(COLUMN_FORMAT, bytes, at)
-  end
+  local state = { read_bytes(LAYOUTS[columns], bytes) }
+  state[#state] = nil -- the position behind the bytes
   return state
 end
 
 local function state_bytes(state)
-  local bytes = pack(COLUMN_FORMAT, state[1], state[2], state[3])
-  for i = 4, #state, 3 do
-    bytes = bytes .. pack(COLUMN_FORMAT, state[i], state[i + 1], state[i + 2])
-  end
-  return bytes
+  return pack(LAYOUTS[#state / 3], unpack(state))
 end

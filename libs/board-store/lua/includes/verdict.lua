@@ -13,6 +13,7 @@
 --   DEAD_LETTER  offset (d), code, detail
 
 -- include base.lua
+-- include arguments.lua
 
 local HEAD, CHANGE, LEADERS, DEAD_LETTER = 0, 1, 2, 3
 
@@ -32,12 +33,12 @@ local function write_head(view)
 end
 
 local function write_dead_letter(entry, code, detail)
-  write(pack('>BdI4c0I4c0', DEAD_LETTER, entry.offset, #code, code, #detail, detail))
+  write(pack('>BdI4c0I4c0', DEAD_LETTER, entry[OFFSET], #code, code, #detail, detail))
 end
 
 -- What most boards need is packed in one step: a step costs more than its numbers.
 local function write_change(view, entry, before, after, old, state)
-  write(pack('>BdHdddd', CHANGE, entry.offset, view.number, before + 1, after + 1, old[1], state[1]))
+  write(pack('>BdHdddd', CHANGE, entry[OFFSET], view.number, before + 1, after + 1, old[1], state[1]))
   for i = 4, #state, 3 do write(pack('>dd', old[i], state[i])) end
 end
 

@@ -14,26 +14,27 @@ local function load_view(view, now, unmuted)
   local board = view.board
   view.known = call('HGET', board.versions, view.text)
   local before = tonumber(view.known or '0')
+  if not view.known then board.has_new_views = true end
+  if view.expires then board.first_expiry = math.min(board.first_expiry, view.expires) end
   view.version = format('%d', math.max(before + 1, board.floor + 1, now))
   view.live = unmuted and view.published and board.changes ~= 'none'
 end
 
-local function request_states(entry)
-  local player = entry.player
-  for i = 1, #entry.views do
-    local view = entry.views[i]
-    if view.states[player] == nil then
-      view.states[player] = false
-      view.to_read[#view.to_read + 1] = player
-    end
+-- To read a state twice costs less than to look for repeated players.
+local function request_states(views, player)
+  for i = 1, #views do
+    local players = views[i].to_read
+    players[#players + 1] = player
   end
 end
 
 local function load_states(view)
-  for first, last in chunks(view.to_read) do
-    local found = call('HMGET', view.players, unpack(view.to_read, first, last))
-    for i, bytes in ipairs(found) do
-      view.states[view.to_read[first + i - 1]] = bytes and read_state(bytes, #view.board.updates)
+  local players, states, columns = view.to_read, view.states, #view.board.updates
+  for first, last in chunks(players) do
+    local found = call('HMGET', view.players, unpack(players, first, last))
+    for i = 1, #found do
+      local bytes = found[i]
+      states[players[first + i - 1]] = bytes and read_state(bytes, columns)
     end
   end
 end
@@ -49,22 +50,14 @@ local function store_version(view)
   board.moved[#board.moved + 1] = view
 end
 
--- Gives the player the state view.next. Writes the change if it is published.
-local function move_player(view, entry)
-  local player, board, state = entry.player, view.board, view.next
-  local old = view.states[player]
-  if not view.cause then store_version(view) end -- the first event of the run
-  view.cause = entry.offset
-  view.states[player] = state
-  if view.members[player] == nil then
-    view.members[player] = old and member_of(board.tie, old, player)
-    view.moved[#view.moved + 1] = player
-    view.removed[#view.removed + 1] = view.members[player]
-  end
-  if not view.live then return end
-  local before, better_before = positions(view, old, player)
-  update_ranking(view, player, state)
-  local after, better_after = positions(view, state, player)
+-- Updates the ranking and writes the change.
+local function publish_move(view, entry, old, state)
+  local board, player = view.board, entry[PLAYER]
+  local old_member, member = view.members[player], member_of(board.tie, state, player)
+  local before, better_before = positions(view, old, old_member)
+  update_ranking(view.ranking, old_member, state[1], member)
+  view.members[player] = member
+  local after, better_after = positions(view, state, member)
   if board.changes == 'moved' and before == after and better_before == better_after then return end
   if not view.has_head then write_head(view) end
   write_change(view, entry, before, after, old or state, state)
@@ -72,11 +65,26 @@ local function move_player(view, entry)
   if board.overtook > 0 then write(passed(view, before, after)) end
 end
 
-local function store_view(view)
-  local states = {}
-  for i, player in ipairs(view.moved) do
-    states[2 * i - 1], states[2 * i] = player, state_bytes(view.states[player])
+-- Gives the player of an entry a new state.
+local function move_player(view, entry, state)
+  local player, states, members = entry[PLAYER], view.states, view.members
+  local old = states[player]
+  if not view.cause then store_version(view) end -- the first event of the run
+  view.cause = entry[OFFSET]
+  states[player] = state
+  if members[player] == nil then
+    local moved, member = #view.moved + 1, old and member_of(view.board.tie, old, player)
+    view.moved[moved], view.removed[moved], members[player] = player, member, member
   end
-  call_in_chunks('HSET', view.players, states)
+  if view.live then publish_move(view, entry, old, state) end
+end
+
+local function store_view(view)
+  local moved, states, words = view.moved, view.states, {}
+  for i = 1, #moved do
+    local player = moved[i]
+    words[2 * i - 1], words[2 * i] = player, state_bytes(states[player])
+  end
+  call_in_chunks('HSET', view.players, words)
   if not view.board.unranked then store_ranking(view) end
 end
