@@ -85,7 +85,9 @@ class ArgumentTables {
     private readonly keys: KeySpace,
     private readonly run: RunOfEntries,
   ) {
-    const columns = run.entries.map((entry) => (entry.kind === 'event' ? entry.event.values.length : 0));
+    const columns = run.entries.map((entry) =>
+      entry.kind === 'event' ? entry.event.values.length : 0,
+    );
     this.#columns = Math.max(0, ...columns);
   }
 
@@ -96,7 +98,8 @@ class ArgumentTables {
       bytes.double(0);
       bytes.text(entry.code);
       bytes.text(entry.detail);
-      return bytes.zeros(this.#columns);
+      bytes.zeros(this.#columns);
+      return;
     }
     const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
     const { playerId, occurredAt, values, views, eventId = '' } = entry.event;

@@ -13,7 +13,7 @@ const RECORDS_PER_TURN = 250;
  * How many bytes one round of fetches asks for: of all partitions together, and at least of each. This bounds memory. It also keeps
  * the lives of decoded records short: if they waited long, their garbage collection would cost more than all other work.
  */
-const BYTES_PER_ROUND = 524_288;
+const BYTES_PER_ROUND = 262_144;
 const LEAST_BYTES_PER_PARTITION = 65_536;
 
 /**

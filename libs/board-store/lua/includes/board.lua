@@ -24,7 +24,6 @@ end
 
 -- How many views an event would add, if the board would then exceed `maxViews`; else false.
 local function too_many_views(board, views)
-  if not board.has_new_views then return false end
   local new = 0
   for i = 1, #views do
     if not views[i].known then new = new + 1 end

@@ -43,7 +43,7 @@ local function apply_entry(views, entry)
     views = unexpired_views(board, views, entry)
     if not views then return end
   end
-  local new = too_many_views(board, views)
+  local new = board.has_new_views and too_many_views(board, views)
   if new then
     count(board, 'tooManyViews')
     local detail = format(FULL, board.name, board.maxViews, new)
@@ -60,24 +60,22 @@ end
 
 -- Reads the entries above the applied offset, up to `last`, and loads what apply_run needs.
 local function load_run(run, partition, applied_offset, last, unmuted)
-  local entries, now = read_entries(run, applied_offset, last), now_in_us()
+  local now = now_in_us()
   for _, board in ipairs(run.boards) do load_board(board, partition) end
   for _, view in ipairs(run.views) do load_view(view, now, unmuted) end
-  for i = 1, #entries do
-    local entry = entries[i]
+  run.entries = read_entries(run, applied_offset, last)
+  for _, entry in ipairs(run.entries) do
     local views = run.lists[entry[LIST]]
     if views then
       request_states(views, entry[PLAYER])
       if views.board.span then load_event_id(views.board, entry) end
     end
   end
-  run.entries = entries
   for _, view in ipairs(run.views) do load_states(view) end
 end
 
 local function apply_run(run, partition)
-  local entries, lists = run.entries, run.lists
-  for i = 1, #entries do apply_entry(lists[entries[i][LIST]], entries[i]) end
+  for _, entry in ipairs(run.entries) do apply_entry(run.lists[entry[LIST]], entry) end
   for _, board in ipairs(run.boards) do
     for _, view in ipairs(board.moved) do store_view(view) end
     store_board(board, partition)

@@ -4,18 +4,14 @@
 
 -- include base.lua
 
-local BYTES_OF_A_COLUMN, MAX_COLUMNS = 17, 8
-local LAYOUTS = {} -- by number of columns
-for columns = 1, MAX_COLUMNS do LAYOUTS[columns] = '>' .. string.rep('ddB', columns) end
+local BYTES_OF_A_COLUMN, MAX_COLUMNS = 17, 8 -- the most that boards.schema.json allows
+local STATE_LAYOUTS = {} -- by number of columns
+for columns = 1, MAX_COLUMNS do STATE_LAYOUTS[columns] = '>' .. string.rep('ddB', columns) end
 
 -- nil if the bytes are not a state of so many columns.
 local function read_state(bytes, columns)
   if #bytes ~= BYTES_OF_A_COLUMN * columns then return nil end
-  local state = { read_bytes(LAYOUTS[columns], bytes) }
+  local state = { read_bytes(STATE_LAYOUTS[columns], bytes) }
   state[#state] = nil -- the position behind the bytes
   return state
-end
-
-local function state_bytes(state)
-  return pack(LAYOUTS[#state / 3], unpack(state))
 end

@@ -32,8 +32,7 @@ local function load_states(view)
   local players, states, columns = view.to_read, view.states, #view.board.updates
   for first, last in chunks(players) do
     local found = call('HMGET', view.players, unpack(players, first, last))
-    for i = 1, #found do
-      local bytes = found[i]
+    for i, bytes in ipairs(found) do
       states[players[first + i - 1]] = bytes and read_state(bytes, columns)
     end
   end
@@ -80,10 +79,9 @@ local function move_player(view, entry, state)
 end
 
 local function store_view(view)
-  local moved, states, words = view.moved, view.states, {}
-  for i = 1, #moved do
-    local player = moved[i]
-    words[2 * i - 1], words[2 * i] = player, state_bytes(states[player])
+  local states, layout, words = view.states, STATE_LAYOUTS[#view.board.updates], {}
+  for i, player in ipairs(view.moved) do
+    words[2 * i - 1], words[2 * i] = player, pack(layout, unpack(states[player]))
   end
   call_in_chunks('HSET', view.players, words)
   if not view.board.unranked then store_ranking(view) end
