@@ -21,7 +21,7 @@ export class ByteWriter {
     this.#at = this.#bytes.writeDoubleBE(value, this.#at);
   }
 
-  /** As many doubles of 0. */
+  /** Writes so many doubles of 0. */
   zeros(count: number): void {
     for (let i = 0; i < count; i++) this.double(0);
   }

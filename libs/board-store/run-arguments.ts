@@ -54,10 +54,10 @@ export function runArguments(
   const tables = new ArgumentTables(keys, run);
   bytes.clear();
   for (const entry of run.entries) tables.write(entry);
-  const { boards, views, lists } = tables;
+  const { boards, views, lists, columns } = tables;
   return {
     keys: [...tables.boardKeys, ...tables.viewKeys],
-    arguments: [JSON.stringify({ boards, views, lists }), bytes.copy()],
+    arguments: [JSON.stringify({ boards, views, lists, columns }), bytes.copy()],
   };
 }
 
@@ -78,8 +78,8 @@ class ArgumentTables {
   /** A list of views: the number of its board, then those of its views. */
   readonly lists: number[][] = [];
   readonly #numbered = new Map<string, NumberedBoard>();
-  /** How many values an entry has. */
-  readonly #columns: number;
+  /** How many values each entry has: those of the event with the most. */
+  readonly columns: number;
 
   constructor(
     private readonly keys: KeySpace,
@@ -88,7 +88,7 @@ class ArgumentTables {
     const columns = run.entries.map((entry) =>
       entry.kind === 'event' ? entry.event.values.length : 0,
     );
-    this.#columns = Math.max(0, ...columns);
+    this.columns = Math.max(0, ...columns);
   }
 
   write(entry: ApplyEntry): void {
@@ -98,7 +98,7 @@ class ArgumentTables {
       bytes.double(0);
       bytes.text(entry.code);
       bytes.text(entry.detail);
-      bytes.zeros(this.#columns);
+      bytes.zeros(this.columns);
       return;
     }
     const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
@@ -108,7 +108,7 @@ class ArgumentTables {
     bytes.text(playerId);
     bytes.text(board.live.definition.deduplicateMs === undefined ? '' : eventId);
     for (const value of values) bytes.double(value ?? 0);
-    bytes.zeros(this.#columns - values.length);
+    bytes.zeros(this.columns - values.length);
   }
 
   #addList(views: readonly ResolvedView[], board: NumberedBoard): number {

@@ -70,6 +70,12 @@ describe('the scripts', () => {
     expect([...new Set(included.map(([, name]) => name))].sort()).toEqual(files('includes/'));
   });
 
+  it('read states of as many columns as a board can have', () => {
+    const [, most] = /^local MAX_COLUMNS = (\d+)/m.exec(source('includes/state.lua')) ?? [];
+    const columns = /"columns": \{[^{]*?"maxItems": (\d+)/.exec(source('../../../schemas/boards.schema.json')); // prettier-ignore
+    expect(most).toBe(columns?.[1]);
+  });
+
   it('have at most 100 lines a file', () => {
     expect(all.filter((path) => source(path).split('\n').length > 101)).toEqual([]);
   });

@@ -35,11 +35,11 @@ local published = math.max(tonumber(ARGV[3]), tonumber(call('HGET', KEYS[3], par
 local through = math.max(applied_offset, last)
 -- A call never straddles the published position: it is muted as a whole, or not at all.
 local unmuted = through >= published
--- While a partition is below its recovery target, boards lack published events: ranks may be wrong.
 local target = tonumber(call('HGET', KEYS[6], partition) or '0')
 local verdicts = stored_verdicts(KEYS[4], math.max(published, from), math.min(applied_offset, last))
 
-load_run(run, partition, applied_offset, math.huge, unmuted)
+load_run(run, partition, applied_offset, last, unmuted)
+-- While a partition is below its recovery target, boards lack published events: ranks may be wrong.
 if unmuted and #run.entries > 0 and call('HLEN', KEYS[6]) > 0 then return RECOVERING end
 load_reports(run.views)
 

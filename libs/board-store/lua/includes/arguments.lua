@@ -2,14 +2,13 @@
 --
 -- KEYS  for each board: views, facts, expiries, event ids of the partition, leaders; then for each
 --       view: ranking, players
--- ARGV  the boards, views and lists of views (JSON: see run-arguments.ts), the entries as bytes. An
---       entry: offset (d), number of the list of its views (H), then
+-- ARGV  boards, views, lists of views, number of values of an entry (JSON: see run-arguments.ts), the
+--       entries as bytes. An entry: offset (d), number of the list of its views (H), then
 --         of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column
---                      in sort direction (d each; 0 beyond the columns of its board)
+--                      in sort direction (d each), zeros if its board has fewer columns
 --         of a dead letter (its list is 0): 0 (d), code, detail, zeros
---       All entries of a run have as many values as its board with the most columns. d and H are
---       formats of struct; a text follows its length in bytes (I4). To read bytes costs a tenth of a
---       pattern with captures.
+--       d and H are formats of struct; a text follows its length in bytes (I4). To read bytes costs
+--       a tenth of a pattern with captures.
 
 -- include base.lua
 
@@ -34,7 +33,7 @@ local function read_views(views, key, boards)
     view.board, view.number = boards[view.board], number
     view.ranking, view.players = KEYS[key + 1], KEYS[key + 2]
     view.states, view.to_read, view.members = {}, {}, {} -- see view.lua
-    view.moved, view.removed = {}, {}
+    view.moved, view.old_members = {}, {}
     key = key + 2
   end
   return key
@@ -59,12 +58,10 @@ local function read_run(at, key)
   return run, at + 2, key
 end
 
--- The entries of a run above the applied offset, up to `last`. Each is read in one step, as a step
--- costs more than the values that it reads.
+-- The entries of a run above the applied offset, up to `last`. One struct.unpack reads an entry, as
+-- a call costs more than the values that it reads.
 local function read_entries(run, applied_offset, last)
-  local columns = 0
-  for _, board in ipairs(run.boards) do columns = math.max(columns, #board.updates) end
-  local layout = '>dHdI4c0I4c0' .. string.rep('d', columns)
+  local layout = '>dHdI4c0I4c0' .. string.rep('d', run.columns)
   local entries, bytes, at = {}, run.bytes, 1
   while at <= #bytes do
     local entry = { read_bytes(layout, bytes, at) }

@@ -27,8 +27,8 @@ local function positions(view, state, member)
   return position, probe_better_columns(view.ranking, state[1], columns)
 end
 
--- The append-only file and replicas don't get these commands, but at the end of the run those of
--- store_ranking: half the bytes.
+-- Not forwarded to the append-only file and replicas: store_ranking forwards the result at the end of
+-- the run, which is half the bytes.
 local function update_ranking(ranking, old_member, score, member)
   forward_to(NOBODY)
   if old_member and old_member ~= member then call('ZREM', ranking, old_member) end
@@ -36,14 +36,14 @@ local function update_ranking(ranking, old_member, score, member)
   forward_to(ALL)
 end
 
--- Redis forwards only commands that change something. A live ranking already has its new members, so
--- one of them is removed and added again: then both commands are forwarded as they are.
+-- Redis forwards a command, with all its arguments, only if it changes something. A live ranking has
+-- its new members already, so one of them is also removed and added again.
 local function store_ranking(view)
   local players, states, live, tie = view.moved, view.states, view.live, view.board.tie
   for first, last in chunks(players) do
     local removed, added = {}, {}
     for i = first, last do
-      local player, old = players[i], view.removed[i]
+      local player, old = players[i], view.old_members[i]
       local state, n = states[player], #added
       local new = live and view.members[player] or member_of(tie, state, player)
       if old and old ~= new then removed[#removed + 1] = old end

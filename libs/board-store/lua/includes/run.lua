@@ -4,7 +4,8 @@
 -- include board.lua
 -- include view.lua
 
--- Sets view.next, the player's next state, nil if it stays the same. Returns if a sum overflows.
+-- Sets view.next of each view, the player's new state, nil if it stays the same. Returns true if a
+-- sum overflows.
 local function find_next_states(updates, views, entry)
   local player = entry[PLAYER]
   for i = 1, #views do

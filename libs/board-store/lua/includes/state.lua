@@ -4,7 +4,8 @@
 
 -- include base.lua
 
-local BYTES_OF_A_COLUMN, MAX_COLUMNS = 17, 8 -- the most that boards.schema.json allows
+local BYTES_OF_A_COLUMN = 17
+local MAX_COLUMNS = 8 -- as boards.schema.json: a spec compares the two
 local STATE_LAYOUTS = {} -- by number of columns
 for columns = 1, MAX_COLUMNS do STATE_LAYOUTS[columns] = '>' .. string.rep('ddB', columns) end
 

@@ -36,7 +36,7 @@ local function write_dead_letter(entry, code, detail)
   write(pack('>BdI4c0I4c0', DEAD_LETTER, entry[OFFSET], #code, code, #detail, detail))
 end
 
--- What most boards need is packed in one step: a step costs more than its numbers.
+-- One struct.pack writes all that a board of one column needs: a call costs more than its numbers.
 local function write_change(view, entry, before, after, old, state)
   write(pack('>BdHdddd', CHANGE, entry[OFFSET], view.number, before + 1, after + 1, old[1], state[1]))
   for i = 4, #state, 3 do write(pack('>dd', old[i], state[i])) end

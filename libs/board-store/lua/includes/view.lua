@@ -1,9 +1,14 @@
 -- The effect of a run or stretch on one view, in these fields:
---   states   player -> state during the run, false if there is none
---   members  player -> member in the ranking, false if there is none; only of players in `moved`
---   moved    players whose state changed, in order; their states are stored at the end of the run
---   removed  for each of them, the member before the run, false if there was none
---   live     rank changes are published: each event updates the ranking, else only the run's end
+--   known        the stored version, false if the board lacks the view
+--   version      the version that the view gets if the run changes it
+--   live         rank changes are published: each event updates the ranking, else only the run's end
+--   to_read      players whose states are loaded; some may be repeated
+--   states       player -> state during the run, false if there is none
+--   next         the state that the current event makes, nil if it stays the same
+--   cause        offset of the last event that changed the view
+--   moved        players whose state changed, in order; their states are stored at the end of the run
+--   old_members  for each of them, the member before the run, false if there was none
+--   members      player -> member in the ranking, false if there is none; only of players in `moved`
 
 -- include base.lua
 -- include merge.lua
@@ -73,7 +78,7 @@ local function move_player(view, entry, state)
   states[player] = state
   if members[player] == nil then
     local moved, member = #view.moved + 1, old and member_of(view.board.tie, old, player)
-    view.moved[moved], view.removed[moved], members[player] = player, member, member
+    view.moved[moved], view.old_members[moved], members[player] = player, member, member
   end
   if view.live then publish_move(view, entry, old, state) end
 end
