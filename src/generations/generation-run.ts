@@ -167,8 +167,8 @@ export class GenerationRun<T> {
   async #catchUpAll(attempt: Attempt, shadows: readonly OpenShadow[]): Promise<T[]> {
     const { kafka, admin, topic, logger } = this.parts;
     const { eventsPerSecond = this.parts.eventsPerSecond, onProgress } = this.options;
-    const failed = new AbortController();
-    const signal = AbortSignal.any([attempt.signal, failed.signal]);
+    const ended = new AbortController();
+    const signal = AbortSignal.any([attempt.signal, ended.signal]);
     const throttle = new Throttle(eventsPerSecond);
     const feed = new LogFeed({
       open: (where) => LogReader.open({ kafka, topic, signal, logger, ...where }),
@@ -179,10 +179,12 @@ export class GenerationRun<T> {
     const progress = new ProgressReporter(attempt.leases, onProgress);
     const pass = { feed, throttle, signal, progress };
     const results = shadows.map((opened) => this.#finish(attempt, opened, pass));
-    const fail = (error: unknown) => failed.abort(error);
-    await Promise.all([...results, feed.run()].map((part) => part.catch(fail)));
-    // Throws the first failure, which ended all other work. If only the feed failed, all shadows were done before.
-    return Promise.all(results).catch(() => Promise.reject(failed.signal.reason as Error));
+    const fail = (error: unknown) => ended.abort(error);
+    for (const part of [...results, feed.run()]) part.catch(fail);
+    await Promise.allSettled(results);
+    ended.abort(); // the feed may still wait for new records, which no shadow needs
+    // Throws the first failure, which ended all other work. A later failure of the feed is ignored: all shadows are done.
+    return Promise.all(results).catch(() => Promise.reject(ended.signal.reason as Error));
   }
 
   async #finish(attempt: Attempt, { shadow, appliedOffsets }: OpenShadow, pass: Pass): Promise<T> {
