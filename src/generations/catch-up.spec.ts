@@ -14,7 +14,7 @@ if (definition === undefined) throw new Error('the file defines no board');
 const shadow: Shadow = { board: 'arena', generation: 'g', definition, purpose: 'build' };
 
 /** More than six full calls. */
-const EVENTS = 3_300;
+const EVENTS = 6_600;
 
 function entry(offset: number): EventEntry {
   const views = [{ view: 'all', expiresAt: null, published: true }];
