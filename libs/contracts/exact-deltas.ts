@@ -3,8 +3,11 @@ import { LosslessNumber, parse as parseLossless } from 'lossless-json';
 import type { ScoreEvent } from './score-event.js';
 import { hasSafeDigits, MAX_NUMBER_DIGITS } from './values.js';
 
-/** Matches if a JSON text can have a number whose text JSON.parse loses: with an exponent, too many digits, or below 1e-6. */
-const INEXACT_NUMBER = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE]|0\.0{6})/;
+/**
+ * Matches if a field may have a number that JSON.parse does not keep exactly: with an exponent, too many digits, or below 1e-6.
+ * Ignores numbers in arrays, which are never deltas.
+ */
+const INEXACT_NUMBER = /:[\s-]*\d(?:[\d.]{15}|[\d.]*[eE]|\.0{6})/;
 
 /** The name under which `delta` is kept, as if it were one of `deltas`. */
 const DELTA = '';
