@@ -4,9 +4,9 @@ import { isPlainObject } from './checks.js';
 import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { exactDeltas } from './exact-deltas.js';
-import type { RawRecord } from './record.js';
+import type { RawRecord, RecordHeaders } from './record.js';
 import { decodeRetry, type RetriedRecord } from './retry.js';
-import { SCORE_EVENT_FIELDS, scoreEventProblem, type ScoreEvent } from './score-event.js';
+import { scoreEventProblem, type Field, type ScoreEvent } from './score-event.js';
 import { quote, show } from './values.js';
 
 /** A score event with numbers as decimal texts and the time in ms since 1970. */
@@ -21,20 +21,34 @@ export type ScoreEventDecoding =
 
 /** Reads a record of the score topic. Never throws, for any bytes. Cost: linear in the value. */
 export function decodeScoreEvent({ value, headers }: RawRecord): ScoreEventDecoding {
+  return hasAny(headers) ? decodeWithHeaders(value, headers) : decodeValue(value);
+}
+
+/** Most records have no headers; each look-up takes time. */
+function hasAny(headers: RecordHeaders): boolean {
+  for (const _ in headers) return true;
+  return false;
+}
+
+function decodeWithHeaders(value: Buffer | null, headers: RecordHeaders): ScoreEventDecoding {
   const problem = cloudEventProblem(headers);
   if (problem !== undefined) return { ok: false, ...problem };
-  if (value === null || value.length === 0)
-    return reject('EMPTY_VALUE', value === null ? 'the value is null' : 'the value is empty');
-  if (!isUtf8(value)) return reject('NOT_UTF8', 'the value is not valid UTF-8');
   const retry = decodeRetry(headers);
   const defaults = { eventId: cloudEventId(headers), occurredAt: retry?.occurredAt };
-  const decoded = decodeText(value.toString('utf8'), defaults);
+  const decoded = decodeValue(value, defaults);
   if (retry === undefined || !decoded.ok) return decoded;
   return { ok: true, event: { ...decoded.event, retryOf: retry.retryOf } };
 }
 
+function decodeValue(value: Buffer | null, defaults?: Defaults): ScoreEventDecoding {
+  if (value === null || value.length === 0)
+    return reject('EMPTY_VALUE', value === null ? 'the value is null' : 'the value is empty');
+  if (!isUtf8(value)) return reject('NOT_UTF8', 'the value is not valid UTF-8');
+  return decodeText(value.toString('utf8'), defaults);
+}
+
 /** Fields for an event that lacks them. */
-type Defaults = { readonly [F in keyof ScoreEvent]?: ScoreEvent[F] | undefined };
+type Defaults = { readonly [F in Field]?: ScoreEvent[F] | undefined };
 
 /** Reads the JSON text of a score event: the value of a record, or a line of a file. */
 export function decodeText(text: string, defaults: Defaults = {}): ScoreEventDecoding {
@@ -48,12 +62,23 @@ export function decodeText(text: string, defaults: Defaults = {}): ScoreEventDec
     return reject('NOT_AN_OBJECT', `the value is ${show(value)}, not an object`);
   if (nestsTooDeeply(value, MAX_LEVELS))
     return reject('NESTED_TOO_DEEPLY', `the value has more than ${MAX_LEVELS} levels of nesting`);
-  // Many serialisers write null for an absent optional field.
-  for (const field of SCORE_EVENT_FIELDS) if (value[field] === null) value[field] = undefined;
-  for (const name in defaults) value[name] ??= defaults[name as keyof ScoreEvent];
-  const problem = scoreEventProblem(value);
+  const event = fieldsOf(value, defaults);
+  const problem = scoreEventProblem(event);
   if (problem !== undefined) return { ok: false, ...problem };
-  return decodeFields(value as unknown as ScoreEvent, text);
+  return decodeFields(event as ScoreEvent, text);
+}
+
+/** The fields of an event. Null counts as absent: many serialisers write it for a missing field. A loop would be slower. */
+function fieldsOf(value: Partial<Record<Field, unknown>>, defaults: Defaults) {
+  return {
+    board: value.board ?? defaults.board,
+    playerId: value.playerId ?? defaults.playerId,
+    delta: value.delta ?? defaults.delta,
+    deltas: value.deltas ?? defaults.deltas,
+    occurredAt: value.occurredAt ?? defaults.occurredAt,
+    eventId: value.eventId ?? defaults.eventId,
+    attributes: value.attributes ?? defaults.attributes,
+  } satisfies Record<Field, unknown>;
 }
 
 /** Levels of objects and arrays, including the event itself. */

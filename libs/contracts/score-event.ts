@@ -31,7 +31,7 @@ export interface ScoreEvent {
   /** The dimensions of a board use these. If an attribute has several values, the event changes the views of each. */
   attributes?: Readonly<Record<string, AttributeValue>>;
 }
-type Field = keyof ScoreEvent;
+export type Field = keyof ScoreEvent;
 
 /** The check of each field, in the order in which they are checked, and the code of an event that fails it. */
 const CHECKS: Readonly<Record<Field, Check & { readonly code: DeadLetterCode }>> = {
@@ -45,12 +45,11 @@ const CHECKS: Readonly<Record<Field, Check & { readonly code: DeadLetterCode }>>
 };
 objectOf<ScoreEvent>('ScoreEvent', CHECKS); // for its schema
 
-export const SCORE_EVENT_FIELDS = Object.keys(CHECKS) as Field[];
+const FIELD_CHECKS = Object.entries(CHECKS) as [Field, (typeof CHECKS)[Field]][];
 
 /** The first invalid field of a value; undefined for a ScoreEvent. */
 export function scoreEventProblem(value: Record<string, unknown>): Rejection | undefined {
-  for (const field of SCORE_EVENT_FIELDS) {
-    const { problem, code } = CHECKS[field];
+  for (const [field, { problem, code }] of FIELD_CHECKS) {
     const reason = problem(value[field]);
     if (reason !== undefined)
       return { code, detail: `${found(field, value[field])}; ${field}${reason}` };
