@@ -32,13 +32,16 @@ function between(min: number, max: number, allowed: string): Format<number> {
   return integerWhere(allowed, (value) => value >= min && value <= max);
 }
 
-export function oneOf<const T extends string>(...values: T[]): Format<T> {
+function oneOf<const T extends string>(...values: T[]): Format<T> {
   return {
     allowed: `one of ${JSON.stringify(values)}`,
     parse: (given) => values.find((value) => value === given),
   };
 }
 
+export const logLevel = oneOf('debug', 'info', 'warn', 'error', 'silent');
+export const logFormat = oneOf('auto', 'pretty', 'json');
+export const saslMechanism = oneOf('', 'plain', 'scram-sha-256', 'scram-sha-512');
 export const anyText = textWhere('a text', () => true);
 export const text = textWhere('a text that is not empty', (value) => value.trim() !== '');
 export const kafkaName = textWhere('up to 200 letters, digits, . _ or -', (value) =>

@@ -19,7 +19,7 @@ function setting<T>(
   return { format: accepted, default: initial, doc, isSecret };
 }
 
-const { anyText, text, kafkaName, count, rate, replicas, flag, oneOf } = format;
+const { anyText, text, kafkaName, count, rate, replicas, flag, saslMechanism } = format;
 const { duration, durationOrZero, origins, file } = format;
 
 export const SETTINGS_SCHEMA = {
@@ -34,11 +34,7 @@ export const SETTINGS_SCHEMA = {
   startTimeout: setting(duration, '30s', 'How long to wait for Kafka and Redis at the start.'),
   sessionTimeout: setting(duration, '10s', 'How long Kafka waits for a silent instance.'),
   shutdownTimeout: setting(duration, '10s', 'How long a shutdown may take.'),
-  stallTimeout: setting(
-    duration,
-    '2m',
-    'How long work may make no progress; then the process exits.',
-  ),
+  stallTimeout: setting(duration, '2m', 'How long work may stall; then the process exits.'),
   rollbackGrace: setting(duration, '24h', 'How long the previous generation is kept; at most 1d.'),
   backgroundRate: setting(rate, 0, 'Most events/s of background builds and verifies; 0: no limit.'),
   httpHost: setting(text, '127.0.0.1', 'The address of the HTTP server; 0.0.0.0 for all.'),
@@ -53,26 +49,14 @@ export const SETTINGS_SCHEMA = {
   verifySchedule: setting(format.cron, '', 'When all boards are verified (cron); empty for never.'),
   verifyTimeZone: setting(format.timeZone, 'UTC', 'The time zone of RANKLOG_VERIFY_SCHEDULE.'),
   verifyRebuild: setting(flag, false, 'Rebuild boards that a scheduled verify finds different.'),
-  logLevel: setting(
-    oneOf('debug', 'info', 'warn', 'error', 'silent'),
-    'info',
-    'The lowest level that is logged.',
-  ),
-  logFormat: setting(
-    oneOf('auto', 'pretty', 'json'),
-    'auto',
-    'The format of log lines; auto is pretty on a terminal, json elsewhere.',
-  ),
+  logLevel: setting(format.logLevel, 'info', 'The lowest level that is logged.'),
+  logFormat: setting(format.logFormat, 'auto', 'auto is pretty on a terminal, json elsewhere.'),
   kafkaBrokers: setting(format.brokers, '127.0.0.1:9092', 'Addresses of Kafka brokers.'),
   kafkaSsl: setting(flag, false, 'Whether to connect to Kafka over TLS.'),
   kafkaSslCa: setting(file, '', 'CA certificates for Kafka (file); empty for public CAs.'),
   kafkaSslCert: setting(file, '', 'The client certificate for Kafka (file).'),
   kafkaSslKey: setting(file, '', 'The private key of KAFKA_SSL_CERT (file).'),
-  kafkaSaslMechanism: setting(
-    oneOf('', 'plain', 'scram-sha-256', 'scram-sha-512'),
-    '',
-    'How to log in to Kafka; empty for no login.',
-  ),
+  kafkaSaslMechanism: setting(saslMechanism, '', 'How to log in to Kafka; empty for no login.'),
   kafkaSaslUsername: setting(anyText, '', 'The user name for Kafka.'),
   kafkaSaslPassword: setting(anyText, '', 'The password for Kafka.', true),
   redisUrl: setting(
