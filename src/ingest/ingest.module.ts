@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
-import { BoardStore, ContinuityStore } from '#board-store';
+import { BoardStore } from '#board-store';
 import { ProgressWatch } from '../health/progress-watch.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { Logger } from '../infra/logger.js';
 import { Maintenance } from '../maintenance/maintenance.js';
 import { BoardRegistrar } from '../registry/board-registrar.js';
-import { DefinitionsTopic } from '../registry/definitions-topic.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { DeadLetterReport } from './dead-letter-report.js';
@@ -33,20 +32,7 @@ import { TransportModule } from './transport.module.js';
           if (roles.includes('reconciliation')) await registrar.register();
         }),
     },
-    {
-      provide: Resync,
-      inject: [ContinuityStore, ResultLog, DefinitionsTopic, Logger],
-      useFactory: (
-        continuity: ContinuityStore,
-        resultLog: ResultLog,
-        definitions: DefinitionsTopic,
-        logger: Logger,
-      ) => {
-        const finalPositions = () => resultLog.finalPositions();
-        const definitionRecords = () => definitions.readAll();
-        return new Resync(continuity, { finalPositions, definitionRecords }, logger);
-      },
-    },
+    Resync,
     {
       provide: Maintenance,
       inject: [LiveBoards, Logger],

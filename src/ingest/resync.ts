@@ -1,21 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LEASE_MS, type ContinuityStore } from '#board-store';
+import { Inject, Injectable } from '@nestjs/common';
+import { ContinuityStore, LEASE_MS } from '#board-store';
 import type { Comparison, Continuity, RecoveryTarget } from '#board-store';
-import type { DefinitionRecord } from '#contracts';
-import type { Logger } from '../infra/logger.js';
+import { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
+import { DefinitionsTopic } from '../registry/definitions-topic.js';
 import { recoveryTargetsText } from './partition-waits.js';
+import { ResultLog } from './result-log.js';
 
 /** How often to look whether another process has ended its resync. */
 const RETRY_MS = 100;
-
-/** State of the boards that is stored in Kafka. */
-export interface KeptInKafka {
-  /** Fences the publishers of all partitions and returns the published positions. */
-  finalPositions(): Promise<ReadonlyMap<number, number>>;
-  /** By board. */
-  definitionRecords(): Promise<ReadonlyMap<string, DefinitionRecord>>;
-}
 
 /** A shard has lost writes, or was resynced since the caller read its token. A new start of the partition helps. */
 export class StoreChangedError extends Error {
@@ -37,18 +31,20 @@ export class StoreChangedError extends Error {
  * target, or in the outbox that Redis still has, or are never published. No rank is computed without the events whose
  * results subscribers have, nor by an outdated definition: a shard that lacks a promotion is emptied.
  */
+@Injectable()
 export class Resync {
   /** Shards with a sign of a loss, and the token at that time. A later token means that the shard was resynced since. */
   readonly #suspected = new Map<number, string>();
   /** Recovering shards whose recovery is not logged yet. */
   readonly #recovering = new Set<number>();
   #turn: Promise<unknown> = Promise.resolve();
+  protected readonly leaseMs: number = LEASE_MS;
 
   constructor(
     private readonly store: ContinuityStore,
-    private readonly kafka: KeptInKafka,
+    @Inject(ResultLog) private readonly resultLog: Pick<ResultLog, 'finalPositions'>,
+    @Inject(DefinitionsTopic) private readonly definitions: Pick<DefinitionsTopic, 'readAll'>,
     private readonly log: Logger,
-    private readonly leaseMs = LEASE_MS,
   ) {}
 
   /** Remembers a sign of a loss; ignores other errors. */
@@ -123,8 +119,8 @@ export class Resync {
   }
 
   async #setTargets(shard: number, begun: Comparison): Promise<string | undefined> {
-    const positions = await this.kafka.finalPositions();
-    const current = await this.kafka.definitionRecords();
+    const positions = await this.resultLog.finalPositions();
+    const current = await this.definitions.readAll();
     const recovered = await this.store.endResync(shard, begun, positions, current);
     if (recovered === undefined) {
       this.log.warn(

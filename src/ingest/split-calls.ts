@@ -95,11 +95,7 @@ export class CallWork {
   ) {}
 
   get isFull(): boolean {
-    return this.#isFull || this.entriesLeft <= 0;
-  }
-
-  get entriesLeft(): number {
-    return this.limits.entries - this.#entries;
+    return this.#isFull || this.#entries >= this.limits.entries;
   }
 
   /** Adds an entry if it fits; the first one always does. Returns whether it was added. */

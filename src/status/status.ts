@@ -27,21 +27,14 @@ export async function readLog(clients: Clients, settings: Pick<Settings, 'group'
   return { positions, letters };
 }
 
-/** Positions in a partition of the score topic: each is the offset after the last one that it includes, so 0 includes none. */
-interface PartitionPosition {
-  readonly partition: number;
-  readonly logEnd: number;
-  /** The offset after the last committed record. Transaction markers and open transactions after it have nothing to publish. */
-  readonly committedEnd: number;
-  readonly published: number;
-  readonly lag: number; // offsets that are not published, up to `committedEnd`
-}
-
-/** By number. Cost: two requests to each leader; and for each partition that lags, a connection and a search for its end. */
+/**
+ * Positions in each partition of the score topic: offsets after the last one that they include. `lag`: offsets up to `committedEnd`
+ * that are not published. Cost: two requests to each leader; and for each partition that lags, a connection and a search for its end.
+ */
 export async function readPositions(
   { kafka, admin, topics }: Clients,
   { group }: Pick<Settings, 'group'>,
-): Promise<PartitionPosition[]> {
+) {
   const topic = topics.scoreEvents;
   const [ends, committed] = await Promise.all([
     logEnds(admin, topic),
@@ -50,6 +43,7 @@ export async function readPositions(
   const positions = [...ends].map(async ([partition, logEnd]) => {
     const published = committed.get(partition) ?? 0;
     const last = published < logEnd && (await lastCommittedRecord(kafka, topic, partition));
+    // Transaction markers and open transactions after the last committed record have nothing to publish.
     const committedEnd = last === false ? logEnd : (last?.offset ?? -1) + 1;
     const lag = Math.max(0, committedEnd - published);
     return { partition, logEnd, committedEnd, published, lag };

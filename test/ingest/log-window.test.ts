@@ -34,14 +34,8 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
     ]);
     const continuity = new ContinuityStore(redis, keys, { shards: 1 });
     const resultLog = new ResultLog({ kafka, admin, topics }, { group: name }, store);
-    const resync = new Resync(
-      continuity,
-      {
-        finalPositions: () => resultLog.finalPositions(),
-        definitionRecords: () => Promise.resolve(new Map()),
-      },
-      SILENT,
-    );
+    const definitions = { readAll: () => Promise.resolve(new Map()) };
+    const resync = new Resync(continuity, resultLog, definitions, SILENT);
     const metrics = new Metrics();
     services = {
       ...{ metrics, store, continuity, resync, resultLog },

@@ -11,6 +11,8 @@ afterAll(close);
 /** How long a lease lasts. It is renewed each quarter of this time, so its holder keeps it over a pause of three quarters. */
 const LEASE_MS = 4_000;
 
+const NO_DEFINITIONS = { readAll: () => Promise.resolve(new Map()) };
+
 let keys: KeySpace;
 let store: ContinuityStore;
 beforeEach(() => {
@@ -25,18 +27,20 @@ class Instance {
   readonly logged: string[] = [];
   readonly resync: Resync;
   readonly #opened = new Promise<void>((resolve) => (this.open = resolve));
-  readonly kafka = {
+  readonly results = {
     finalPositions: async () => {
       this.begun += 1;
       await this.#opened;
       return new Map([[0, 0]]);
     },
-    definitionRecords: () => Promise.resolve(new Map()),
   };
 
   constructor(leaseMs = LEASE_MS) {
     const log = loggerTo((message) => this.logged.push(message));
-    this.resync = new Resync(store, this.kafka, log, leaseMs);
+    class Leased extends Resync {
+      protected override readonly leaseMs = leaseMs;
+    }
+    this.resync = new Leased(store, this.results, NO_DEFINITIONS, log);
   }
 }
 
@@ -78,7 +82,7 @@ describe('a resync', () => {
   it('that fails can begin again at once in any instance, long before its lease expires', async () => {
     const [first, second] = [new Instance(3_600_000), new Instance()];
     const failure = new Error('Kafka is away');
-    first.kafka.finalPositions = () => Promise.reject(failure);
+    first.results.finalPositions = () => Promise.reject(failure);
     await expect(first.resync.continuity()).rejects.toBe(failure);
     second.open();
     expect(await second.resync.continuity()).toEqual([(await store.continuity(0)).token]);
