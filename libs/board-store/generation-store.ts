@@ -26,6 +26,7 @@ import type {
   ShadowPurpose,
   Stretch,
 } from './generation-types.js';
+import { TIE_SIGNS } from './run-arguments.js';
 import { refusalOf, type CatchUpReply } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 
@@ -34,6 +35,13 @@ export interface NewShadow extends Pick<Shadow, 'definition' | 'starts' | 'ends'
   readonly purpose: Exclude<ShadowPurpose, 'rollback'>;
   readonly asOf?: number;
 }
+
+/** States of a build, in the place of its purpose: see lua/commands/rank-shadow-3.lua. */
+export const UNRANKED = 'unranked';
+const RANKING = 'ranking';
+
+/** How many views one call ranks at most. */
+const VIEWS_PER_CALL = 100;
 
 /** A promotion: its time in us of the server's clock, and the generation that was live before. */
 export interface Promotion {
@@ -60,9 +68,10 @@ export class GenerationStore extends ShardedStore {
     ]);
     if (text === null) return undefined;
     const { ends } = parseOrigin(origin);
+    const isBuild = purpose === UNRANKED || purpose === RANKING;
     return {
       ...liveBoardOf(generation, text, starts),
-      purpose: purpose as ShadowPurpose,
+      purpose: isBuild ? 'build' : (purpose as ShadowPurpose),
       ...(ends === undefined ? {} : { ends }),
     };
   }
@@ -97,7 +106,7 @@ export class GenerationStore extends ShardedStore {
       lease.token,
       board,
       generation,
-      purpose,
+      purpose === 'build' ? UNRANKED : purpose,
       definitionText(definition),
       startsText(starts),
       originText(origin),
@@ -131,13 +140,16 @@ export class GenerationStore extends ShardedStore {
     return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
   }
 
-  /** Brings a shadow to the live applied offsets and, once there, makes it live. Keeps the replaced generation for `graceMs`. */
+  /**
+   * Brings a shadow to the live applied offsets and, once there, makes it live. Keeps the replaced generation for `graceMs`. A build
+   * has to be ranked first.
+   */
   async promote(
     lease: Lease,
     shadow: Shadow,
     stretches: readonly Stretch[],
     { graceMs }: { graceMs: number },
-  ): Promise<CatchUpOutcome<Promotion>> {
+  ): Promise<CatchUpOutcome<Promotion | typeof UNRANKED>> {
     const place = this.#place(lease, shadow);
     const { keys, shard } = place;
     const live = await this.#live(shadow.board);
@@ -156,13 +168,53 @@ export class GenerationStore extends ShardedStore {
     };
     const reply = await this.redis.ranklogPromote(...catchUpArguments(place, stretches, ending));
     const previous = live === BUILDING || live === shadow.generation ? {} : { previous: live };
-    const outcome = this.#outcome<Promotion>(shadow, reply, ([since]) => ({
-      since: Number(since),
-      ...previous,
-    }));
-    if (outcome.status === 'applied' && outcome.ending !== undefined)
+    const outcome = this.#outcome(shadow, reply, ([since]) =>
+      since === UNRANKED ? since : { since: Number(since), ...previous },
+    );
+    if (outcome.status === 'applied' && typeof outcome.ending === 'object')
       this.#believed.set(shadow.board, shadow.generation);
     return outcome;
+  }
+
+  /**
+   * Ranks the players of a build, step by step; yields how many after each. May be repeated. Ends early if a step is refused, or
+   * Redis restarts or fails over: then `promote` is refused, too, or asks for the ranking again.
+   */
+  async *rank({ token }: Lease, { board, generation, definition }: Shadow): AsyncGenerator<number> {
+    const { keys } = this;
+    const shard = this.shardOf(board);
+    const fixedKeys = [
+      keys.lease(shard, board),
+      keys.shadows(shard),
+      keys.views(shard, generation),
+    ];
+    const settings = [definition.columns.length, TIE_SIGNS[definition.ties]];
+    let server = '';
+    const call = async (step: string, from: string, views: readonly string[] = []) => {
+      const ofViews = views.flatMap((view) => keys.ofView(shard, generation, view));
+      const all = [...fixedKeys, ...ofViews, token, board, generation, step, server, from];
+      const count = fixedKeys.length + ofViews.length;
+      const reply = await this.redis.ranklogRankShadow(count, ...all, ...settings);
+      if (!Array.isArray(reply)) return undefined;
+      const [on = '', next = '', ...found] = reply.map(String);
+      server = on;
+      return { next, found };
+    };
+    let cursor = '0';
+    do {
+      const scan = await call('views', cursor);
+      if (scan === undefined) return;
+      cursor = scan.next;
+      for (let [done, from] = [0, '0']; done < scan.found.length;) {
+        const step = await call('players', from, scan.found.slice(done, done + VIEWS_PER_CALL));
+        if (step === undefined) return;
+        const [players, viewsDone] = step.found;
+        from = step.next;
+        done += Number(viewsDone);
+        yield Number(players);
+      }
+    } while (cursor !== '0');
+    await call('end', cursor);
   }
 
   /** Brings a shadow to the live applied offsets and, once there, compares a part, from `cursor` on, with the live generation. */

@@ -2,7 +2,7 @@ export { BoardStore } from './board-store.js';
 export { ContinuityStore, type Comparison, type Recovered } from './continuity-store.js';
 export * from './errors.js';
 export { GenerationCatalog } from './generation-catalog.js';
-export { GenerationStore, type Promotion, type NewShadow } from './generation-store.js';
+export { GenerationStore, UNRANKED, type Promotion, type NewShadow } from './generation-store.js';
 export * from './identity.js';
 export { KeySpace, shardOf } from './keys.js';
 export { HOLDER, LEASE_MS, LeaseStore } from './lease-store.js';

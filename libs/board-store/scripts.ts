@@ -21,6 +21,7 @@ declare module 'ioredis' {
     ranklogPageBuffer: Script<ReadReply>;
     ranklogPlayersBuffer: Script<ReadReply>;
     ranklogPromote: Script<CatchUpReply>;
+    ranklogRankShadow: Script<number | (number | string)[]>;
     ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
     ranklogRegister: Script<null>;
     ranklogRemove: Script<number | string>;
@@ -82,6 +83,7 @@ export const SCRIPTS = [
   'end-resync-13',
   'move-5',
   'promote-13',
+  'rank-shadow-3',
   'read-continuity-1',
   'register-7',
   'remove-9',

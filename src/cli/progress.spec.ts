@@ -87,6 +87,12 @@ const WARNING =
   /^ranklog: the log grows at least as fast .* ([\d,]+) records are left.* --throttle/gm;
 
 describe('showProgress', () => {
+  it('shows how many places are ranked', async () => {
+    const places = { done: 'ranked' as const, count: 9_000 };
+    const text = await written((second) => ({ ...growing(-RATE)(second), places }), 1, true);
+    expect(text).toContain(', 9,000 places ranked');
+  });
+
   it('warns once that the log grows as fast as it is read', async () => {
     for (const growth of [0, 500]) {
       const warnings = [...(await written(growing(growth), 100)).matchAll(WARNING)];

@@ -73,9 +73,9 @@ export async function showProgress<T>(
   let aheadAt = performance.now(); // Infinity once it has warned
   try {
     return await run((progress) => {
-      const { done, total, rate, secondsLeft, compared } = progress;
+      const { done, total, rate, secondsLeft, places } = progress;
       bar ??= new ProgressBar('records', Math.max(1, total), stream);
-      const note = compared === undefined ? '' : `, ${countText(compared)} places compared`;
+      const note = places ? `, ${countText(places.count)} places ${places.done}` : '';
       bar.update(done, { total, rate, secondsLeft, note });
       if (!isBehind(progress)) aheadAt = Math.max(aheadAt, performance.now());
       if (performance.now() - aheadAt < STALL_AFTER_MS) return;

@@ -80,8 +80,9 @@ export class CatchUp {
     while (!this.parts.queue.isAtEnds) await this.#step(this.#limits, this.#noEnding);
   }
 
-  /** Waits until the throttle allows more; compared players and event ids count as records. @throws the reason of the signal */
+  /** Waits until the throttle allows more; players and event ids count as records. @throws the reason of the signal */
   async throttle(players: number): Promise<void> {
+    this.parts.signal.throwIfAborted();
     await this.parts.throttle.next(players, this.parts.signal);
   }
 

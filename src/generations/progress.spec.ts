@@ -95,12 +95,13 @@ describe('the progress of a reconciliation of several boards', () => {
     expect(reported()).toMatchObject({ done: 100, total: 600 });
   });
 
-  it('has the number of compared places', () => {
+  it('counts the places that are compared or ranked', () => {
     const { reporter, reported } = reporterAt({ ms: 0 });
     reporter.count('arena', { done: 5, total: 5 });
     expect(reported()).toEqual({ done: 5, total: 5, rate: 0, secondsLeft: 0 });
-    reporter.compare(500);
+    reporter.countPlaces('ranked', 300);
+    reporter.countPlaces('ranked', 200);
     reporter.count('arena', { done: 5, total: 5 });
-    expect(reported()).toMatchObject({ compared: 500 });
+    expect(reported()).toMatchObject({ places: { done: 'ranked', count: 500 } });
   });
 });

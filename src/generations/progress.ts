@@ -14,8 +14,8 @@ export interface Progress extends Counts {
 }
 
 export interface RunProgress extends Progress {
-  /** Places that a verify has compared, once it has read the log. */
-  readonly compared?: number;
+  /** How many places a verify has compared, or a build ranked, once it has read the log. */
+  readonly places?: { readonly count: number; readonly done: 'compared' | 'ranked' };
 }
 
 /** Rates are measured over the last SPAN_MS, and are 0 until SHORTEST_SPAN_MS have passed. */
@@ -49,7 +49,7 @@ export class ProgressMeter {
 export class ProgressReporter {
   readonly #meters = new Map<string, ProgressMeter>();
   readonly #latest = new Map<string, Progress>();
-  #compared = 0;
+  #places: RunProgress['places'];
 
   /** `now` returns a time in ms. */
   constructor(
@@ -66,10 +66,10 @@ export class ProgressReporter {
     this.leases.note(board, progress);
     const left = ({ done, total }: Counts) => total - done;
     const [behind = progress] = [...this.#latest.values()].sort((a, b) => left(b) - left(a));
-    this.onProgress?.(this.#compared === 0 ? behind : { ...behind, compared: this.#compared });
+    this.onProgress?.({ ...behind, ...(this.#places && { places: this.#places }) });
   }
 
-  compare(places: number): void {
-    this.#compared += places;
+  countPlaces(done: 'compared' | 'ranked', more: number): void {
+    this.#places = { done, count: (this.#places?.count ?? 0) + more };
   }
 }

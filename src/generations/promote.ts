@@ -1,4 +1,4 @@
-import type { Promotion, Starts } from '#board-store';
+import { UNRANKED, type Promotion, type Starts } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { toError } from '#kafka-batch';
 import type { ReconcilerParts, ShadowAtWork } from './generation-run.js';
@@ -15,13 +15,23 @@ export interface PromotionReport extends Promotion {
 /** Brings a shadow to the live applied offsets, makes it live in the same step, and records its definition. */
 export async function promote(
   parts: ReconcilerParts,
-  { lease, shadow, catchUp, signal }: ShadowAtWork,
+  { lease, shadow, catchUp, progress, signal }: ShadowAtWork,
 ): Promise<PromotionReport> {
-  const { generations, graceMs } = parts;
+  const { generations, graceMs, logger } = parts;
   const { board, generation, definition, starts } = shadow;
-  const promotion = await catchUp.reach((stretches) =>
-    generations.promote(lease, shadow, stretches, { graceMs }),
-  );
+  const goLive = () =>
+    catchUp.reach((stretches) => generations.promote(lease, shadow, stretches, { graceMs }));
+  const rank = async () => {
+    for await (const players of generations.rank(lease, shadow)) {
+      progress.countPlaces('ranked', players);
+      await catchUp.throttle(players);
+    }
+  };
+  let promotion = await goLive();
+  while (promotion === UNRANKED) {
+    await withRetries(rank, { signal, logger });
+    promotion = await goLive();
+  }
   const made = { board, generation, ...(starts && { starts }) };
   await recordDefinition(parts, { ...made, since: promotion.since, definition }, signal);
   return { ...made, ...promotion };

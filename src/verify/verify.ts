@@ -146,7 +146,7 @@ export class Verify implements RunWork<VerifyReport> {
       found.add(page.differences);
       places += page.places;
       views += page.views;
-      progress.compare(page.places);
+      progress.countPlaces('compared', page.places);
       await catchUp.throttle(page.compared);
       cursor = page.next;
     } while (cursor !== undefined);

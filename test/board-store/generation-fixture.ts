@@ -1,8 +1,10 @@
+import { expect } from '@jest/globals';
 import type { BoardDefinition, ResolvedEvent } from '#board';
 import {
   GenerationCatalog,
   GenerationStore,
   LeaseStore,
+  UNRANKED,
   type CatchUpOutcome,
   type Lease,
   type LiveBoard,
@@ -73,7 +75,7 @@ export class GenerationFixture extends StoreFixture {
   }
 
   promote(shadow: Shadow, stretches: readonly Stretch[] = [], graceMs = 60_000) {
-    return this.generations.promote(this.lease, shadow, stretches, { graceMs });
+    return rankAndPromote(this.generations, this.lease, shadow, stretches, { graceMs });
   }
 
   /** Promotes a shadow that is at the live applied offsets after these stretches; later calls name it as the live generation. */
@@ -93,6 +95,12 @@ export class GenerationFixture extends StoreFixture {
     while ((await this.catalog.sweep()) > 0);
   }
 
+  /** The members of a generation's view "all", with their scores. */
+  ranking({ generation }: Pick<LiveBoard, 'generation'>): Promise<Buffer[]> {
+    const key = this.keys.ranking(0, generation, 'all');
+    return this.redis.zrangeBuffer(key, 0, -1, 'WITHSCORES');
+  }
+
   /** The keys of a generation. */
   keysOf({ generation }: Pick<LiveBoard, 'generation'>): Promise<string[]> {
     return this.redis.keys(`${this.keys.prefix}:*${generation}*`);
@@ -105,6 +113,18 @@ export class GenerationFixture extends StoreFixture {
   previousEntry(): Promise<string | null> {
     return this.redis.hget(this.keys.previous(0), 'arena');
   }
+}
+
+/** Promotes a shadow; a build is ranked when it has reached the live applied offsets. */
+export async function rankAndPromote(
+  store: GenerationStore,
+  ...args: Parameters<GenerationStore['promote']>
+): Promise<CatchUpOutcome<Promotion>> {
+  const outcome = await store.promote(...args);
+  if (outcome.status !== 'applied' || outcome.ending !== UNRANKED)
+    return outcome as CatchUpOutcome<Promotion>;
+  for await (const players of store.rank(args[0], args[1])) expect(players).toBeGreaterThan(0);
+  return (await store.promote(...args)) as CatchUpOutcome<Promotion>;
 }
 
 /** The result of the ending of a catch-up call, which runs once the shadow has reached the live applied offsets. */

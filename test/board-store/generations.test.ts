@@ -4,6 +4,7 @@ import {
   GenerationStore,
   LeaseHeldError,
   LeaseLostError,
+  UNRANKED,
   type GenerationCatalog,
   type Lease,
   type LeaseStore,
@@ -11,7 +12,7 @@ import {
 } from '#board-store';
 import { stateOf } from '../model/oracle-format.js';
 import { arena, scored, stretchOf } from './fixture.js';
-import { endingOf, GenerationFixture } from './generation-fixture.js';
+import { endingOf, GenerationFixture, rankAndPromote } from './generation-fixture.js';
 import { openTestRedis } from './test-redis.js';
 
 const testRedis = openTestRedis();
@@ -55,6 +56,38 @@ describe('a build', () => {
     expect(await redis.hget(fixture.keys.promotions(0), 'arena')).toBe(String(since));
     expect((await fixture.readLive()).generation).toBe(shadow.generation);
     expect(endingOf(await promote(shadow))).toEqual({ since });
+  });
+
+  it('is ranked beside its calls, before its promotion', async () => {
+    const first = Array.from({ length: 3_000 }, (_, index) => scored(`player-${index}`, [index]));
+    const some = first.filter((_, index) => index % 2 === 0);
+    const later = [...some.map(({ playerId }) => scored(playerId, [7])), scored('new', [9])];
+    const stretch = stretchOf(later, { from: first.length });
+    await fixture.apply(first);
+    const { live } = fixture;
+    const shadow = await fixture.build(first);
+    expect(await generations.promote(lease, shadow, [], { graceMs: 0 })).toMatchObject({
+      ending: UNRANKED,
+    });
+    expect(await fixture.ranking(shadow)).toEqual([]);
+    const ranking = generations.rank(lease, shadow);
+    const { value } = await ranking.next();
+    expect(value).toBeLessThan(first.length);
+    await fixture.apply(later, { from: first.length });
+    await generations.catchUp(lease, shadow, [stretch]);
+    const all = await fixture.ranking(live);
+    expect((await fixture.ranking(shadow)).length).toBeLessThan(all.length);
+    for await (const players of ranking) expect(players).toBeLessThan(first.length);
+    expect(await fixture.ranking(shadow)).toEqual(all);
+    const promoted = await generations.promote(lease, shadow, [], { graceMs: 60_000 });
+    expect(endingOf(promoted)).toMatchObject({ previous: live.generation });
+  });
+
+  it('is not ranked once another shadow has replaced it', async () => {
+    const replaced = await fixture.build(events);
+    const { generation } = await fixture.begin();
+    expect(await generations.rank(lease, replaced).next()).toMatchObject({ done: true });
+    expect(await fixture.shadowEntry()).toBe(`${generation} unranked`);
   });
 
   it('of a new board may be given up: once the board is unregistered, callers have to read the boards again', async () => {
@@ -212,7 +245,7 @@ describe('a store that knows a live generation, after another store has promoted
   const begin = (store: GenerationStore) =>
     store.begin(lease, { definition: arena, purpose: 'build' });
   const promoteBy = (store: GenerationStore, shadow: Shadow) =>
-    store.promote(lease, shadow, stretches, { graceMs: 60_000 });
+    rankAndPromote(store, lease, shadow, stretches, { graceMs: 60_000 });
   const build = async (store: GenerationStore): Promise<string> => {
     const shadow = await begin(store);
     endingOf(await promoteBy(store, shadow));

@@ -1,14 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { GenerationStore, KeySpace, type ComparisonWalk, type Shadow } from '#board-store';
+import {
+  GenerationStore,
+  KeySpace,
+  UNRANKED,
+  type ComparisonWalk,
+  type Shadow,
+} from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
 import { scored } from './fixture.js';
 import { endingOf, GenerationFixture } from './generation-fixture.js';
 import { dumpKeys } from './test-redis.js';
 
-/** More players than one call compares. */
-const EVENTS = Array.from({ length: 1_500 }, (_, index) => scored(`player-${index}`, [index]));
+/** More players than one call compares or ranks. */
+const EVENTS = Array.from({ length: 3_000 }, (_, index) => scored(`player-${index}`, [index]));
 
-describe('a comparison, when Redis is restarted or replaced between two of its steps', () => {
+describe('a step of a comparison', () => {
   let own: RedisServer;
   let replica: RedisServer | undefined;
   let fixture: GenerationFixture;
@@ -53,28 +59,44 @@ describe('a comparison, when Redis is restarted or replaced between two of its s
   it.each([
     ['the server was restarted', started],
     ['a replica was promoted', promoted],
-  ])('is refused when %s, and can begin again', async (_how, change) => {
-    const server = await serverNow();
-    const walks = ['players', 'extraPlayers', 'ranking'] as const;
-    const cursors: string[] = [];
-    for (const walk of walks) {
-      const { next } = endingOf(await compare(server, walk, '0'));
-      cursors.push(next!.walk.cursor);
-    }
-    expect(cursors).not.toContain('0');
-    const redis = await change();
-    const before = await dumpKeys(redis, fixture.keys);
-    const refused = { status: 'serverChanged' };
-    for (const [index, walk] of walks.entries()) {
-      expect(await compare(server, walk, cursors[index] ?? '')).toEqual(refused);
-      expect(await compare(server, walk, '0')).toEqual(refused);
-    }
-    for (const walk of ['views', 'extraViews', 'eventIds'] as const)
-      expect(await compare(server, walk, '0')).toEqual(refused);
-    expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
-    const another = await serverNow();
-    expect(another).not.toBe(server);
-    for (const walk of walks)
-      expect(endingOf(await compare(another, walk, '0'))).toMatchObject({ differences: [] });
+  ])(
+    'is refused when %s since the step before, and the comparison can begin again',
+    async (_how, change) => {
+      const server = await serverNow();
+      const walks = ['players', 'extraPlayers', 'ranking'] as const;
+      const cursors: string[] = [];
+      for (const walk of walks) {
+        const { next } = endingOf(await compare(server, walk, '0'));
+        cursors.push(next!.walk.cursor);
+      }
+      expect(cursors).not.toContain('0');
+      const redis = await change();
+      const before = await dumpKeys(redis, fixture.keys);
+      const refused = { status: 'serverChanged' };
+      for (const [index, walk] of walks.entries()) {
+        expect(await compare(server, walk, cursors[index] ?? '')).toEqual(refused);
+        expect(await compare(server, walk, '0')).toEqual(refused);
+      }
+      for (const walk of ['views', 'extraViews', 'eventIds'] as const)
+        expect(await compare(server, walk, '0')).toEqual(refused);
+      expect(await dumpKeys(redis, fixture.keys)).toEqual(before);
+      const another = await serverNow();
+      expect(another).not.toBe(server);
+      for (const walk of walks)
+        expect(endingOf(await compare(another, walk, '0'))).toMatchObject({ differences: [] });
+    },
+  );
+
+  it('is refused, as is one of the ranking of a build, which can begin again', async () => {
+    const build = await fixture.build(EVENTS);
+    const ranking = generations.rank(fixture.lease, build);
+    expect(await ranking.next()).toMatchObject({ done: false });
+    await started();
+    expect(await ranking.next()).toMatchObject({ done: true });
+    const promote = () => generations.promote(fixture.lease, build, [], { graceMs: 0 });
+    expect(endingOf(await promote())).toBe(UNRANKED);
+    const { live } = fixture;
+    await fixture.makeLive(build);
+    expect(await fixture.ranking(build)).toEqual(await fixture.ranking(live));
   });
 });

@@ -93,6 +93,8 @@ export class BoardRun {
       case 'feed':
         await this.#beginInstead(builder, step);
         return builder.feed(step);
+      case 'rank':
+        return builder.rank(step.steps);
       case 'promote':
         await this.#beginInstead(builder, step);
         return this.#promote(builder, step);

@@ -5,6 +5,7 @@ import {
   LeaseLostError,
   LeaseStore,
   NoPreviousGenerationError,
+  UNRANKED,
   type CatchUpOutcome,
   type ComparisonCursor,
   type ComparisonStep,
@@ -14,6 +15,7 @@ import {
   type Shadow,
   type Stretch,
 } from '#board-store';
+import { endingOf } from '../board-store/generation-fixture.js';
 import { dumpKeys } from '../board-store/test-redis.js';
 import { NO_GENERATION, type GenerationsModel } from './generations-model.js';
 import type { Sandbox } from './sandbox.js';
@@ -65,7 +67,8 @@ export class Builder {
     this.#model.discardShadow(board);
     expect(this.#model.all.has(generation)).toBe(false);
     this.#model.add({ generation, board, definition, ...(starts && { starts }), isBegun: true });
-    this.#model.shadows.set(board, { generation, purpose });
+    const ranked = purpose === 'snapshot' ? 'all' : 'none';
+    this.#model.shadows.set(board, { generation, purpose, ranked });
     await this.#compareShadow(this.#shadow);
   }
 
@@ -81,7 +84,7 @@ export class Builder {
       }
       this.#model.discardShadow(board);
       this.#model.previous.delete(board);
-      this.#model.shadows.set(board, { ...previous, purpose: 'rollback' });
+      this.#model.shadows.set(board, { ...previous, purpose: 'rollback', ranked: 'all' });
     }
     this.#shadow = await back();
     await this.#compareShadow(this.#shadow);
@@ -120,6 +123,19 @@ export class Builder {
     expect(outcome).toEqual({ status: 'applied', appliedOffsets });
   }
 
+  /** Takes so many steps of ranking a build. */
+  async rank(steps: number): Promise<void> {
+    const shadow = this.#shadow;
+    if (shadow?.purpose !== 'build') return;
+    const { generation, purpose } = shadow;
+    const ranking = this.#generations.rank(this.#held(), shadow);
+    let isDone = false;
+    for (let step = 0; step < steps && !isDone; step++)
+      isDone = (await ranking.next()).done === true;
+    if (this.#isAtWork(shadow))
+      this.#model.shadows.set(this.board, { generation, purpose, ranked: isDone ? 'all' : 'some' });
+  }
+
   /** Promotes the shadow if the call brings it to the live applied offsets. Returns whether it was promoted. */
   async promote({ sizes, kept }: Pick<BoardStepOf<'promote'>, 'sizes' | 'kept'>): Promise<boolean> {
     const shadow = this.#shadow;
@@ -128,8 +144,14 @@ export class Builder {
     const grace = { graceMs: kept ? GRACE_MS : 0 };
     const call = (stretches: readonly Stretch[]) =>
       this.#generations.promote(this.#held(), shadow, stretches, grace);
-    const ending = await this.#reach(shadow, { ...(sizes && { sizes }) }, call);
+    let ending = await this.#reach(shadow, { ...(sizes && { sizes }) }, call);
     if (ending === undefined) return false;
+    expect(ending === UNRANKED).toBe(this.#model.shadows.get(this.board)!.ranked !== 'all');
+    if (ending === UNRANKED) {
+      await this.rank(Infinity);
+      ending = endingOf(await call([]));
+    }
+    if (ending === UNRANKED) throw new Error('the shadow is not ranked');
     await this.#comparePromotion(shadow, ending, kept);
     const before = await this.#dump();
     expect(await call([])).toMatchObject({ ending: { since: ending.since } });
@@ -291,6 +313,10 @@ export class Builder {
       () => generations.catchUp(lease, shadow, stretches),
       () => generations.promote(lease, shadow, stretches, { graceMs: 0 }),
       () => generations.compare(lease, shadow, stretches),
+      async () => {
+        expect(await generations.rank(lease, shadow).next()).toMatchObject({ done: true });
+        return { status: 'leaseLost' };
+      },
       () => generations.begin(lease, { definition, purpose: 'build' }),
       () => generations.discard(lease, shadow),
     ];

@@ -23,7 +23,11 @@ interface PreviousModel {
 interface ShadowModel extends Partial<PreviousModel> {
   readonly generation: string;
   readonly purpose: ShadowPurpose;
+  readonly ranked: Ranked;
 }
+
+/** How many players the rankings of a generation have. */
+export type Ranked = 'none' | 'some' | 'all';
 
 /** What `live` holds for a board that has no live generation yet. */
 export const NO_GENERATION = '-';
@@ -84,10 +88,9 @@ export class GenerationsModel {
     this.all.set(id, { ...generation, oracle: new Oracle([definition]), appliedOffsets });
   }
 
-  /** The shadow of a verify has no rankings. */
-  isRanked({ board, generation }: GenerationModel): boolean {
+  ranked({ board, generation }: GenerationModel): Ranked {
     const shadow = this.shadows.get(board);
-    return shadow?.generation !== generation || shadow.purpose !== 'verify';
+    return shadow?.generation === generation ? shadow.ranked : 'all';
   }
 
   /** Whether every interleaving of the partitions gives the same board. `keyed`: the events of a player are in one partition. */

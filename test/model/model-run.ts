@@ -160,7 +160,7 @@ export class ModelRun {
     const { redis, keys } = this;
     const generations = [...this.#model.all.values()].map((live) => {
       const place = { keys, shard: this.#sandbox.shardOf(live.board), live };
-      return compareGeneration(redis, place, live.oracle, this.#model.isRanked(live));
+      return compareGeneration(redis, place, live.oracle, this.#model.ranked(live));
     });
     const boards = [...this.#model.live.keys()].map(async (board) => {
       const reported = await redis.hkeys(keys.leaders(this.#sandbox.shardOf(board), board));

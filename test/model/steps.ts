@@ -82,6 +82,8 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
     /** Whether the definition record is written; if not, the builder is killed before it writes the record. */
     recorded: fc.constantFrom(true, true, false),
   });
+  /** How many steps of ranking a build. */
+  const rank = fc.record({ kind: fc.constant('rank'), board, steps: fc.constantFrom(1, 1, 2, 9) });
   const meanwhile = fc.oneof(
     { weight: 5, arbitrary: applyStepArbitrary(partitions) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('sweep', 'sweepShadow') }) },
@@ -100,6 +102,7 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
     { weight: 11, arbitrary: begin },
     { weight: 10, arbitrary: feed },
     { weight: 18, arbitrary: promotion },
+    { weight: 6, arbitrary: rank },
     { weight: 6, arbitrary: verify },
     { weight: 11, arbitrary: fc.record({ kind: other, board }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove'), board, recorded }) },

@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { canExpire } from '#board';
 import type { Boards, KeySpace } from '#board-store';
-import type { GenerationModel, GenerationsModel } from './generations-model.js';
+import type { GenerationModel, GenerationsModel, Ranked } from './generations-model.js';
 import type { Oracle } from './oracle.js';
 import { readBytes, readScores, type BoardPlace } from './store-keys.js';
 import type { StoreModel } from './store-model.js';
@@ -13,7 +13,7 @@ export async function compareGeneration(
   redis: Redis,
   place: BoardPlace,
   oracle: Oracle,
-  isRanked = true,
+  ranked: Ranked = 'all',
 ): Promise<void> {
   const { keys, shard } = place;
   const { board, generation, definition } = place.live;
@@ -23,9 +23,15 @@ export async function compareGeneration(
   const names = [...views.keys()];
   const found = await Promise.all(names.map((view) => readBytes(redis, place, view)));
   expect(found).toEqual(
-    names.map((view) => {
-      const expected = oracle.bytes(board, view);
-      return isRanked ? expected : { ...expected, ranking: [] };
+    names.map((view, index) => {
+      const { players, ranking } = oracle.bytes(board, view);
+      const has = new Set(found[index]!.ranking.map(({ member }) => member));
+      const some = {
+        none: [],
+        some: ranking.filter(({ member }) => has.has(member)),
+        all: ranking,
+      };
+      return { players, ranking: some[ranked] };
     }),
   );
   const facts = await redis.hgetall(keys.facts(shard, generation));

@@ -77,7 +77,7 @@ describe('a build during live traffic', () => {
   it('is followed by a verify, which compares players no faster than its throttle allows', async () => {
     const eventsPerSecond = 1_000;
     const reports: (number | undefined)[] = [];
-    const onProgress = ({ compared }: RunProgress) => reports.push(compared);
+    const onProgress = ({ places }: RunProgress) => reports.push(places?.count);
     const begun = performance.now();
     const options = { ...RUN, eventsPerSecond, onProgress };
     const [report] = await sandbox.reconciler.verify(['arena'], options);

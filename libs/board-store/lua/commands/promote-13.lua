@@ -1,5 +1,6 @@
 -- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there,
 -- makes it live. The live generation becomes the previous one; an older previous one is discarded.
+-- A build has to be ranked first (rank-shadow-3.lua).
 --
 -- KEYS  1 to 5 as in catch-up.lua, 6 promotions, 7 previous, 8 discarded, 9 removed, 10 facts of
 --       the shadow, 11 facts of the live generation, 12 its applied offsets, 13 leaders of the
@@ -7,7 +8,7 @@
 -- ARGV  1 to 4 as in catch-up.lua, 5 live generation that the caller believes in ('-' for none
 --       yet), 6 grace time for a rollback in ms, 7 N of the shadow's top N, then the stretches
 -- Returns  progress_in(the partitions with a live applied offset) and, when caught up, the time in
---          us of the promotion; GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
+--          us of the promotion, or 'unranked'; GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
 -- Cost  as apply-7.lua, without ranks, and O(partitions)
 
 -- include shard.lua
@@ -47,5 +48,8 @@ if live ~= ARGV[5] then return GENERATION_CHANGED end
 local _, refused = catch_up(13, 7)
 if refused then return refused end
 local reply, is_caught_up = progress_in(call('HKEYS', KEYS[4]))
-if is_caught_up then reply[#reply + 1] = promote(ARGV[2], ARGV[3], ARGV[5]) end
+if not is_caught_up then return reply end
+local purpose = shadow_of(KEYS[2], ARGV[2]).purpose
+local is_ranked = purpose == 'build' or purpose == 'rollback'
+reply[#reply + 1] = is_ranked and promote(ARGV[2], ARGV[3], ARGV[5]) or 'unranked'
 return reply

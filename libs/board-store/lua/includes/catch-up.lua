@@ -8,7 +8,8 @@
 --
 -- A stretch is applied up to the live applied offset of its partition, and the shadow's applied
 -- offset is set with it: if a later stretch fails, the shadow still matches its applied offsets.
--- The shadow of a verify has no rankings, as nothing reads them.
+-- The shadow of a verify has no rankings, as nothing reads them; that of a build gets them later
+-- (rank-shadow-3.lua).
 
 -- include lease.lua
 -- include run.lua
@@ -53,7 +54,8 @@ local function catch_up(keys, arguments)
   local stretches, shadow = read_stretches(keys, arguments), shadow_of(KEYS[2], ARGV[2])
   local refused = refusal(shadow, stretches)
   if refused then return nil, refused end
-  for _, stretch in ipairs(stretches) do apply_stretch(stretch, shadow.purpose == 'verify') end
+  local is_unranked = shadow.purpose == 'verify' or shadow.purpose == 'unranked'
+  for _, stretch in ipairs(stretches) do apply_stretch(stretch, is_unranked) end
   return stretches
 end
 
