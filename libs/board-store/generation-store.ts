@@ -177,10 +177,14 @@ export class GenerationStore extends ShardedStore {
   }
 
   /**
-   * Ranks the players of a build, step by step; yields how many after each. May be repeated. Ends early if a step is refused, or
-   * Redis restarts or fails over: then `promote` is refused, too, or asks for the ranking again.
+   * Ranks the players of a build, step by step; yields how many after each. `retry` makes each call. Ends early if a step is refused,
+   * or Redis restarts or fails over: then `promote` is refused, too, or asks for the ranking again.
    */
-  async *rank({ token }: Lease, { board, generation, definition }: Shadow): AsyncGenerator<number> {
+  async *rank(
+    { token }: Lease,
+    { board, generation, definition }: Shadow,
+    retry = <T>(call: () => Promise<T>): Promise<T> => call(),
+  ): AsyncGenerator<number> {
     const { keys } = this;
     const shard = this.shardOf(board);
     const fixedKeys = [
@@ -194,7 +198,7 @@ export class GenerationStore extends ShardedStore {
       const ofViews = views.flatMap((view) => keys.ofView(shard, generation, view));
       const all = [...fixedKeys, ...ofViews, token, board, generation, step, server, from];
       const count = fixedKeys.length + ofViews.length;
-      const reply = await this.redis.ranklogRankShadow(count, ...all, ...settings);
+      const reply = await retry(() => this.redis.ranklogRankShadow(count, ...all, ...settings));
       if (!Array.isArray(reply)) return undefined;
       const [on = '', next = '', ...found] = reply.map(String);
       server = on;

@@ -129,7 +129,7 @@ export class CatchUp {
   /** Takes the answer of a sent call; repeats a failed call. After a gap, sends events again from the applied offsets on. */
   async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
     let sent: typeof outcome | undefined = outcome;
-    const answer = await this.#withRetries(() => {
+    const answer = await this.withRetries(() => {
       const attempt = sent ?? this.#noEnding(stretches);
       sent = undefined;
       return attempt;
@@ -144,7 +144,7 @@ export class CatchUp {
   /** Returns the result of the ending if it succeeded. Waits for more of the log if no offset has moved. */
   async #call<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
     const { hasMoved, ending: reached } = this.#note(
-      await this.#withRetries(() => ending(stretches)),
+      await this.withRetries(() => ending(stretches)),
     );
     if (!hasMoved && reached === undefined) await this.#wait();
     return reached;
@@ -165,7 +165,7 @@ export class CatchUp {
     const { generations, lease, queue, feed, stalls } = this.parts;
     await feed.news(LOOK_EVERY_MS);
     if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return;
-    const live = await this.#withRetries(() => generations.liveAppliedOffsets(lease.board));
+    const live = await this.withRetries(() => generations.liveAppliedOffsets(lease.board));
     this.#lookedAt = performance.now();
     if (queue.noteLive(live)) stalls.moved();
     feed.cover(live.keys());
@@ -175,12 +175,12 @@ export class CatchUp {
   async #sweep(): Promise<void> {
     const { store, queue, signal } = this.parts;
     if (performance.now() - this.#sweptAt < SWEEP_EVERY_MS) return;
-    while ((await this.#withRetries(() => store.sweep(queue.shadow))) > 0) signal.throwIfAborted();
+    while ((await this.withRetries(() => store.sweep(queue.shadow))) > 0) signal.throwIfAborted();
     this.#sweptAt = performance.now();
   }
 
   /** Retries a failed call. Every call may be repeated, even if Redis has run it and only the answer was lost. */
-  #withRetries<T>(call: () => Promise<T>): Promise<T> {
+  withRetries<T>(call: () => Promise<T>): Promise<T> {
     const { signal, logger } = this.parts;
     return withRetries(call, { signal, logger });
   }

@@ -17,19 +17,17 @@ export async function promote(
   parts: ReconcilerParts,
   { lease, shadow, catchUp, progress, signal }: ShadowAtWork,
 ): Promise<PromotionReport> {
-  const { generations, graceMs, logger } = parts;
+  const { generations, graceMs } = parts;
   const { board, generation, definition, starts } = shadow;
   const goLive = () =>
     catchUp.reach((stretches) => generations.promote(lease, shadow, stretches, { graceMs }));
-  const rank = async () => {
-    for await (const players of generations.rank(lease, shadow)) {
+  let promotion = await goLive();
+  while (promotion === UNRANKED) {
+    const retry = <T>(call: () => Promise<T>) => catchUp.withRetries(call);
+    for await (const players of generations.rank(lease, shadow, retry)) {
       progress.countPlaces('ranked', players);
       await catchUp.throttle(players);
     }
-  };
-  let promotion = await goLive();
-  while (promotion === UNRANKED) {
-    await withRetries(rank, { signal, logger });
     promotion = await goLive();
   }
   const made = { board, generation, ...(starts && { starts }) };

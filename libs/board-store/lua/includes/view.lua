@@ -77,7 +77,8 @@ local function move_player(view, entry, state)
   view.cause = entry[OFFSET]
   states[player] = state
   if members[player] == nil then
-    local moved, member = #view.moved + 1, old and member_of(view.board.tie, old, player)
+    local board, moved = view.board, #view.moved + 1
+    local member = old and not board.unranked and member_of(board.tie, old, player)
     view.moved[moved], view.old_members[moved], members[player] = player, member, member
   end
   if view.live then publish_move(view, entry, old, state) end
