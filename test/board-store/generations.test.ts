@@ -90,6 +90,12 @@ describe('a build', () => {
     expect(await fixture.shadowEntry()).toBe(`${generation} unranked`);
   });
 
+  it('is the only shadow that is ranked', async () => {
+    const verify = await fixture.build(events, { purpose: 'verify' });
+    expect(await generations.rank(lease, verify).next()).toMatchObject({ done: true });
+    expect(await fixture.shadowEntry()).toBe(`${verify.generation} verify`);
+  });
+
   it('of a new board may be given up: once the board is unregistered, callers have to read the boards again', async () => {
     await fixture.apply(events);
     await fixture.store.registerBoards([{ ...arena, board: 'late' }]);
