@@ -47,7 +47,10 @@ export class KeySpace {
   readonly promotions = this.#ofShard('promotions');
   /** hash: board -> previous generation, space, time in ms until which it is kept for a rollback */
   readonly previous = this.#ofShard('previous');
-  /** hash: board -> its shadow, purpose (of a build: lua/commands/rank-shadow-3.lua) and, for a rollback, time in ms until which it was kept for one (lua/includes/lease.lua) */
+  /**
+   * hash: board -> its shadow, purpose (of a build, its state: lua/commands/rank-shadow-3.lua) and, for a rollback, time in ms until
+   * which it was kept for one (lua/includes/lease.lua)
+   */
   readonly shadows = this.#ofShard('shadows');
   /** hash: snapshot (a generation) -> board */
   readonly snapshots = this.#ofShard('snapshots');
