@@ -12,7 +12,7 @@ import { endingOf, GenerationFixture } from './generation-fixture.js';
 import { dumpKeys } from './test-redis.js';
 
 /** More players than one call compares or ranks. */
-const EVENTS = Array.from({ length: 3_000 }, (_, index) => scored(`player-${index}`, [index]));
+const EVENTS = Array.from({ length: 2_500 }, (_, index) => scored(`player-${index}`, [index]));
 
 describe('a step of a comparison', () => {
   let own: RedisServer;
