@@ -27,7 +27,7 @@ import type {
   Stretch,
 } from './generation-types.js';
 import { TIE_SIGNS } from './run-arguments.js';
-import { refusalOf, type CatchUpReply } from './scripts.js';
+import { refusalOf, rowsOf, type CatchUpReply } from './scripts.js';
 import { ShardedStore } from './sharded-store.js';
 
 /** A shadow to begin; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
@@ -36,11 +36,12 @@ export interface NewShadow extends Pick<Shadow, 'definition' | 'starts' | 'ends'
   readonly asOf?: number;
 }
 
-/** States of a build, in the place of its purpose: see lua/commands/rank-shadow-3.lua. */
+/** States of a build, in the place of its purpose: see lua/commands/rank-shadow-2.lua. */
 export const UNRANKED = 'unranked';
 const RANKING = 'ranking';
 
-/** How many views one call ranks at most. */
+/** About how many views one scan finds, and how many one call ranks at most. */
+const VIEWS_PER_SCAN = 1_000;
 const VIEWS_PER_CALL = 100;
 
 /** A promotion: its time in us of the server's clock, and the generation that was live before. */
@@ -185,40 +186,34 @@ export class GenerationStore extends ShardedStore {
     { board, generation, definition }: Shadow,
     retry = <T>(call: () => Promise<T>): Promise<T> => call(),
   ): AsyncGenerator<number> {
-    const { keys } = this;
+    const { keys, redis } = this;
     const shard = this.shardOf(board);
-    const fixedKeys = [
-      keys.lease(shard, board),
-      keys.shadows(shard),
-      keys.views(shard, generation),
-    ];
     const settings = [definition.columns.length, TIE_SIGNS[definition.ties]];
-    let server = '';
-    const call = async (step: string, from: string, views: readonly string[] = []) => {
+    let [server, scanned] = ['', '0'];
+    const call = (state: string, views: readonly string[] = [], cursor = '0') => {
       const ofViews = views.flatMap((view) => keys.ofView(shard, generation, view));
-      const all = [...fixedKeys, ...ofViews, token, board, generation, step, server, from];
-      const count = fixedKeys.length + ofViews.length;
-      const reply = await retry(() => this.redis.ranklogRankShadow(count, ...all, ...settings));
-      if (!Array.isArray(reply)) return undefined;
-      const [on = '', next = '', ...found] = reply.map(String);
-      server = on;
-      return { next, found };
+      const all = [keys.lease(shard, board), keys.shadows(shard), ...ofViews];
+      const words = [token, board, generation, state, server, cursor, ...settings];
+      return retry(() => redis.ranklogRankShadow(all.length, ...all, ...words));
     };
-    let cursor = '0';
+    const scan = () => redis.hscan(keys.views(shard, generation), scanned, 'COUNT', VIEWS_PER_SCAN);
+    const begun = await call(RANKING);
+    if (!Array.isArray(begun)) return;
+    [server] = begun; // also of the scans: on another server, the call after a scan is refused
     do {
-      const scan = await call('views', cursor);
-      if (scan === undefined) return;
-      cursor = scan.next;
-      for (let [done, from] = [0, '0']; done < scan.found.length;) {
-        const step = await call('players', from, scan.found.slice(done, done + VIEWS_PER_CALL));
-        if (step === undefined) return;
-        const [players, viewsDone] = step.found;
-        from = step.next;
-        done += Number(viewsDone);
-        yield Number(players);
+      const [next, words] = await retry(scan);
+      scanned = next;
+      let views = rowsOf(words, 2).map(([view = '']) => view);
+      for (let from = '0'; views.length > 0;) {
+        const step = await call(RANKING, views.slice(0, VIEWS_PER_CALL), from);
+        if (!Array.isArray(step)) return;
+        const [, cursor, players, done] = step;
+        from = cursor;
+        views = views.slice(done);
+        yield players;
       }
-    } while (cursor !== '0');
-    await call('end', cursor);
+    } while (scanned !== '0');
+    await call('build');
   }
 
   /** Brings a shadow to the live applied offsets and, once there, compares a part, from `cursor` on, with the live generation. */

@@ -21,7 +21,9 @@ declare module 'ioredis' {
     ranklogPageBuffer: Script<ReadReply>;
     ranklogPlayersBuffer: Script<ReadReply>;
     ranklogPromote: Script<CatchUpReply>;
-    ranklogRankShadow: Script<number | (number | string)[]>;
+    ranklogRankShadow: Script<
+      number | [server: string, cursor: string, players: number, views: number]
+    >;
     ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
     ranklogRegister: Script<null>;
     ranklogRemove: Script<number | string>;
@@ -83,7 +85,7 @@ export const SCRIPTS = [
   'end-resync-13',
   'move-5',
   'promote-13',
-  'rank-shadow-3',
+  'rank-shadow-2',
   'read-continuity-1',
   'register-7',
   'remove-9',

@@ -1,0 +1,53 @@
+-- Ranks some players of a build. May be repeated, and begun again at any time.
+--
+--   begin-shadow           first call           last call
+--   ------------> unranked ----------> ranking ----------> build
+--
+-- These purposes of a shadow are the states of a build. Unranked: calls store no rankings, which
+-- saves half of their work. Ranking: they rank the players that they change, and this script ranks
+-- all others. So a ranking never has a member that fits no state. Build: all players are ranked.
+--
+-- KEYS  1 lease, 2 shadows, then for each view to rank: ranking, players
+-- ARGV  1 token, 2 board, 3 generation of the shadow, 4 state that the build enters or stays in
+--       (ranking, build), 5 replication id of the server on which ranking began ('' begins it), 6
+--       cursor in the first view ('0' begins it), 7 number of columns, 8 tie (1 earliest, -1
+--       latest, 0 none)
+-- Returns  { replication id, cursor in the first view that is not done ('0' begins it), number of
+--          players ranked, number of views that are done }; LEASE_LOST, SHADOW_GONE, SERVER_CHANGED
+-- Cost  O(log players) for each of 1,000 to 2,000 players
+
+-- include continuity.lua
+-- include lease.lua
+-- include member.lua
+-- include state.lua
+
+local PLAYERS_A_STEP = 1000
+local STATES = { unranked = true, ranking = true, build = true }
+local columns, tie = tonumber(ARGV[7]), tonumber(ARGV[8])
+
+-- Ranks some or all players of a view; returns the next cursor, and how many.
+local function rank_players(ranking, players, cursor)
+  local next, words = unpack(call('HSCAN', players, cursor, 'COUNT', PLAYERS_A_STEP))
+  for i = 1, #words, 2 do
+    local state = read_state(words[i + 1], columns)
+    words[i], words[i + 1] = format('%d', state[1]), member_of(tie, state, words[i])
+  end
+  call_in_chunks('ZADD', ranking, words)
+  return next, #words / 2
+end
+
+if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
+local shadow = shadow_of(KEYS[2], ARGV[2])
+if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
+if not STATES[shadow.purpose] then return SHADOW_GONE end
+local server = replication_id()
+if ARGV[5] ~= '' and server ~= ARGV[5] then return SERVER_CHANGED end
+call('HSET', KEYS[2], ARGV[2], ARGV[3] .. ' ' .. ARGV[4])
+local cursor, players, ranked, done = ARGV[6], 0, 0, 0
+for key = 3, #KEYS, 2 do
+  cursor, players = rank_players(KEYS[key], KEYS[key + 1], cursor)
+  ranked = ranked + players
+  if cursor == '0' then done = done + 1 end
+  if cursor ~= '0' or ranked >= PLAYERS_A_STEP then break end
+end
+return { server, cursor, ranked, done }
