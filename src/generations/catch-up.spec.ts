@@ -92,4 +92,15 @@ describe('catching up', () => {
       { numRuns: 30 },
     );
   });
+
+  it('counts a throttled walk over players as progress, so that no stall is reported', async () => {
+    const done: string[] = [];
+    const parts = {
+      throttle: { next: (players: number) => Promise.resolve(done.push(`waited for ${players}`)) },
+      stalls: { moved: () => done.push('moved') },
+      signal: new AbortController().signal,
+    } as unknown as CatchUpParts;
+    await new CatchUp(parts).throttle(5);
+    expect(done).toEqual(['waited for 5', 'moved']);
+  });
 });

@@ -80,10 +80,12 @@ export class CatchUp {
     while (!this.parts.queue.isAtEnds) await this.#step(this.#limits, this.#noEnding);
   }
 
-  /** Waits until the throttle allows more; players and event ids count as records. @throws the reason of the signal */
+  /** Waits until the throttle allows more; players and event ids count as records, and as progress. @throws the reason of the signal */
   async throttle(players: number): Promise<void> {
-    this.parts.signal.throwIfAborted();
-    await this.parts.throttle.next(players, this.parts.signal);
+    const { signal, throttle, stalls } = this.parts;
+    signal.throwIfAborted();
+    await throttle.next(players, signal);
+    stalls.moved();
   }
 
   /** Makes the next call or takes an answer. While a call is unanswered, sends only full calls below the live applied offsets. */
