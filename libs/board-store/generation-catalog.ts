@@ -98,15 +98,14 @@ export class GenerationCatalog extends ShardedStore {
     }
     const facts = keys.facts(shard, generation);
     // The facts tell which partitions have event ids: the shard may have lost its applied offsets.
-    const clocks = (await redis.hkeys(facts)).map((name) => /^clock:(\d+)$/.exec(name));
+    const fields = await redis.hkeys(facts);
+    const partitions = fields.flatMap((field) => /^clock:(\d+)$/.exec(field)?.[1] ?? []);
     await redis.unlink(
       views,
       facts,
       keys.expiries(shard, generation),
       keys.appliedOffsetsOf(shard, generation),
-      ...clocks.flatMap((clock) =>
-        clock ? keys.eventIds(shard, generation, Number(clock[1])) : [],
-      ),
+      ...partitions.map((partition) => keys.eventIds(shard, generation, Number(partition))),
     );
     return false;
   }

@@ -29,9 +29,9 @@ export interface BuildReport extends PromotionReport {
 /** Builds boards from the log, all in one pass over it; each goes live as soon as it is caught up. */
 export class Build implements RunWork<void> {
   readonly kind = 'build' as const;
-  readonly #reports = new Map<string, BuildReport>();
-  /** Boards that another process has built. */
-  readonly #builtByOthers = new Set<string>();
+  readonly #reports: BuildReport[] = [];
+  /** Boards that this build has made live, or another process has built. */
+  readonly #done = new Set<string>();
   /** For each board that this build has registered: whether it was a removed board before. */
   readonly #registered = new Map<string, boolean>();
 
@@ -43,7 +43,7 @@ export class Build implements RunWork<void> {
 
   async run(): Promise<BuildReport[]> {
     await new GenerationRun(this.parts, this, this.options).run();
-    return [...this.#reports.values()];
+    return this.#reports;
   }
 
   boards(): readonly string[] {
@@ -52,15 +52,14 @@ export class Build implements RunWork<void> {
 
   /** The boards left to build: not those that an earlier attempt made live, whose leases may be held elsewhere by now. */
   get #waiting(): BoardDefinition[] {
-    const isDone = (board: string) => this.#reports.has(board) || this.#builtByOthers.has(board);
-    return this.definitions.filter(({ board }) => !isDone(board));
+    return this.definitions.filter(({ board }) => !this.#done.has(board));
   }
 
   async plan({ leases, signal }: Attempt): Promise<ReadonlyMap<string, OpenPlanned>> {
     const { live } = await this.parts.store.boards();
     if (this.options.isFirst === true)
       for (const { board } of this.#waiting.filter((waiting) => live.has(waiting.board))) {
-        this.#builtByOthers.add(board);
+        this.#done.add(board);
         await leases.leave(board);
       }
     const { from, allowPartialHistory } = this.options;
@@ -108,7 +107,8 @@ export class Build implements RunWork<void> {
     const { board, generation } = promotion;
     const seconds = (performance.now() - begun) / 1_000;
     const records = at.queue.progress.done;
-    this.#reports.set(board, { ...promotion, records, seconds });
+    this.#reports.push({ ...promotion, records, seconds });
+    this.#done.add(board);
     await at.end(`${records} records in ${seconds.toFixed(1)} s; live as generation ${generation}`);
   }
 }

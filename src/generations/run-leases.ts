@@ -124,11 +124,9 @@ export class RunLeases {
 
   /** A lease that can't be released expires. */
   async #release({ lease }: LeasedBoard): Promise<void> {
-    try {
-      await this.parts.leases.release(lease);
-    } catch (error) {
+    await this.parts.leases.release(lease).catch((error: unknown) => {
       this.#warn(`could not release the lease of board "${lease.board}"`, error);
-    }
+    });
   }
 
   #warn(what: string, error: unknown): void {

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { BoardStore, ContinuityStore, type RecordIdentity } from '#board-store';
 import {
   PermanentPartitionError,
@@ -63,8 +64,8 @@ interface Tools {
 export class PartitionIngest {
   readonly #pipeline: PublishPipeline;
   readonly #tasks: readonly RecurringTask[];
-  /** The last step on the boards. Batches and `#keepUp` run strictly one after the other. */
-  #step: Promise<void> = Promise.resolve();
+  /** Runs the steps on the boards, batches and `#keepUp`, strictly one after the other. */
+  readonly #steps = pLimit(1);
   #published: number;
   #checked: LogCheck;
   /** The last applied record. */
@@ -135,7 +136,7 @@ export class PartitionIngest {
   /** Publishes what is applied, if that is still possible, and closes the publisher. */
   async close(): Promise<void> {
     for (const task of this.#tasks) void task.stop();
-    await this.#step.catch(() => undefined); // reported by the batch that failed
+    await this.#steps(() => undefined); // after all other steps
     await this.#pipeline.drain().catch(() => undefined); // reported by onFailure; the outbox keeps the results
     await this.tools.publisher.close();
   }
@@ -195,15 +196,12 @@ export class PartitionIngest {
   }
 
   #inTurn(step: () => Promise<void>): Promise<void> {
-    const next = this.#step
-      .catch(() => undefined)
-      .then(step)
-      .catch((error: unknown) => {
+    return this.#steps(() =>
+      step().catch((error: unknown) => {
         this.services.resync.suspect(error);
         throw error;
-      });
-    this.#step = next;
-    return next;
+      }),
+    );
   }
 }
 

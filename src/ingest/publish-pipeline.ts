@@ -1,4 +1,5 @@
 import type { Gauge } from 'prom-client';
+import { firstValueFrom, Subject } from 'rxjs';
 import { BatchEncoder, toError, type OutgoingRecord } from '#kafka-batch';
 import type { ReportedDeadLetter } from './dead-letter-report.js';
 
@@ -38,7 +39,8 @@ export class PublishPipeline {
   #isFlushed = false;
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
-  readonly #waitingForRoom: (() => void)[] = [];
+  /** Emits when there may be room for more results. */
+  readonly #room = new Subject<void>();
 
   constructor(
     private readonly maxBytes: (topic: string) => number,
@@ -68,8 +70,7 @@ export class PublishPipeline {
     this.gauge.inc(weight);
     this.#isFlushed = false;
     this.#start();
-    while (this.#waitingResults > MAX_WAITING_RESULTS)
-      await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve));
+    while (this.#waitingResults > MAX_WAITING_RESULTS) await firstValueFrom(this.#room);
     this.#throwFailure();
   }
 
@@ -106,7 +107,7 @@ export class PublishPipeline {
         if (this.#failure !== undefined) return;
         this.#waitingResults -= next.weight;
         this.gauge.dec(next.weight);
-        this.#notify();
+        this.#room.next();
       }
     } catch (error) {
       this.#fail(toError(error));
@@ -140,12 +141,8 @@ export class PublishPipeline {
     this.#waiting.length = 0;
     this.gauge.dec(this.#waitingResults);
     this.#waitingResults = 0;
-    this.#notify();
+    this.#room.next();
     this.onFailure(error);
-  }
-
-  #notify(): void {
-    for (const resolve of this.#waitingForRoom.splice(0)) resolve();
   }
 
   #throwFailure(): void {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { ContinuityStore, LEASE_MS } from '#board-store';
 import type { Comparison, Continuity, RecoveryTarget } from '#board-store';
 import { Logger } from '../infra/logger.js';
@@ -37,7 +38,7 @@ export class Resync {
   readonly #suspected = new Map<number, string>();
   /** Recovering shards whose recovery is not logged yet. */
   readonly #recovering = new Set<number>();
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = pLimit(1);
   protected readonly leaseMs: number = LEASE_MS;
 
   constructor(
@@ -58,9 +59,11 @@ export class Resync {
 
   /** The token of each shard, after a resync if one is due. Calls run in sequence, because partitions start at the same time. */
   continuity(): Promise<string[]> {
-    const tokens = this.#turn.catch(() => undefined).then(() => this.#tokens());
-    this.#turn = tokens;
-    return tokens;
+    return this.#inTurn(async () => {
+      const tokens: string[] = [];
+      for (const shard of this.store.allShards) tokens.push(await this.#token(shard));
+      return tokens;
+    });
   }
 
   /** Whether the partition's recovery target is at or beyond `published`. If so, notes that the shard recovers. */
@@ -81,12 +84,6 @@ export class Resync {
         this.log.info(
           `shard ${shard} has recovered: every partition has reached its recovery target`,
         );
-  }
-
-  async #tokens(): Promise<string[]> {
-    const tokens: string[] = [];
-    for (const shard of this.store.allShards) tokens.push(await this.#token(shard));
-    return tokens;
   }
 
   async #token(shard: number): Promise<string> {

@@ -62,6 +62,10 @@ export class ScheduledVerify
       cronTime: verifySchedule,
       timeZone,
       onTick: () => this.#tick(job),
+      errorHandler: (error) => {
+        const text = `the scheduled verify failed: ${toError(error).message}`;
+        this.options.logger.error(text, { error });
+      },
       waitForCompletion: true, // the next tick and `stop` wait until a run has ended
       unrefTimeout: true,
     });
@@ -78,16 +82,11 @@ export class ScheduledVerify
     await this.#job?.stop();
   }
 
-  async #tick(job: CronJob): Promise<void> {
-    const now = Date.now();
-    const untilNext = job.nextDate().toMillis() - now;
+  #tick(job: CronJob): Promise<void> {
+    const begun = Date.now();
+    const untilNext = job.nextDate().toMillis() - begun;
     const sameTurnMs = Math.min(SAME_TURN_MS, untilNext / 2);
-    try {
-      await this.run({ signal: this.#stopping.signal, begun: now, sameTurnMs });
-    } catch (error) {
-      const text = `the scheduled verify failed: ${toError(error).message}`;
-      this.options.logger.error(text, { error });
-    }
+    return this.run({ signal: this.#stopping.signal, begun, sameTurnMs });
   }
 
   /** @throws the errors of Kafka and Redis, after some retries */
