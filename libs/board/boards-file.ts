@@ -67,11 +67,7 @@ function boardsOf(content: unknown): [string, unknown][] {
  * A board without the parts that the schema refused, so that all other parts are checked too. Refused columns and windows
  * become undefined; other refused fields get their default. undefined if the value is not an object.
  */
-function validParts(
-  fields: unknown,
-  board: string,
-  invalid: readonly Problem[],
-): BoardText | undefined {
+function validParts(fields: unknown, board: string, invalid: readonly Problem[]) {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return undefined;
   const valid: Record<string, unknown> = { columns: [], ...fields };
   for (const { path, key } of invalid) {

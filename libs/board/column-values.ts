@@ -29,10 +29,7 @@ const inputsOf = derived((definition) => {
 });
 
 /** The event's value for each column, in sort direction; null for a `sum` without any input. @throws RejectedEventError */
-export function columnValues(
-  definition: BoardDefinition,
-  numbers: EventNumbers,
-): (number | null)[] {
+export function columnValues(definition: BoardDefinition, numbers: EventNumbers) {
   const inputs = inputsOf(definition);
   const deltas = numbers.deltas ?? onlyInput(definition, numbers.delta);
   for (const name in deltas)

@@ -122,15 +122,12 @@ export function boardFields(definition: BoardDefinition) {
   };
 }
 
-function columnFields({ name, update, order, decimals, min, max, from }: Column) {
+function columnFields(column: Column) {
+  const { decimals, min, max } = column;
   return {
-    name,
-    update,
-    order,
-    decimals,
+    ...column,
     ...(min !== undefined && { min: formatDecimal(min, decimals) }),
     ...(max !== undefined && { max: formatDecimal(max, decimals) }),
-    ...(from && { from }),
   };
 }
 

@@ -108,11 +108,9 @@ export function canExpire({ windows }: Pick<BoardDefinition, 'windows'>): boolea
 }
 
 /** Caches what `derive` computes from a definition, for as long as the definition is in memory. */
-export function derived<T>(
-  derive: (definition: BoardDefinition) => T,
-): (definition: BoardDefinition) => T {
+export function derived<T>(derive: (definition: BoardDefinition) => T) {
   const cache = new WeakMap<BoardDefinition, T>();
-  return (definition) => {
+  return (definition: BoardDefinition): T => {
     let value = cache.get(definition);
     if (value === undefined) cache.set(definition, (value = derive(definition)));
     return value;

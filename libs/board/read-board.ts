@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import ms from 'ms';
 import { showValue, type Report } from './boards-file-problem.js';
 import { formatDecimal, parseDecimal } from './decimal.js';
@@ -75,13 +76,9 @@ function readColumn(column: ColumnText, report: Report): Column {
       ['min'],
       `${formatDecimal(min, decimals)} is larger than max ${formatDecimal(max, decimals)}; use a smaller min`,
     );
-  return { name, update, order, decimals, ...bounds, ...(hasEffect(from, name) && { from }) };
-}
-
-/** Whether weights change anything. `{NAME: 1}` does not: a column NAME without weights also adds the delta NAME once. */
-function hasEffect(from: Column['from'], name: string): boolean {
-  const [first, second] = Object.entries(from ?? {});
-  return second !== undefined || (first !== undefined && (first[0] !== name || first[1] !== 1));
+  // `{NAME: 1}` changes nothing: a column NAME without weights also adds the delta NAME once.
+  const weights = isDeepStrictEqual(from, { [name]: 1 }) ? undefined : from;
+  return { name, update, order, decimals, ...bounds, ...(weights && { from: weights }) };
 }
 
 /** A bound in minor units. Reports an invalid one, and returns NaN for it. */

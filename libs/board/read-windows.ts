@@ -135,9 +135,6 @@ function isTimeZone(text: string): boolean {
 /** Suggests a zone with a similar name, or the zone of a city. */
 function nearZone(timeZone: string): string {
   const city = timeZone.toLowerCase().replaceAll(' ', '_');
-  const index = LOWER_CASE_TIME_ZONES.findIndex((zone) => zone.endsWith(`/${city}`));
-  return (
-    suggestion(timeZone, TIME_ZONES) ||
-    (index < 0 ? '' : `; did you mean ${TIME_ZONES[index] ?? ''}?`)
-  );
+  const zone = TIME_ZONES.find((known) => known.toLowerCase().endsWith(`/${city}`));
+  return suggestion(timeZone, TIME_ZONES) || (zone ? `; did you mean ${zone}?` : '');
 }

@@ -12,11 +12,7 @@ export type ReadableView = Omit<ResolvedView, 'published'>;
  * `interval:contest`, `interval:contest@current`, `interval:contest@previous`. `where` can be in any order.
  * @throws NoSuchViewError, NoInstanceError
  */
-export function viewToRead(
-  definition: BoardDefinition,
-  { window, where }: View,
-  at: number,
-): ReadableView {
+export function viewToRead(definition: BoardDefinition, { window, where }: View, at: number) {
   const instance = parseWindow(definition, window) ?? relativeInstance(definition, window, at);
   return readable(definition, { window, where }, instance);
 }
@@ -38,11 +34,7 @@ function readable(
 }
 
 /** The current or previous instance that a text names; undefined if the text names none. @throws NoInstanceError */
-function relativeInstance(
-  definition: BoardDefinition,
-  text: string,
-  at: number,
-): WindowInstance | undefined {
+function relativeInstance(definition: BoardDefinition, text: string, at: number) {
   for (const [index, window] of definition.windows.entries()) {
     const [name, current, previous] = namesOf(window);
     if (text !== name && text !== current && text !== previous) continue;

@@ -30,10 +30,7 @@ const END_OF_TIME = LATEST_TIME + 1;
 const MAX_CACHED_SPANS = 4_096;
 
 /** For each window, its instance that contains a time, if any. Cost: a binary search; much more for an instance that is not cached. */
-export function windowsAt(
-  definition: BoardDefinition,
-  time: number,
-): readonly (WindowInstance | undefined)[] {
+export function windowsAt(definition: BoardDefinition, time: number) {
   return findersOf(definition).map((finder) => finder.at(time));
 }
 
@@ -164,11 +161,7 @@ export function cronFrom(expression: string, from: number): CronExpression {
  * steps through them in UTC, because in zones with clock changes it can return a time twice, skip one, or give up.
  * firstShown then finds when the zone's clock first shows each of these times, or jumps over it.
  */
-function intervalAt(
-  { name, cron, start }: Interval,
-  time: number,
-  timeZone: string,
-): Span | undefined {
+function intervalAt({ name, cron, start }: Interval, time: number, timeZone: string) {
   if (time < start) return { start: EARLIEST_TIME, end: start };
   const offsetMs = Math.round(zonedTime(time, timeZone).offsetNanoseconds / 1e6);
   const wallClock = cronFrom(cron, time + offsetMs + 1);

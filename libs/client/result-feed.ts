@@ -99,11 +99,7 @@ export class ResultFeed {
     ]);
   }
 
-  async #follow(
-    topic: string,
-    begin: 'start' | 'end',
-    take: (record: KafkaRecord) => void,
-  ): Promise<TopicFollower> {
+  async #follow(topic: string, begin: 'start' | 'end', take: (record: KafkaRecord) => void) {
     const ranges = await logRanges(this.#admin, topic);
     const from = new Map([...ranges].map(([partition, range]) => [partition, range[begin]]));
     const { kafka } = this.options;

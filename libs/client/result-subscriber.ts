@@ -207,10 +207,7 @@ export abstract class ResultSubscriber<T> {
   }
 
   /** Returns false if the partition is lost, or the subscriber stops, before the result is handled or skipped. */
-  async #deliver(
-    record: KafkaRecord,
-    { partition, signal }: PartitionAssignment,
-  ): Promise<boolean> {
+  async #deliver(record: KafkaRecord, { partition, signal }: PartitionAssignment) {
     const { name: topic, factsOf } = this.topic;
     const result = this.#read(partition, record);
     const facts = { topic, partition, offset: record.offset, ...factsOf(result) };

@@ -93,10 +93,7 @@ export class HttpBoardReader implements ViewReads {
   };
 
   rankOf: ViewReads['rankOf'] = async (board, score, selection = {}) => {
-    const columns =
-      typeof score === 'object'
-        ? Object.fromEntries(Object.entries(score).map(([name, value]) => [`score.${name}`, value]))
-        : { score };
+    const columns = typeof score === 'object' ? prefixed('score.', score) : { score };
     return this.#get(`${pathOf(board)}/rank`, { ...selection, ...columns });
   };
 
@@ -111,11 +108,8 @@ export class HttpBoardReader implements ViewReads {
 
   #get<T>(path: string, { where = {}, at, scores, ...rest }: CountRequest & object): Promise<T> {
     const parameters = new URLSearchParams();
-    const fields = Object.entries({ ...rest, ...scores, at: timeOf(at) });
-    const dimensions = Object.entries(where).map(
-      ([name, value]) => [`where.${name}`, value] as const,
-    );
-    for (const [name, value] of [...fields, ...dimensions])
+    const fields = { ...rest, ...scores, at: timeOf(at), ...prefixed('where.', where) };
+    for (const [name, value] of Object.entries(fields))
       if (value !== undefined) parameters.append(name, String(value));
     const text = parameters.toString();
     return this.#request(text === '' ? path : `${path}?${text}`);
@@ -150,6 +144,10 @@ function segment(id: string): string {
 }
 
 const pathOf = (board: string) => `/v1/boards/${segment(board)}`;
+
+function prefixed(prefix: string, fields: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.entries(fields).map(([name, of]) => [prefix + name, of]));
+}
 
 function bodyOf<T extends ViewSelection>({ at, ...rest }: T) {
   return { ...rest, at: timeOf(at) };

@@ -178,10 +178,7 @@ export class BatchConsumer {
 
   #listen(): void {
     const { GROUP_JOIN, CRASH, FETCH } = this.client.events;
-    this.client.on(GROUP_JOIN, (event) => {
-      this.#lastFetch = performance.now();
-      this.#joined(event);
-    });
+    this.client.on(GROUP_JOIN, (event) => this.#joined(event));
     this.client.on(FETCH, () => void (this.#lastFetch = performance.now()));
     this.client.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
   }
@@ -191,6 +188,7 @@ export class BatchConsumer {
    * a worker is released. Then each assigned partition without a worker is started (docs/decisions/0015).
    */
   #joined({ payload }: ConsumerGroupJoinEvent): void {
+    this.#lastFetch = performance.now();
     const { topic } = this.options;
     const isSameMember = payload.memberId === this.#memberId; // the group has not removed this member meanwhile
     this.#memberId = payload.memberId;

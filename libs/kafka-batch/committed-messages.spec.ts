@@ -60,7 +60,7 @@ class Log {
     this.messages.push({
       ...{ offset: String(offset), timestamp: '1', key, value: null, headers: {} },
       isControlRecord,
-      batchContext: { producerId: String(producer), inTransaction: true },
+      batchContext: { producerId: String(producer) },
     });
     return offset;
   }
@@ -141,10 +141,7 @@ describe('logBatch', () => {
     all.map((offset) => ({
       ...{ offset: String(offset), timestamp: '1', key: null, value: null, headers: {} },
       isControlRecord,
-      batchContext: {
-        ...{ producerId: '7', inTransaction: false },
-        ...{ firstOffset: String(firstOffset), lastOffsetDelta },
-      },
+      batchContext: { producerId: '7', firstOffset: String(firstOffset), lastOffsetDelta },
     }));
   const read = (messages: RawMessage[], from: number) => {
     const found = logBatch({ partition: 3, messages }, from);
@@ -177,7 +174,7 @@ describe('logBatch', () => {
 
   it('takes the last record for the end of a batch in an old format', () => {
     const [message] = batch(0, [4]);
-    const old = { ...message!, batchContext: { producerId: '-1', inTransaction: false } };
+    const old = { ...message!, batchContext: { producerId: '-1' } };
     expect(read([old], 4)).toEqual([[4], 5]);
   });
 });

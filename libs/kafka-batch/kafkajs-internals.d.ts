@@ -1,12 +1,10 @@
 /** The internals of kafkajs 2.2.4 that this library uses; kafkajs declares no types for them. */
 declare module 'kafkajs/src/broker/index.js' {
   import type { RecordBatchEntry } from 'kafkajs';
-  type Content = 'offset' | 'timestamp' | 'key' | 'value' | 'headers';
-  export interface RawMessage extends Readonly<Pick<RecordBatchEntry, Content>> {
+  export interface RawMessage extends Readonly<Omit<RecordBatchEntry, 'attributes'>> {
     isControlRecord: boolean;
     readonly batchContext: {
       readonly producerId: string;
-      readonly inTransaction: boolean;
       /** The first offset of the record's batch; missing in old formats. */
       readonly firstOffset?: string;
       readonly lastOffsetDelta?: number;
@@ -28,9 +26,7 @@ declare module 'kafkajs/src/broker/index.js' {
     constructor(options: { connectionPool: object; logger: object });
     isConnected(): boolean;
     lookupRequest(apiKey: number, definitions: object): (options: object) => ProtocolRequest;
-    initProducerId(
-      request: object,
-    ): Promise<{ readonly producerId: string; readonly producerEpoch: number }>;
+    initProducerId(request: object): Promise<{ producerId: string; producerEpoch: number }>;
     addPartitionsToTxn(request: object): Promise<unknown>;
     addOffsetsToTxn(request: object): Promise<unknown>;
     txnOffsetCommit(request: object): Promise<unknown>;

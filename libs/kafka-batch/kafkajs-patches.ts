@@ -63,13 +63,11 @@ function checkQueuesOnlyWithRequests(): void {
   RequestQueue.prototype.scheduleCheckPendingRequests = function () {
     if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;
     const throttledMs = this.throttledUntil - Date.now();
-    this.throttleCheckTimeoutId = setTimeout(
-      () => {
-        this.throttleCheckTimeoutId = null;
-        this.checkPendingRequests();
-      },
-      throttledMs > 0 ? throttledMs : PENDING_CHECK_MS,
-    );
+    const waitMs = throttledMs > 0 ? throttledMs : PENDING_CHECK_MS;
+    this.throttleCheckTimeoutId = setTimeout(() => {
+      this.throttleCheckTimeoutId = null;
+      this.checkPendingRequests();
+    }, waitMs);
   };
 }
 

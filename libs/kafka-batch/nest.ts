@@ -1,9 +1,4 @@
-import {
-  MessagePattern,
-  Server,
-  type CustomTransportStrategy,
-  type MessageHandler,
-} from '@nestjs/microservices';
+import { MessagePattern, Server, type CustomTransportStrategy } from '@nestjs/microservices';
 import { lastValueFrom, isObservable } from 'rxjs';
 import { BatchConsumer, type BatchConsumerOptions, type ConsumerHealth } from './batch-consumer.js';
 import { toError } from './errors.js';
@@ -79,16 +74,11 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     return this.#consumer.health();
   }
 
-  override addHandler(
-    pattern: unknown,
-    callback: MessageHandler,
-    isEvent = false,
-    extras = {},
-  ): void {
+  override addHandler(...[pattern, ...handler]: Parameters<Server['addHandler']>): void {
     const name = String(pattern);
     if (this.messageHandlers.has(name))
       throw new Error(`two controller methods handle ${name}; decorate only one with @${name}()`);
-    super.addHandler(pattern, callback, isEvent, extras);
+    super.addHandler(pattern, ...handler);
   }
 
   /** Called by Nest. Joins the group; passes any error to the callback, and then leaves no connection open. */

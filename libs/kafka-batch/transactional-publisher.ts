@@ -74,12 +74,9 @@ export class TransactionalPublisher {
     const { session } = this;
     session.begin();
     try {
-      await allDone([
-        session.addPartitions(records),
-        ...(offset ? [session.addGroup(offset.groupId)] : []),
-      ]);
+      await allDone([session.addPartitions(records), offset && session.addGroup(offset.groupId)]);
       const produced = records.map((part) => session.produce(part));
-      await allDone([...produced, ...(offset ? [session.commitOffset(offset)] : [])]);
+      await allDone([...produced, offset && session.commitOffset(offset)]);
     } catch (error) {
       await session.end('abort').catch(() => undefined); // the next publisher completes the transaction
       throw error;

@@ -56,10 +56,7 @@ type Method = (result: unknown) => unknown;
 type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
 /** The decorated methods of all providers and controllers. @throws if the class of a method is not a singleton */
-export function findHandlers<T>(
-  discovery: DiscoveryService,
-  kind: ResultKind,
-): DecoratedHandler<T>[] {
+export function findHandlers<T>(discovery: DiscoveryService, kind: ResultKind) {
   const wrappers = [...discovery.getProviders(), ...discovery.getControllers()];
   // several tokens may provide one instance
   const byInstance = new Map(wrappers.map((wrapper) => [wrapper.instance as unknown, wrapper]));

@@ -1,12 +1,9 @@
 import stringWidth from 'string-width';
 import type { Standings } from '#board-store';
+import type { JsonOption } from './usage/options.js';
 
 /** Prints a value as JSON, or as the text that `text` returns. */
-export function print<T>(
-  value: T,
-  { json = false }: { json?: boolean | undefined },
-  text: (value: T) => string,
-): void {
+export function print<T>(value: T, { json }: JsonOption, text: (value: T) => string): void {
   process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text(value)}\n`);
 }
 

@@ -2,13 +2,10 @@ import type { Redis } from 'ioredis';
 import { BoardReader, KeySpace, StoreStatus } from '#board-store';
 import { createRedis } from '../infra/redis.js';
 import { waitForServices } from '../infra/services.js';
-import { createLogger, type Logger } from '../infra/logger.js';
-import { loadSettings, type Settings } from '../config/settings.js';
+import { createLogger } from '../infra/logger.js';
+import { loadSettings } from '../config/settings.js';
 
-export interface Session {
-  readonly settings: Settings;
-  readonly logger: Logger;
-}
+export type Session = ReturnType<typeof openSession>;
 export interface RedisSession extends Session {
   readonly redis: Redis;
   readonly keys: KeySpace;
@@ -17,7 +14,7 @@ export interface RedisSession extends Session {
 }
 
 /** The settings and a logger, whose level is `warn` unless RANKLOG_LOG_LEVEL is set. */
-export function openSession(): Session {
+export function openSession() {
   const { settings } = loadSettings();
   const logLevel = process.env['RANKLOG_LOG_LEVEL'] === undefined ? 'warn' : settings.logLevel;
   return { settings, logger: createLogger({ ...settings, logLevel }) };

@@ -1,9 +1,7 @@
 import { createInterface, type ReadLineOptions } from 'node:readline/promises';
 import { CancelledError } from '../generations/errors.js';
+import { SAME_REQUEST_MS } from '../infra/shutdown.js';
 import { CommandError, EXIT } from './exit-codes.js';
-
-/** One Ctrl-C can arrive twice: from the terminal, and from a wrapper that forwards it. */
-const SAME_REQUEST_MS = 1_000;
 
 /**
  * Runs work that cleans up when it is cancelled. The first Ctrl-C or SIGTERM aborts the signal of the work with a

@@ -86,13 +86,11 @@ function stateSide(definition: BoardDefinition, text: string) {
   const [state] = isState(bytes, count) ? readStates(bytes, count) : [];
   if (state === undefined || !state.every(isValid))
     return { json: { raw: text }, text: `(invalid) ${text}` };
-  const columns = decimalColumns(
-    definition,
-    state.map(({ value }) => value),
-  );
+  const values = state.map(({ value }) => value);
+  const columns = decimalColumns(definition, values);
   const reachedAt = formatTime(reachTime(state));
-  const values = Object.entries(columns).map(([name, value]) => `${name} ${value}`);
-  return { json: { columns, reachedAt }, text: `${values.join(', ')} at ${reachedAt}` };
+  const texts = Object.entries(columns).map(([name, value]) => `${name} ${value}`);
+  return { json: { columns, reachedAt }, text: `${texts.join(', ')} at ${reachedAt}` };
 }
 
 function isValid({ value, time }: ColumnState): boolean {

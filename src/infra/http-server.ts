@@ -45,8 +45,7 @@ export async function createHttpApplication(
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     genReqId: requestIdOf,
     clientErrorHandler: answerMalformed,
-    frameworkErrors: (...failed: Parameters<ProblemsFilter['answer']>) =>
-      problems.answer(...failed),
+    frameworkErrors: problems.answer.bind(problems),
   });
   const options = { logger: nestLogger(logger), abortOnError: false, bodyParser: false };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, options);

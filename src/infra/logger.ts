@@ -40,10 +40,8 @@ function createPino({ logLevel, logFormat }: LogSettings): Pino.Logger {
     return pino(options, destination({ dest: 2, sync: true }));
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty;
   const translateTime = 'SYS:HH:MM:ss.l';
-  return pino(
-    options,
-    pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime }),
-  );
+  const lines = pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime });
+  return pino(options, lines);
 }
 
 /** Leaves out errors: their messages are in the line already, and their stacks are for debugging. */

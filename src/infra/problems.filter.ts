@@ -28,12 +28,8 @@ export class ProblemsFilter implements ExceptionFilter {
   }
 
   catch(error: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    this.answer(
-      toError(error),
-      http.getRequest<FastifyRequest>(),
-      http.getResponse<FastifyReply>(),
-    );
+    const [request, reply] = host.getArgs<[FastifyRequest, FastifyReply]>();
+    this.answer(toError(error), request, reply);
   }
 
   /** Fastify calls this directly for requests that it refuses before routing, such as those with malformed URLs. */

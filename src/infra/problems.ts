@@ -83,11 +83,13 @@ export class RefusedEventError extends ProblemError {
   }
 }
 
+type RequestLine = Readonly<Record<'method' | 'url', string>>;
+
 /**
  * The body of the answer to a failed request, as RFC 9457 describes it. The detail of an unexpected error says nothing about it:
  * the caller logs the error.
  */
-export function problemOf(error: Error, request: { method: string; url: string }) {
+export function problemOf(error: Error, request: RequestLine) {
   const code = codeOf(error);
   const [status, title] = PROBLEMS[code];
   const suggestion = suggestionFor(error);
@@ -110,11 +112,7 @@ function codeOf(error: Error): ProblemCode {
   return codes.find((known) => PROBLEMS[known][0] === status) ?? 'BAD_REQUEST';
 }
 
-function detailOf(
-  error: Error,
-  code: ProblemCode,
-  { method, url }: { method: string; url: string },
-): string {
+function detailOf(error: Error, code: ProblemCode, { method, url }: RequestLine): string {
   if (code === 'INTERNAL_SERVER_ERROR')
     return 'internal error; the log of the process has the details';
   if (code === 'STORE_UNAVAILABLE') return `Redis does not answer (${error.message}); try again`;

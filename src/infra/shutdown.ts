@@ -1,7 +1,7 @@
 import type { Logger } from './logger.js';
 
 /** One Ctrl-C may arrive twice: from the terminal, and from a wrapper that forwards it. */
-const SAME_REQUEST_MS = 1_000;
+export const SAME_REQUEST_MS = 1_000;
 
 export interface ShutdownOptions {
   /** How long the shutdown may take before it is forced. */

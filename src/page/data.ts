@@ -69,11 +69,7 @@ const answerOf = <T>(value: T): Answer<T> => ({ value, problem: undefined });
 const problemIn = (problem: unknown) => ({ problem });
 
 /** Passes on the standings of a stream, and undefined when it breaks; then opens it again. EventSource would send no token. */
-async function follow(
-  path: string,
-  signal: AbortSignal,
-  onValue: (value?: Standings) => void,
-): Promise<void> {
+async function follow(path: string, signal: AbortSignal, onValue: (value?: Standings) => void) {
   let rest = '';
   const write = (part: string) => {
     const events = (rest + part).split('\n\n');

@@ -11,7 +11,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
-import { firstValueFrom, of, type Observable } from 'rxjs';
+import { firstValueFrom, of } from 'rxjs';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -70,10 +70,7 @@ export class Answers implements NestInterceptor, OnModuleInit {
     });
   }
 
-  async intercept(
-    context: ExecutionContext,
-    next: CallHandler<object>,
-  ): Promise<Observable<string>> {
+  async intercept(context: ExecutionContext, next: CallHandler<object>) {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const read = () => this.#limited(() => firstValueFrom(next.handle()));

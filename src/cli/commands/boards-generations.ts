@@ -32,11 +32,8 @@ export function boardsRollback(board: string, options: JsonOption): Promise<numb
     );
     const forward =
       previous === null ? '' : `; run it again to roll forward to generation ${previous}`;
-    print(
-      { board, generation, previous },
-      options,
-      () => `${board}: generation ${generation} is live again${forward}`,
-    );
+    const answer = { board, generation, previous };
+    print(answer, options, () => `${board}: generation ${generation} is live again${forward}`);
     return EXIT.ok;
   });
 }

@@ -4,11 +4,8 @@ import { print, table } from '../output.js';
 import type { JsonOption } from '../usage/options.js';
 
 export function config(options: JsonOption): Promise<number> {
-  print(loadSettings().current, options, (settings) =>
-    table(
-      ['variable', 'value', 'from', 'meaning'],
-      settings.map(({ env, value, origin, doc }) => [env, value, origin, doc]),
-    ),
-  );
+  const { current } = loadSettings();
+  const rows = current.map(({ env, value, origin, doc }) => [env, value, origin, doc]);
+  print(current, options, () => table(['variable', 'value', 'from', 'meaning'], rows));
   return Promise.resolve(EXIT.ok);
 }

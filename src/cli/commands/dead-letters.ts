@@ -33,10 +33,8 @@ export function showDeadLetter(id: string, options: JsonOption): Promise<number>
       throw new CommandError(`no dead letter has the id ${id}; use one that list prints`, EXIT.no);
     print({ ...detailsOf(shown), failedAgain }, options, (answer) => {
       const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
-      return table(
-        ['field', 'value'],
-        Object.entries(answer).map(([name, value]) => [name, text(value)]),
-      );
+      const rows = Object.entries(answer).map(([name, value]) => [name, text(value)]);
+      return table(['field', 'value'], rows);
     });
     return EXIT.ok;
   });

@@ -12,14 +12,15 @@ import type { JsonOption } from '../usage/options.js';
 
 type StatusOptions = JsonOption & { readonly wait?: number };
 
-export function status({ wait, json }: StatusOptions): Promise<number> {
+export function status(options: StatusOptions): Promise<number> {
+  const { wait } = options;
   return withKafka((kafka) =>
     withRedis(async (redis) => {
       const { admin, topics, settings } = kafka;
       await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
       const isDone = wait === undefined || (await waitFor(kafka, redis, wait));
       const found = await readStatus(redis.redis, redis.keys, readLog(kafka, settings));
-      print(found, { json }, toText);
+      print(found, options, toText);
       if (wait !== undefined && found.deadLetters.length > 0)
         process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
       if (isDone) return EXIT.ok;
@@ -84,12 +85,10 @@ function sum(numbers: readonly number[]): number {
 }
 
 function toTable(positions: Status['partitions']): string {
-  return table(
-    ['partition', 'log end', 'applied', 'published', 'lag'],
-    positions.map(({ partition, logEnd, applied, published, lag }) => {
-      return [partition, logEnd, applied, published, lag];
-    }),
-  );
+  const rows = positions.map(({ partition, logEnd, applied, published, lag }) => {
+    return [partition, logEnd, applied, published, lag];
+  });
+  return table(['partition', 'log end', 'applied', 'published', 'lag'], rows);
 }
 
 /** Says where to see whether a partition has stopped, because only its own process knows. */
@@ -108,12 +107,10 @@ function recoveringText(recovering: Status['recovering']): string {
 }
 
 function boardsTable(boards: Status['boards']): string {
-  return table(
-    ['board', 'views', 'maxViews', 'event clock', 'expired', 'duplicates'],
-    boards.map(({ board, views, maxViews, clock, expired, duplicates }) => {
-      return [board, views, maxViews, clock ?? '-', expired, duplicates];
-    }),
-  );
+  const rows = boards.map(({ board, views, maxViews, clock, expired, duplicates }) => {
+    return [board, views, maxViews, clock ?? '-', expired, duplicates];
+  });
+  return table(['board', 'views', 'maxViews', 'event clock', 'expired', 'duplicates'], rows);
 }
 
 function reconciliationsTable(reconciliations: Status['reconciliations']): string {

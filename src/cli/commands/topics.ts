@@ -19,12 +19,8 @@ export function topics(options: TopicsOptions): Promise<number> {
     try {
       const reports = await createTopics(admin, names, { ...settings, ...options });
       if (options.adopt === true) await adopt();
-      print(reports, options, () =>
-        table(
-          ['topic', 'partitions', 'state'],
-          reports.map(({ topic, partitions, state }) => [topic, partitions, state]),
-        ),
-      );
+      const rows = reports.map(({ topic, partitions, state }) => [topic, partitions, state]);
+      print(reports, options, () => table(['topic', 'partitions', 'state'], rows));
       return EXIT.ok;
     } catch (error) {
       if (error instanceof ScoreTopicError) throw new CommandError(error.message, EXIT.no);
