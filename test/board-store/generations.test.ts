@@ -11,7 +11,7 @@ import {
   type Shadow,
 } from '#board-store';
 import { stateOf } from '../model/oracle-format.js';
-import { arena, scored, stretchOf } from './fixture.js';
+import { arena, lasting, scored, stretchOf } from './fixture.js';
 import { endingOf, GenerationFixture, rankAndPromote } from './generation-fixture.js';
 import { openTestRedis } from './test-redis.js';
 
@@ -81,6 +81,24 @@ describe('a build', () => {
     expect(await fixture.ranking(shadow)).toEqual(all);
     const promoted = await generations.promote(lease, shadow, [], { graceMs: 60_000 });
     expect(endingOf(promoted)).toMatchObject({ previous: live.generation });
+  });
+
+  it('is ranked in all of its views, also if one call finds or ranks only some of them', async () => {
+    const views = Array.from({ length: 1_250 }, (_, index) => `all region=${index}`);
+    const each = views.map((view, index) => {
+      return scored(`player-${index}`, [index], { views: lasting('all', view) });
+    });
+    await fixture.apply(each);
+    const { live } = fixture;
+    const shadow = await fixture.build(each);
+    await fixture.makeLive(shadow);
+    const rankings = ({ generation }: Pick<Shadow, 'generation'>) =>
+      Promise.all(
+        ['all', ...views].map((view) =>
+          redis.zrange(fixture.keys.ranking(0, generation, view), 0, -1, 'WITHSCORES'),
+        ),
+      );
+    expect(await rankings(shadow)).toEqual(await rankings(live));
   });
 
   it('is not ranked once another shadow has replaced it', async () => {
