@@ -55,6 +55,15 @@ describe('columns as people read them', () => {
     });
   });
 
+  it('include one that is named __proto__', () => {
+    const columns = [{ ...desc, name: '__proto__' }, asc];
+    const found = Object.entries(decimalColumns({ columns }, [-12, 500]));
+    expect(found).toEqual([
+      ['__proto__', '12'],
+      ['seconds', '0.500'],
+    ]);
+  });
+
   it('keep the ends of the range and a zero exact', () => {
     const end = Number.MAX_SAFE_INTEGER;
     expect(decimalColumns({ columns: [desc, asc] }, [end, -end])).toEqual({

@@ -61,8 +61,7 @@ export function decimalColumns(
   { columns }: Pick<BoardDefinition, 'columns'>,
   values: readonly (number | null)[],
 ): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const [index, column] of columns.entries())
-    texts[column.name] = decimalText(column, values[index] ?? 0);
-  return texts;
+  return Object.fromEntries(
+    columns.map((column, index) => [column.name, decimalText(column, values[index] ?? 0)]),
+  );
 }
