@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import {
@@ -95,6 +96,18 @@ describe('a log reader', () => {
     await topic.transact(large, 'abort');
     await topic.send(0, ['after']);
     expect(valuesOf(await readAll(await open({ 0: 0 })))).toEqual(['after']);
+  });
+
+  it('leaves the event loop free when it is closed while no request is under way', async () => {
+    const reader = await open({ 0: 0 });
+    const waiting = expect(reader.fetch(() => false)).rejects.toThrow('the log reader was closed');
+    const begun = performance.now();
+    const closed = reader.close();
+    let turns = 0;
+    for (; performance.now() - begun < 150; turns++) await nextTurn(); // the fetch waits for 200 ms
+    expect(turns).toBeGreaterThan(1);
+    await waiting;
+    await closed;
   });
 
   it('does not read beyond an open transaction', async () => {
