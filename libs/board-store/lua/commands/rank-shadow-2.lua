@@ -14,20 +14,20 @@
 --       latest, 0 none)
 -- Returns  { replication id, cursor in the first view that is not done ('0' begins it), number of
 --          players ranked, number of views that are done }; LEASE_LOST, SHADOW_GONE, SERVER_CHANGED
--- Cost  O(log players) for each of 1,000 to 2,000 players
+-- Cost  O(log players) for each of about 2,000 players
 
 -- include continuity.lua
 -- include lease.lua
 -- include member.lua
 -- include state.lua
 
-local PLAYERS_A_STEP = 1000
+local PLAYERS_A_STEP = 2000
 local STATES = { unranked = true, ranking = true, build = true }
 local columns, tie = tonumber(ARGV[7]), tonumber(ARGV[8])
 
--- Ranks some or all players of a view; returns the next cursor, and how many.
-local function rank_players(ranking, players, cursor)
-  local next, words = unpack(call('HSCAN', players, cursor, 'COUNT', PLAYERS_A_STEP))
+-- Ranks about `count` players of a view, or all others; returns the next cursor, and how many.
+local function rank_players(ranking, players, cursor, count)
+  local next, words = unpack(call('HSCAN', players, cursor, 'COUNT', count))
   for i = 1, #words, 2 do
     local state = read_state(words[i + 1], columns)
     words[i], words[i + 1] = format('%d', state[1]), member_of(tie, state, words[i])
@@ -45,7 +45,7 @@ if ARGV[5] ~= '' and server ~= ARGV[5] then return SERVER_CHANGED end
 call('HSET', KEYS[2], ARGV[2], ARGV[3] .. ' ' .. ARGV[4])
 local cursor, players, ranked, done = ARGV[6], 0, 0, 0
 for key = 3, #KEYS, 2 do
-  cursor, players = rank_players(KEYS[key], KEYS[key + 1], cursor)
+  cursor, players = rank_players(KEYS[key], KEYS[key + 1], cursor, PLAYERS_A_STEP - ranked)
   ranked = ranked + players
   if cursor == '0' then done = done + 1 end
   if cursor ~= '0' or ranked >= PLAYERS_A_STEP then break end
