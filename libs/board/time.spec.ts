@@ -45,6 +45,17 @@ describe('a time with a zone', () => {
       }),
     );
   });
+
+  it('is read independently of the time before', () => {
+    const ms = fc.integer({ min: EARLIEST, max: LATEST });
+    const daysLater = fc.integer({ min: -400, max: 400 });
+    fc.assert(
+      fc.property(ms, daysLater, (time, days) => {
+        const later = Math.min(Math.max(time + days * 86_400_000, EARLIEST), LATEST);
+        for (const each of [time, later]) expect(parseTime(formatTime(each))).toBe(each);
+      }),
+    );
+  });
 });
 
 describe('a value that is not a time', () => {

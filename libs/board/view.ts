@@ -68,11 +68,11 @@ export function viewsOf(
 ): readonly ResolvedView[] {
   const windows = windowsAt(definition, time);
   const recent = recentLists(definition);
-  const isSame = windows.every((instance, index) => instance === recent.windows[index]);
-  if (!isSame || recent.lists.size >= MAX_RECENT_LISTS) recent.lists.clear();
+  const isSame = () => windows.every((instance, index) => instance === recent.windows[index]);
+  if ((windows !== recent.windows && !isSame()) || recent.lists.size >= MAX_RECENT_LISTS) recent.lists.clear();
   recent.windows = windows;
-  const values = recent.names.map((name) => Object.hasOwn(attributes, name) && attributes[name]);
-  const key = values.length === 0 ? '' : JSON.stringify(values);
+  const valueOf = (name: string) => Object.hasOwn(attributes, name) && attributes[name];
+  const key = recent.names.length === 0 ? '' : JSON.stringify(recent.names.map(valueOf));
   const known = recent.lists.get(key);
   if (known !== undefined) return known;
   const list = listViews(definition, attributes, windows);

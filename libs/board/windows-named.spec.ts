@@ -51,6 +51,22 @@ describe('windows by name', () => {
       }),
     );
   });
+
+  it('are found independently of the time before', () => {
+    const [from, to] = [Date.UTC(2026, 2, 1, 6), Date.UTC(2026, 2, 8, 6)];
+    const definition = board([
+      { kind: 'day' },
+      { kind: 'season', name: 'spring', from, to },
+      { kind: 'interval', name: 'noon', cron: '0 12 * * *', start: from + DAY },
+    ]);
+    const edges = [from, from + DAY, from + 1.5 * DAY, to].flatMap((edge) => [edge - 1, edge]);
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...edges)), (times) => {
+        for (const time of times)
+          expect(windowsAt(definition, time)).toEqual(windowsAt({ ...definition }, time));
+      }),
+    );
+  });
 });
 
 /** Expressions, each with a function that says which local minutes (Dates as if in UTC) it matches. */

@@ -29,10 +29,25 @@ const END_OF_TIME = LATEST_TIME + 1;
 /** How many spans a WindowFinder caches at most: about 11 years of days. */
 const MAX_CACHED_SPANS = 4_096;
 
-/** For each window, its instance that contains a time, if any. Cost: a binary search; much more for an instance that is not cached. */
+/**
+ * For each window, its instance that contains a time, if any. Returns the same list as last time if it still holds: most events
+ * are of about the same time. Cost otherwise: a binary search; much more for an instance that is not cached.
+ */
 export function windowsAt(definition: BoardDefinition, time: number) {
-  return findersOf(definition).map((finder) => finder.at(time));
+  const recent = recentWindows(definition);
+  if (time >= recent.start && time < recent.end) return recent.list;
+  const nothing = { start: time, end: time, instance: undefined };
+  const spans = findersOf(definition).map((finder) => finder.at(time) ?? nothing);
+  recent.start = Math.max(...spans.map(({ start }) => start));
+  recent.end = Math.min(...spans.map(({ end }) => end));
+  recent.list = spans.map(({ instance }) => instance);
+  return recent.list;
 }
+
+/** The last list of `windowsAt`, which holds from `start` until before `end`. */
+const recentWindows = derived(() => {
+  return { start: NaN, end: NaN, list: [] as readonly (WindowInstance | undefined)[] };
+});
 
 /** The instance that a text such as `day:2026-11-20` names; undefined when the board has no such instance. */
 export function parseWindow(definition: BoardDefinition, text: string): WindowInstance | undefined {
@@ -40,7 +55,7 @@ export function parseWindow(definition: BoardDefinition, text: string): WindowIn
     const time = timeWithin(window, text, definition.timeZone);
     if (time === undefined) continue;
     const within = Math.min(Math.max(time, EARLIEST_TIME), LATEST_TIME);
-    const instance = findersOf(definition)[index]?.at(within);
+    const instance = findersOf(definition)[index]?.at(within)?.instance;
     if (instance?.text === text) return instance;
   }
   return undefined;
@@ -63,16 +78,16 @@ class WindowFinder {
     private readonly timeZone: string,
   ) {}
 
-  at(time: number): WindowInstance | undefined {
+  at(time: number): CachedSpan | undefined {
     const place = this.#firstAfter(time);
     const before = this.#cached[place - 1];
-    if (before !== undefined && time < before.end) return before.instance;
+    if (before !== undefined && time < before.end) return before;
     const span = spanAt(this.window, time, this.timeZone);
     if (span === undefined) return undefined;
     const cached = { ...span, instance: this.#instanceOf(span) };
     if (this.#cached.length >= MAX_CACHED_SPANS) this.#cached = [cached];
     else this.#cached.splice(place, 0, cached);
-    return cached.instance;
+    return cached;
   }
 
   #instanceOf({ start, end, text }: Span): WindowInstance | undefined {
