@@ -17,10 +17,12 @@ export function logBatch(fetched: FetchedPartition, from: number): LogBatch | un
   const { firstOffset = last.offset, lastOffsetDelta = 0 } = last.batchContext;
   const nextOffset = Math.max(Number(last.offset), Number(firstOffset) + lastOffsetDelta) + 1;
   if (nextOffset <= from) return undefined;
-  const records = fetched.messages
-    .filter(({ isControlRecord }) => !isControlRecord)
-    .map(toRecord)
-    .filter(({ offset }) => offset >= from); // a broker returns whole batches, which may begin before it
+  const records: KafkaRecord[] = [];
+  for (const message of fetched.messages) {
+    if (message.isControlRecord) continue;
+    const record = toRecord(message);
+    if (record.offset >= from) records.push(record); // a broker returns whole batches, which may begin before it
+  }
   return { partition: fetched.partition, records, nextOffset };
 }
 

@@ -17,8 +17,9 @@ class PartitionQueue {
   live = -1;
   /** The last offset of the unanswered calls; `applied` if there is none. */
   #sent: number;
-  /** The number of entries in unanswered calls and in the next call. */
-  #taken = 0;
+  /** The next call has the entries from index #begin to index #end. */
+  #begin = 0;
+  #end = 0;
 
   /** `applied` is the applied offset of the shadow, `read` the last offset that was read. */
   constructor(
@@ -30,6 +31,10 @@ class PartitionQueue {
 
   get waiting(): number {
     return this.#entries.length;
+  }
+
+  get canApply(): boolean {
+    return (this.#entries[0]?.offset ?? Infinity) <= this.live;
   }
 
   /** The number of entries up to the live applied offset. */
@@ -65,7 +70,7 @@ class PartitionQueue {
 
   /** The first entry after the next call. */
   get #next(): EventEntry | undefined {
-    return this.#entries[this.#taken];
+    return this.#entries[this.#end];
   }
 
   get hasMore(): boolean {
@@ -86,18 +91,19 @@ class PartitionQueue {
   }
 
   begin(): void {
-    this.#taken = this.#countThrough(this.#sent);
+    this.#begin = this.#countThrough(this.#sent);
+    this.#end = this.#begin;
   }
 
   /** Adds an entry to the next call. Returns whether there was room. */
   take(room: CallWork): boolean {
     const fits = this.#next !== undefined && room.take(this.#next);
-    if (fits) this.#taken += 1;
+    if (fits) this.#end += 1;
     return fits;
   }
 
   stretch(partition: number): Stretch {
-    const entries = this.#entries.slice(this.#countThrough(this.#sent), this.#taken);
+    const entries = this.#entries.slice(this.#begin, this.#end);
     return { partition, from: this.#sent + 1, through: this.through, entries };
   }
 
@@ -140,7 +146,7 @@ export class ShadowQueue {
 
   /** Whether entries of a partition can be applied now. */
   canApply(partition: number): boolean {
-    return this.#partition(partition).countBelowLive > 0;
+    return this.#partition(partition).canApply;
   }
 
   /** Adds an event of the shadow's board, unless the shadow has it already or ends before it. */
@@ -255,9 +261,13 @@ function fill(
   room: CallWork,
   wants: (queue: PartitionQueue) => boolean,
 ): void {
-  let wanting = queues.filter(wants);
-  while (wanting.length > 0 && !room.isFull) {
-    for (const queue of wanting) if (!queue.take(room)) return;
-    wanting = wanting.filter(wants);
-  }
+  let hasTaken: boolean;
+  do {
+    hasTaken = false;
+    for (const queue of queues) {
+      if (!wants(queue)) continue;
+      if (!queue.take(room)) return;
+      hasTaken = true;
+    }
+  } while (hasTaken);
 }

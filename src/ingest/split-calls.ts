@@ -83,8 +83,8 @@ export class CallWork {
   #updates = 0;
   #bytes = 0;
   #isFull = false;
-  /** Lists of views of the entries: events share them (see viewsOf). */
-  readonly #lists = new Set<readonly ResolvedView[]>();
+  /** For each list of views that the call has, the updates of a further event with it: events share lists (see viewsOf). */
+  readonly #lists = new Map<readonly ResolvedView[], number>();
   /** Views of the entries, by board and view. */
   readonly #views = new Set<string>();
 
@@ -100,23 +100,30 @@ export class CallWork {
 
   /** Adds an entry if it fits; the first one always does. Returns whether it was added. */
   take(entry: ReadRecord['entry']): boolean {
-    const newViews = entry.kind === 'event' ? this.#newViews(entry) : NO_VIEWS;
-    const updates = this.#updates + (entry.kind === 'event' ? this.#cost(entry, newViews) : 0);
-    const bytes = this.#bytes + bytesOf(entry, newViews);
-    const isTooMuch = updates > this.limits.viewUpdates || bytes > MAX_CALL_BYTES;
+    if (entry.kind !== 'event') return this.#add(0, bytesOf(entry));
+    const known = this.#lists.get(entry.event.views);
+    if (known !== undefined) return this.#add(known, BYTES_OF_AN_ENTRY);
+    const newViews = this.#newViews(entry);
+    const added = this.#add(this.#cost(entry, newViews), BYTES_OF_AN_ENTRY + bytesOfViews(newViews));
+    if (!added) return false;
+    this.#lists.set(entry.event.views, this.#cost(entry, NO_VIEWS));
+    for (const name of newViews.keys()) this.#views.add(name);
+    return true;
+  }
+
+  #add(updates: number, bytes: number): boolean {
+    const isTooMuch =
+      this.#updates + updates > this.limits.viewUpdates || this.#bytes + bytes > MAX_CALL_BYTES;
     this.#isFull = this.isFull || (this.#entries > 0 && isTooMuch);
     if (this.#isFull) return false;
     this.#entries += 1;
-    this.#updates = updates;
-    this.#bytes = bytes;
-    if (entry.kind === 'event') this.#lists.add(entry.event.views);
-    for (const name of newViews.keys()) this.#views.add(name);
+    this.#updates += updates;
+    this.#bytes += bytes;
     return true;
   }
 
   /** The views that no entry has yet, by board and view. */
   #newViews({ board, event }: EventEntry): ReadonlyMap<string, ResolvedView> {
-    if (this.#lists.has(event.views)) return NO_VIEWS;
     const views = event.views.map((view) => [`${board} ${view.view}`, view] as const);
     return new Map(views.filter(([name]) => !this.#views.has(name)));
   }
@@ -147,11 +154,12 @@ function countPublished(views: Iterable<ResolvedView>): number {
   return count;
 }
 
-function bytesOf(entry: ReadRecord['entry'], newViews: ReadonlyMap<string, ResolvedView>): number {
-  if (entry.kind === 'none') return 0;
-  if (entry.kind === 'deadLetter') return BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.detail);
-  let bytes = BYTES_OF_AN_ENTRY;
-  for (const { view } of newViews.values())
-    bytes += BYTES_OF_A_VIEW + TEXTS_OF_A_VIEW * view.length;
+function bytesOf(entry: Exclude<ReadRecord['entry'], EventEntry>): number {
+  return entry.kind === 'none' ? 0 : BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.detail);
+}
+
+function bytesOfViews(views: ReadonlyMap<string, ResolvedView>): number {
+  let bytes = 0;
+  for (const { view } of views.values()) bytes += BYTES_OF_A_VIEW + TEXTS_OF_A_VIEW * view.length;
   return bytes;
 }
