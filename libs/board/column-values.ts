@@ -32,7 +32,7 @@ const inputsOf = derived((definition) => {
 export function columnValues(definition: BoardDefinition, numbers: EventNumbers) {
   const inputs = inputsOf(definition);
   const deltas = numbers.deltas ?? onlyInput(definition, numbers.delta);
-  for (const name in deltas)
+  for (const name in numbers.deltas)
     if (!inputs.includes(name))
       throw new RejectedEventError(
         'UNKNOWN_COLUMN',

@@ -30,7 +30,8 @@ function readTime(text: string): number | undefined {
   }
   const end = text.length - (/[Zz]$/.test(text) ? 1 : 6);
   const minutes = digits(text, 11, 13) * 60 + digits(text, 14, 16) - zoneMinutes(text, end);
-  const time = lastDay.start + (minutes * 60 + digits(text, 17, 19)) * 1_000 + fractionMs(text, end);
+  const seconds = minutes * 60 + digits(text, 17, 19);
+  const time = lastDay.start + seconds * 1_000 + fractionMs(text, end);
   return time >= EARLIEST_TIME && time <= LATEST_TIME ? time : undefined;
 }
 

@@ -7,7 +7,7 @@ import { hasSafeDigits, MAX_NUMBER_DIGITS } from './values.js';
  * Matches if a field may have a number that JSON.parse does not keep exactly: with an exponent, too many digits, or below 1e-6.
  * Ignores numbers in arrays, which are never deltas.
  */
-const INEXACT_NUMBER = /:[\s-]*\d(?:[\d.]{15}|[\d.]*[eE]|\.0{6})/;
+const INEXACT_NUMBER = /"\s*:[\s-]*\d(?:[\d.]{15}|[\d.]*[eE]|\.0{6})/;
 
 /** The name under which `delta` is kept, as if it were one of `deltas`. */
 const DELTA = '';

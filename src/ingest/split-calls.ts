@@ -104,8 +104,8 @@ export class CallWork {
     const known = this.#lists.get(entry.event.views);
     if (known !== undefined) return this.#add(known, BYTES_OF_AN_ENTRY);
     const newViews = this.#newViews(entry);
-    const added = this.#add(this.#cost(entry, newViews), BYTES_OF_AN_ENTRY + bytesOfViews(newViews));
-    if (!added) return false;
+    const bytes = BYTES_OF_AN_ENTRY + bytesOfViews(newViews);
+    if (!this.#add(this.#cost(entry, newViews), bytes)) return false;
     this.#lists.set(entry.event.views, this.#cost(entry, NO_VIEWS));
     for (const name of newViews.keys()) this.#views.add(name);
     return true;
