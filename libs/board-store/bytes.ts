@@ -34,7 +34,7 @@ export class ByteWriter {
   /** The length of a text in bytes, then its bytes. */
   text(text: string): void {
     this.#reserve(LENGTH_BYTES + MAX_BYTES_OF_A_UNIT * text.length);
-    const length = this.#bytes.write(text, this.#at + LENGTH_BYTES);
+    const length = text === '' ? 0 : this.#bytes.write(text, this.#at + LENGTH_BYTES);
     this.#at = this.#bytes.writeUInt32BE(length, this.#at) + length;
   }
 

@@ -36,12 +36,11 @@ export interface NewShadow extends Pick<Shadow, 'definition' | 'starts' | 'ends'
   readonly asOf?: number;
 }
 
-/** States of a build, in the place of its purpose: see lua/commands/rank-shadow-2.lua. */
+/** States of a build, in the place of its purpose: see lua/commands/rank-shadow-3.lua. */
 export const UNRANKED = 'unranked';
 const RANKING = 'ranking';
 
-/** About how many views one scan finds, and how many one call ranks at most. */
-const VIEWS_PER_SCAN = 1_000;
+/** How many views one call ranks at most. */
 const VIEWS_PER_CALL = 100;
 
 /** A promotion: its time in us of the server's clock, and the generation that was live before. */
@@ -190,22 +189,21 @@ export class GenerationStore extends ShardedStore {
     const shard = this.shardOf(board);
     const settings = [definition.columns.length, TIE_SIGNS[definition.ties]];
     let [server, scanned] = ['', '0'];
-    const call = (state: string, views: readonly string[] = [], cursor = '0') => {
+    const call = (state: string, scan: string, views: readonly string[] = [], cursor = '0') => {
       const ofViews = views.flatMap((view) => keys.ofView(shard, generation, view));
-      const all = [keys.lease(shard, board), keys.shadows(shard), ...ofViews];
-      const words = [token, board, generation, state, server, cursor, ...settings];
-      return retry(() => redis.ranklogRankShadow(all.length, ...all, ...words));
+      const own = [keys.lease(shard, board), keys.shadows(shard), keys.views(shard, generation)];
+      const words = [token, board, generation, state, server, cursor, scan, ...settings];
+      return retry(() =>
+        redis.ranklogRankShadow(own.length + ofViews.length, ...own, ...ofViews, ...words),
+      );
     };
-    const scan = () => redis.hscan(keys.views(shard, generation), scanned, 'COUNT', VIEWS_PER_SCAN);
-    const begun = await call(RANKING);
-    if (!Array.isArray(begun)) return;
-    [server] = begun; // also of the scans: on another server, the call after a scan is refused
     do {
-      const [next, words] = await retry(scan);
-      scanned = next;
-      let views = rowsOf(words, 2).map(([view = '']) => view);
+      const found = await call(RANKING, scanned);
+      if (!Array.isArray(found)) return;
+      let views = rowsOf(found[5], 2).map(([view = '']) => view);
+      [server, scanned] = [found[0], found[4]];
       for (let from = '0'; views.length > 0;) {
-        const step = await call(RANKING, views.slice(0, VIEWS_PER_CALL), from);
+        const step = await call(RANKING, '', views.slice(0, VIEWS_PER_CALL), from);
         if (!Array.isArray(step)) return;
         const [, cursor, players, done] = step;
         from = cursor;
@@ -213,7 +211,7 @@ export class GenerationStore extends ShardedStore {
         yield players;
       }
     } while (scanned !== '0');
-    await call('build');
+    await call('build', '');
   }
 
   /** Brings a shadow to the live applied offsets and, once there, compares a part, from `cursor` on, with the live generation. */

@@ -48,7 +48,7 @@ export class KeySpace {
   /** hash: board -> previous generation, space, time in ms until which it is kept for a rollback */
   readonly previous = this.#ofShard('previous');
   /**
-   * hash: board -> its shadow, purpose (of a build, its state: lua/commands/rank-shadow-2.lua) and, for a rollback, time in ms until
+   * hash: board -> its shadow, purpose (of a build, its state: lua/commands/rank-shadow-3.lua) and, for a rollback, time in ms until
    * which it was kept for one (lua/includes/lease.lua)
    */
   readonly shadows = this.#ofShard('shadows');

@@ -21,9 +21,7 @@ declare module 'ioredis' {
     ranklogPageBuffer: Script<ReadReply>;
     ranklogPlayersBuffer: Script<ReadReply>;
     ranklogPromote: Script<CatchUpReply>;
-    ranklogRankShadow: Script<
-      number | [server: string, cursor: string, players: number, views: number]
-    >;
+    ranklogRankShadow: Script<number | RankReply>;
     ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
     ranklogRegister: Script<null>;
     ranklogRemove: Script<number | string>;
@@ -39,6 +37,12 @@ export type ReadReply = Buffer[] | Buffer;
 
 /** The reply of the scripts that include lua/includes/catch-up.lua. */
 export type CatchUpReply = number | (number | string)[];
+
+/** The reply of lua/commands/rank-shadow-3.lua. */
+type RankReply = [
+  ...[server: string, cursor: string, players: number, done: number],
+  ...[next: string, found: string[]],
+];
 
 /** First word of the reply to a read that named an outdated generation: see lua/includes/read.lua. */
 export const MOVED = 'MOVED';
@@ -85,7 +89,7 @@ export const SCRIPTS = [
   'end-resync-13',
   'move-5',
   'promote-13',
-  'rank-shadow-2',
+  'rank-shadow-3',
   'read-continuity-1',
   'register-7',
   'remove-9',

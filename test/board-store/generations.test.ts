@@ -101,6 +101,27 @@ describe('a build', () => {
     expect(await rankings(shadow)).toEqual(await rankings(live));
   });
 
+  it('is ranked in a view that it gets during its ranking', async () => {
+    await fixture.apply(events);
+    const { live } = fixture;
+    const views = lasting('all', 'all region=new');
+    const later = [scored('a', [5], { views }), scored('new', [9], { views })];
+    const shadow = await fixture.build(events);
+    let calls = 0;
+    const retry = async <T>(call: () => Promise<T>) => {
+      if (++calls !== 2) return call(); // the call after the one that finds the views
+      await fixture.apply(later, { from: events.length });
+      await generations.catchUp(lease, shadow, [stretchOf(later, { from: events.length })]);
+      return call();
+    };
+    for await (const players of generations.rank(lease, shadow, retry))
+      expect(players).toBeGreaterThan(0);
+    const ranking = ({ generation }: Pick<Shadow, 'generation'>) =>
+      redis.zrange(fixture.keys.ranking(0, generation, 'all region=new'), 0, -1, 'WITHSCORES');
+    expect(await ranking(shadow)).toEqual(await ranking(live));
+    expect(await ranking(live)).toHaveLength(4);
+  });
+
   it('is not ranked once another shadow has replaced it', async () => {
     const replaced = await fixture.build(events);
     const { generation } = await fixture.begin();

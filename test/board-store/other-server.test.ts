@@ -87,16 +87,25 @@ describe('a step of a comparison', () => {
     },
   );
 
-  it('is refused, as is one of the ranking of a build, which can begin again', async () => {
-    const build = await fixture.build(EVENTS);
-    const ranking = generations.rank(fixture.lease, build);
-    expect(await ranking.next()).toMatchObject({ done: false });
-    await started();
-    expect(await ranking.next()).toMatchObject({ done: true });
-    const promote = () => generations.promote(fixture.lease, build, [], { graceMs: 0 });
-    expect(endingOf(await promote())).toBe(UNRANKED);
-    const { live } = fixture;
-    await fixture.makeLive(build);
-    expect(await fixture.ranking(build)).toEqual(await fixture.ranking(live));
-  });
+  // Its calls: to find the views, to rank 2,000 and 500 players, and to end.
+  it.each([2, 3, 4])(
+    'is refused, as is call %i of a ranking, which can begin again',
+    async (nth) => {
+      const build = await fixture.build(EVENTS);
+      let calls = 0;
+      const ranking = generations.rank(fixture.lease, build, async (call) => {
+        calls += 1;
+        if (calls === nth) await started();
+        return call();
+      });
+      let ranked = 0;
+      for await (const players of ranking) ranked += players;
+      expect([calls, ranked >= EVENTS.length]).toEqual([nth, nth === 4]);
+      const promote = () => generations.promote(fixture.lease, build, [], { graceMs: 0 });
+      expect(endingOf(await promote())).toBe(UNRANKED);
+      const { live } = fixture;
+      await fixture.makeLive(build);
+      expect(await fixture.ranking(build)).toEqual(await fixture.ranking(live));
+    },
+  );
 });

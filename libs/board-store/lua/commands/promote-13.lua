@@ -1,6 +1,6 @@
 -- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there,
 -- makes it live. The live generation becomes the previous one; an older previous one is discarded.
--- A build has to be ranked first (rank-shadow-2.lua).
+-- A build has to be ranked first (rank-shadow-3.lua).
 --
 -- KEYS  1 to 5 as in catch-up.lua, 6 promotions, 7 previous, 8 discarded, 9 removed, 10 facts of
 --       the shadow, 11 facts of the live generation, 12 its applied offsets, 13 leaders of the

@@ -9,7 +9,7 @@
 -- A stretch is applied up to the live applied offset of its partition, and the shadow's applied
 -- offset is set with it: if a later stretch fails, the shadow still matches its applied offsets.
 -- The shadow of a verify has no rankings, as nothing reads them; that of a build gets them later
--- (rank-shadow-2.lua).
+-- (rank-shadow-3.lua).
 
 -- include lease.lua
 -- include run.lua

@@ -7,23 +7,24 @@
 -- saves half of their work. Ranking: they rank the players that they change, and this script ranks
 -- all others. So a ranking never has a member that fits no state. Build: all players are ranked.
 --
--- KEYS  1 lease, 2 shadows, then for each view to rank: ranking, players
+-- KEYS  1 lease, 2 shadows, 3 views of the shadow, then for each view to rank: ranking, players
 -- ARGV  1 token, 2 board, 3 generation of the shadow, 4 state that the build enters or stays in
 --       (ranking, build), 5 replication id of the server on which ranking began ('' begins it), 6
---       cursor in the first view ('0' begins it), 7 number of columns, 8 tie (1 earliest, -1
---       latest, 0 none)
+--       cursor in the first view ('0' begins it), 7 cursor in the views, to find more of them ('0'
+--       begins, '' finds none), 8 number of columns, 9 tie (1 earliest, -1 latest, 0 none)
 -- Returns  { replication id, cursor in the first view that is not done ('0' begins it), number of
---          players ranked, number of views that are done }; LEASE_LOST, SHADOW_GONE, SERVER_CHANGED
--- Cost  O(log players) for each of about 2,000 players
+--          players ranked, number of views that are done, cursor in the views, found views and
+--          their versions in turn }; LEASE_LOST, SHADOW_GONE, SERVER_CHANGED
+-- Cost  O(log players) for each of about 2,000 players; O(1) for each of about 1,000 found views
 
 -- include continuity.lua
 -- include lease.lua
 -- include member.lua
 -- include state.lua
 
-local PLAYERS_A_STEP = 2000
+local PLAYERS_A_STEP, VIEWS_A_SCAN = 2000, 1000
 local STATES = { unranked = true, ranking = true, build = true }
-local columns, tie = tonumber(ARGV[7]), tonumber(ARGV[8])
+local columns, tie = tonumber(ARGV[8]), tonumber(ARGV[9])
 
 -- Ranks about `count` players of a view, or all others; returns the next cursor, and how many.
 local function rank_players(ranking, players, cursor, count)
@@ -42,12 +43,14 @@ if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
 if not STATES[shadow.purpose] then return SHADOW_GONE end
 local server = replication_id()
 if ARGV[5] ~= '' and server ~= ARGV[5] then return SERVER_CHANGED end
-call('HSET', KEYS[2], ARGV[2], ARGV[3] .. ' ' .. ARGV[4])
+if shadow.purpose ~= ARGV[4] then call('HSET', KEYS[2], ARGV[2], ARGV[3] .. ' ' .. ARGV[4]) end
+local found = { '', {} }
+if ARGV[7] ~= '' then found = call('HSCAN', KEYS[3], ARGV[7], 'COUNT', VIEWS_A_SCAN) end
 local cursor, players, ranked, done = ARGV[6], 0, 0, 0
-for key = 3, #KEYS, 2 do
+for key = 4, #KEYS, 2 do
   cursor, players = rank_players(KEYS[key], KEYS[key + 1], cursor, PLAYERS_A_STEP - ranked)
   ranked = ranked + players
   if cursor == '0' then done = done + 1 end
   if cursor ~= '0' or ranked >= PLAYERS_A_STEP then break end
 end
-return { server, cursor, ranked, done }
+return { server, cursor, ranked, done, found[1], found[2] }
