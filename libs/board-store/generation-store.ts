@@ -200,8 +200,9 @@ export class GenerationStore extends ShardedStore {
     do {
       const found = await call(RANKING, scanned);
       if (!Array.isArray(found)) return;
-      let views = rowsOf(found[5], 2).map(([view = '']) => view);
-      [server, scanned] = [found[0], found[4]];
+      const [on, , , , next, words] = found;
+      [server, scanned] = [on, next];
+      let views = rowsOf(words, 2).map(([view = '']) => view);
       for (let from = '0'; views.length > 0;) {
         const step = await call(RANKING, '', views.slice(0, VIEWS_PER_CALL), from);
         if (!Array.isArray(step)) return;

@@ -21,7 +21,7 @@ declare module 'ioredis' {
     ranklogPageBuffer: Script<ReadReply>;
     ranklogPlayersBuffer: Script<ReadReply>;
     ranklogPromote: Script<CatchUpReply>;
-    ranklogRankShadow: Script<number | RankReply>;
+    ranklogRankShadow: Script<number | [string, string, number, number, string, string[]]>;
     ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
     ranklogRegister: Script<null>;
     ranklogRemove: Script<number | string>;
@@ -37,12 +37,6 @@ export type ReadReply = Buffer[] | Buffer;
 
 /** The reply of the scripts that include lua/includes/catch-up.lua. */
 export type CatchUpReply = number | (number | string)[];
-
-/** The reply of lua/commands/rank-shadow-3.lua. */
-type RankReply = [
-  ...[server: string, cursor: string, players: number, done: number],
-  ...[next: string, found: string[]],
-];
 
 /** First word of the reply to a read that named an outdated generation: see lua/includes/read.lua. */
 export const MOVED = 'MOVED';

@@ -122,12 +122,11 @@ export function boardFields(definition: BoardDefinition) {
   };
 }
 
-function columnFields(column: Column) {
-  const { decimals, min, max } = column;
+function columnFields({ min, max, ...rest }: Column) {
   return {
-    ...column,
-    ...(min !== undefined && { min: formatDecimal(min, decimals) }),
-    ...(max !== undefined && { max: formatDecimal(max, decimals) }),
+    ...rest,
+    ...(min !== undefined && { min: formatDecimal(min, rest.decimals) }),
+    ...(max !== undefined && { max: formatDecimal(max, rest.decimals) }),
   };
 }
 

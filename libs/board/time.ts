@@ -6,9 +6,6 @@ const RFC_3339 =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const MAX_TEXT_LENGTH = 64;
 
-/** Date.UTC reads the years 0 to 99 as 1900 to 1999, so dayStart adds a cycle of the calendar and subtracts it again. */
-const CYCLE_YEARS = 400;
-const CYCLE_MS = 146_097 * 86_400_000;
 const DATE_LENGTH = 'YYYY-MM-DD'.length;
 
 /** The last text and its time, cached: the decoder parses a text just after the validator has checked it. */
@@ -24,10 +21,7 @@ export function parseTime(text: string): number | undefined {
 /** On the hot path: faster than Date.parse, which also accepts February 30. RFC_3339 does not check the length of months. */
 function readTime(text: string): number | undefined {
   if (text.length > MAX_TEXT_LENGTH || !RFC_3339.test(text)) return undefined;
-  if (!text.startsWith(lastDay.text)) {
-    const date = text.slice(0, DATE_LENGTH);
-    lastDay = { text: date, start: dayStart(date) };
-  }
+  if (!text.startsWith(lastDay.text)) lastDay = readDay(text.slice(0, DATE_LENGTH));
   const end = text.length - (/[Zz]$/.test(text) ? 1 : 6);
   const minutes = digits(text, 11, 13) * 60 + digits(text, 14, 16) - zoneMinutes(text, end);
   const seconds = minutes * 60 + digits(text, 17, 19);
@@ -38,11 +32,10 @@ function readTime(text: string): number | undefined {
 /** The day of the last time read: most events are of the same day as the one before. */
 let lastDay = { text: '-', start: NaN };
 
-/** The start of a day in UTC; NaN for a day that its month does not have. */
-function dayStart(date: string): number {
-  const [year, month, day] = [digits(date, 0, 4), digits(date, 5, 7), digits(date, 8, 10)];
-  const start = Date.UTC(year + CYCLE_YEARS, month - 1, day) - CYCLE_MS;
-  return day > 28 && new Date(start).getUTCDate() !== day ? NaN : start;
+/** `start` in UTC; NaN for a day that its month does not have. */
+function readDay(text: string): typeof lastDay {
+  const [start, day] = [Date.parse(text), digits(text, 8, 10)];
+  return { text, start: day > 28 && new Date(start).getUTCDate() !== day ? NaN : start };
 }
 
 function digits(text: string, from: number, to: number): number {

@@ -1,6 +1,6 @@
 import { WHOLE_LOG_HINT, countText, durationText, startsText } from './value-text.js';
 import { megabytes } from '../generations/errors.js';
-import { isPublishOnly, type FieldChange } from '../registry/field-changes.js';
+import { isPublishOnly } from '../registry/field-changes.js';
 import type { LeftOut } from '../registry/left-out.js';
 import { needsBuild, type BuiltBy, type Plan, type PlannedBoard } from '../registry/plan.js';
 
@@ -45,7 +45,10 @@ function boardText(planned: PlannedBoard): string {
   const { board, fields, startsAt, leftOut } = planned;
   return [
     `${SIGNS[planned.change]} ${board}: ${changeText(planned)}`,
-    ...fields.map((field) => `    ${fieldText(field)}`),
+    ...fields.map(
+      ({ field, before, after }) =>
+        `    ${field}: ${before ?? '(not set)'} -> ${after ?? '(not set)'}`,
+    ),
     ...(startsAt === null
       ? []
       : [`    starts where the live generation does: ${startsText(startsAt)}; ${WHOLE_LOG_HINT}`]),
@@ -87,10 +90,6 @@ function builtByText({ holder, done, total, definition }: BuiltBy): string {
   const progress = `new; ${holder} builds it: ${done} of ${total} records`;
   if (definition === 'same') return progress;
   return `${progress}, with another definition than the file; apply again once it is live`;
-}
-
-function fieldText({ field, before, after }: FieldChange): string {
-  return `${field}: ${before ?? '(not set)'} -> ${after ?? '(not set)'}`;
 }
 
 function backfillText({ records, lastBuild }: NonNullable<Plan['backfill']>): string {

@@ -73,14 +73,6 @@ class PartitionQueue {
     return this.#entries[this.#end];
   }
 
-  get hasMore(): boolean {
-    return this.#next !== undefined;
-  }
-
-  get hasBelowLive(): boolean {
-    return (this.#next?.offset ?? Infinity) <= this.live;
-  }
-
   get through(): number {
     return this.#next === undefined ? this.read : this.#next.offset - 1;
   }
@@ -95,11 +87,12 @@ class PartitionQueue {
     this.#end = this.#begin;
   }
 
-  /** Adds an entry to the next call. Returns whether there was room. */
-  take(room: CallWork): boolean {
-    const fits = this.#next !== undefined && room.take(this.#next);
-    if (fits) this.#end += 1;
-    return fits;
+  /** Adds an entry to the next call, if there is one up to the offset `last`, and room. Returns whether it did. */
+  take(room: CallWork, last: number): boolean {
+    const next = this.#next;
+    const isTaken = next !== undefined && next.offset <= last && room.take(next);
+    if (isTaken) this.#end += 1;
+    return isTaken;
   }
 
   stretch(partition: number): Stretch {
@@ -180,10 +173,10 @@ export class ShadowQueue {
 
   /** Notes the live applied offsets. Returns whether one differs from before. */
   noteLive(appliedOffsets: ReadonlyMap<number, number>): boolean {
-    const places = [...appliedOffsets].map(([partition, live]) => {
-      return [partition, { shadow: -1, live }] as const; // the shadow has not moved
-    });
-    return this.note(new Map(places));
+    const changes = [...appliedOffsets].map(
+      ([partition, live]) => this.#partition(partition).note(-1, live), // the shadow has not moved
+    );
+    return changes.includes(true);
   }
 
   /**
@@ -229,9 +222,9 @@ export class ShadowQueue {
     const queues = [...this.#partitions.values()];
     const room = new CallWork(new Map([[this.shadow.board, this.shadow]]), true, limits);
     for (const queue of queues) queue.begin();
-    fill(queues, room, (queue) => queue.hasBelowLive);
+    fill(queues, room, ({ live }) => live);
     const reachesLive = queues.every(({ through, live }) => through >= live);
-    if (reachesLive) fill(queues, room, (queue) => queue.hasMore);
+    if (reachesLive) fill(queues, room, () => Infinity);
     const stretches = [...this.#partitions]
       .filter(([, queue]) => reachesLive || queue.isForward)
       .map(([partition, queue]) => queue.stretch(partition));
@@ -255,19 +248,15 @@ export class ShadowQueue {
   }
 }
 
-/** Takes entries of the queues in turn, until the room is full or no queue has a wanted entry. */
+/** Takes entries of the queues in turn, up to an offset of each, until the room is full or none is left. */
 function fill(
   queues: readonly PartitionQueue[],
   room: CallWork,
-  wants: (queue: PartitionQueue) => boolean,
+  lastOf: (queue: PartitionQueue) => number,
 ): void {
-  let hasTaken: boolean;
-  do {
+  let hasTaken = true;
+  while (hasTaken) {
     hasTaken = false;
-    for (const queue of queues) {
-      if (!wants(queue)) continue;
-      if (!queue.take(room)) return;
-      hasTaken = true;
-    }
-  } while (hasTaken);
+    for (const queue of queues) if (queue.take(room, lastOf(queue))) hasTaken = true;
+  }
 }

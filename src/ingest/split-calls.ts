@@ -100,7 +100,9 @@ export class CallWork {
 
   /** Adds an entry if it fits; the first one always does. Returns whether it was added. */
   take(entry: ReadRecord['entry']): boolean {
-    if (entry.kind !== 'event') return this.#add(0, bytesOf(entry));
+    if (entry.kind === 'none') return this.#add(0, 0);
+    if (entry.kind === 'deadLetter')
+      return this.#add(0, BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.detail));
     const known = this.#lists.get(entry.event.views);
     if (known !== undefined) return this.#add(known, BYTES_OF_AN_ENTRY);
     const newViews = this.#newViews(entry);
@@ -152,10 +154,6 @@ function countPublished(views: Iterable<ResolvedView>): number {
   let count = 0;
   for (const { published } of views) if (published) count += 1;
   return count;
-}
-
-function bytesOf(entry: Exclude<ReadRecord['entry'], EventEntry>): number {
-  return entry.kind === 'none' ? 0 : BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.detail);
 }
 
 function bytesOfViews(views: ReadonlyMap<string, ResolvedView>): number {
