@@ -70,7 +70,7 @@ export async function measureIngest(sandbox, size, ranklog = {}) {
  */
 export async function measureRebuild(sandbox, size, ranklog = {}) {
   const { redis, name } = sandbox;
-  const states = () => redis.keys(`${name}*:players:*`); // another checkout may have another layout
+  const states = () => redis.keys(`${name}*:players:*`); // the first numbers in keys differ between checkouts
   const before = await states();
   const build = startRebuild(sandbox, ranklog);
   const report = build.line(/./);
