@@ -190,19 +190,16 @@ export class GenerationStore extends ShardedStore {
     const settings = [definition.columns.length, TIE_SIGNS[definition.ties]];
     let [server, scanned] = ['', '0'];
     const call = (state: string, scan: string, views: readonly string[] = [], cursor = '0') => {
-      const ofViews = views.flatMap((view) => keys.ofView(shard, generation, view));
       const own = [keys.lease(shard, board), keys.shadows(shard), keys.views(shard, generation)];
+      const all = [...own, ...views.flatMap((view) => keys.ofView(shard, generation, view))];
       const words = [token, board, generation, state, server, cursor, scan, ...settings];
-      return retry(() =>
-        redis.ranklogRankShadow(own.length + ofViews.length, ...own, ...ofViews, ...words),
-      );
+      return retry(() => redis.ranklogRankShadow(all.length, ...all, ...words));
     };
     do {
       const found = await call(RANKING, scanned);
       if (!Array.isArray(found)) return;
-      const [on, , , , next, words] = found;
-      [server, scanned] = [on, next];
-      let views = rowsOf(words, 2).map(([view = '']) => view);
+      [server, , , , scanned] = found;
+      let views = rowsOf(found[5], 2).map(([view = '']) => view);
       for (let from = '0'; views.length > 0;) {
         const step = await call(RANKING, '', views.slice(0, VIEWS_PER_CALL), from);
         if (!Array.isArray(step)) return;

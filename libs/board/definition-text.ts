@@ -122,11 +122,12 @@ export function boardFields(definition: BoardDefinition) {
   };
 }
 
-function columnFields({ min, max, ...rest }: Column) {
+function columnFields({ min, max, from, ...rest }: Column) {
   return {
     ...rest,
     ...(min !== undefined && { min: formatDecimal(min, rest.decimals) }),
     ...(max !== undefined && { max: formatDecimal(max, rest.decimals) }),
+    ...(from && { from }),
   };
 }
 

@@ -6,8 +6,6 @@ const RFC_3339 =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const MAX_TEXT_LENGTH = 64;
 
-const DATE_LENGTH = 'YYYY-MM-DD'.length;
-
 /** The last text and its time, cached: the decoder parses a text just after the validator has checked it. */
 let lastText = '';
 let lastTime: number | undefined;
@@ -21,7 +19,7 @@ export function parseTime(text: string): number | undefined {
 /** On the hot path: faster than Date.parse, which also accepts February 30. RFC_3339 does not check the length of months. */
 function readTime(text: string): number | undefined {
   if (text.length > MAX_TEXT_LENGTH || !RFC_3339.test(text)) return undefined;
-  if (!text.startsWith(lastDay.text)) lastDay = readDay(text.slice(0, DATE_LENGTH));
+  if (!text.startsWith(lastDay.text)) lastDay = readDay(text.slice(0, 'YYYY-MM-DD'.length));
   const end = text.length - (/[Zz]$/.test(text) ? 1 : 6);
   const minutes = digits(text, 11, 13) * 60 + digits(text, 14, 16) - zoneMinutes(text, end);
   const seconds = minutes * 60 + digits(text, 17, 19);
@@ -34,8 +32,8 @@ let lastDay = { text: '-', start: NaN };
 
 /** `start` in UTC; NaN for a day that its month does not have. */
 function readDay(text: string): typeof lastDay {
-  const [start, day] = [Date.parse(text), digits(text, 8, 10)];
-  return { text, start: day > 28 && new Date(start).getUTCDate() !== day ? NaN : start };
+  const start = Date.parse(text);
+  return { text, start: new Date(start).getUTCDate() === digits(text, 8, 10) ? start : NaN };
 }
 
 function digits(text: string, from: number, to: number): number {

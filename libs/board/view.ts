@@ -68,10 +68,7 @@ export function viewsOf(
 ): readonly ResolvedView[] {
   const windows = windowsAt(definition, time);
   const recent = recentLists(definition);
-  const isSame =
-    windows === recent.windows ||
-    windows.every((instance, index) => instance === recent.windows[index]);
-  if (!isSame || recent.lists.size >= MAX_RECENT_LISTS) recent.lists.clear();
+  if (windows !== recent.windows || recent.lists.size >= MAX_RECENT_LISTS) recent.lists.clear();
   recent.windows = windows;
   const valueOf = (name: string) => Object.hasOwn(attributes, name) && attributes[name];
   const key = recent.names.length === 0 ? '' : JSON.stringify(recent.names.map(valueOf));

@@ -36,8 +36,7 @@ const MAX_CACHED_SPANS = 4_096;
 export function windowsAt(definition: BoardDefinition, time: number) {
   const recent = recentWindows(definition);
   if (time >= recent.start && time < recent.end) return recent.list;
-  const nothing = { start: time, end: time, instance: undefined };
-  const spans = findersOf(definition).map((finder) => finder.at(time) ?? nothing);
+  const spans = findersOf(definition).map((finder) => finder.at(time));
   recent.start = Math.max(...spans.map(({ start }) => start));
   recent.end = Math.min(...spans.map(({ end }) => end));
   recent.list = spans.map(({ instance }) => instance);
@@ -55,7 +54,7 @@ export function parseWindow(definition: BoardDefinition, text: string): WindowIn
     const time = timeWithin(window, text, definition.timeZone);
     if (time === undefined) continue;
     const within = Math.min(Math.max(time, EARLIEST_TIME), LATEST_TIME);
-    const instance = findersOf(definition)[index]?.at(within)?.instance;
+    const instance = findersOf(definition)[index]?.at(within).instance;
     if (instance?.text === text) return instance;
   }
   return undefined;
@@ -78,12 +77,11 @@ class WindowFinder {
     private readonly timeZone: string,
   ) {}
 
-  at(time: number): CachedSpan | undefined {
+  at(time: number): CachedSpan {
     const place = this.#firstAfter(time);
     const before = this.#cached[place - 1];
     if (before !== undefined && time < before.end) return before;
     const span = spanAt(this.window, time, this.timeZone);
-    if (span === undefined) return undefined;
     const cached = { ...span, instance: this.#instanceOf(span) };
     if (this.#cached.length >= MAX_CACHED_SPANS) this.#cached = [cached];
     else this.#cached.splice(place, 0, cached);
@@ -108,15 +106,15 @@ class WindowFinder {
   }
 }
 
-/** The span that contains a time; undefined if there is no instance, and nothing worth caching. */
-function spanAt(window: Window, time: number, timeZone: string): Span | undefined {
+function spanAt(window: Window, time: number, timeZone: string): Span {
   switch (window.kind) {
     case 'all':
       return { text: 'all', start: EARLIEST_TIME, end: END_OF_TIME };
     case 'season': {
       const { from, to } = window;
-      const inside = time >= from && time < to;
-      return inside ? { text: windowName(window), start: from, end: to } : undefined;
+      if (time < from) return { start: EARLIEST_TIME, end: from };
+      if (time >= to) return { start: to, end: END_OF_TIME };
+      return { text: windowName(window), start: from, end: to };
     }
     case 'interval':
       return intervalAt(window, time, timeZone);
@@ -180,8 +178,7 @@ function intervalAt({ name, cron, start }: Interval, time: number, timeZone: str
   if (time < start) return { start: EARLIEST_TIME, end: start };
   const offsetMs = Math.round(zonedTime(time, timeZone).offsetNanoseconds / 1e6);
   const wallClock = cronFrom(cron, time + offsetMs + 1);
-  if (!wallClock.hasPrev()) return undefined;
-  let first = firstShown(wallClock.prev().getTime(), timeZone);
+  let first = wallClock.hasPrev() ? firstShown(wallClock.prev().getTime(), timeZone) : -Infinity;
   const next = () =>
     wallClock.hasNext() ? firstShown(wallClock.next().getTime(), timeZone) : Infinity;
   let end = next();

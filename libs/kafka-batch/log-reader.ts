@@ -139,7 +139,7 @@ export class LogReader {
     this.#isStale = false;
     this.#requests.send(this.#byLeader(wanted));
     for (;;) {
-      this.#signal.throwIfAborted(); // as waits end at once from then on, this would occupy the event loop until the deadline
+      this.#signal.throwIfAborted(); // after an abort, waits end at once: the loop would spin until the deadline
       const left = deadline - performance.now();
       const batches = left > 0 ? await this.#take(left) : [];
       if (batches.length > 0 || left <= 0) return batches;

@@ -33,10 +33,6 @@ class PartitionQueue {
     return this.#entries.length;
   }
 
-  get canApply(): boolean {
-    return (this.#entries[0]?.offset ?? Infinity) <= this.live;
-  }
-
   /** The number of entries up to the live applied offset. */
   get countBelowLive(): number {
     return this.#countThrough(this.live);
@@ -87,7 +83,7 @@ class PartitionQueue {
     this.#end = this.#begin;
   }
 
-  /** Adds an entry to the next call, if there is one up to the offset `last`, and room. Returns whether it did. */
+  /** Adds the next entry to the call if its offset is at most `last` and it fits. Returns whether it did. */
   take(room: CallWork, last: number): boolean {
     const next = this.#next;
     const isTaken = next !== undefined && next.offset <= last && room.take(next);
@@ -139,7 +135,7 @@ export class ShadowQueue {
 
   /** Whether entries of a partition can be applied now. */
   canApply(partition: number): boolean {
-    return this.#partition(partition).canApply;
+    return this.#partition(partition).countBelowLive > 0;
   }
 
   /** Adds an event of the shadow's board, unless the shadow has it already or ends before it. */
@@ -254,8 +250,7 @@ function fill(
   room: CallWork,
   lastOf: (queue: PartitionQueue) => number,
 ): void {
-  let hasTaken = true;
-  while (hasTaken) {
+  for (let hasTaken = true; hasTaken;) {
     hasTaken = false;
     for (const queue of queues) if (queue.take(room, lastOf(queue))) hasTaken = true;
   }

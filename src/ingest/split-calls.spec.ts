@@ -125,9 +125,12 @@ function runsOf(
     columns: Array.from({ length: columns }, () => plain.columns[0]!),
     publish: { ...plain.publish, ...publish },
   };
+  const lists = new Map<string, ResolvedView[]>(); // events of the same views share a list: see viewsOf
   const items = Array.from({ length: 1_000 }, (_, offset) => {
     const { entry } = event(offset, 0);
-    const views = [{ view: viewOf(offset), expiresAt: null, published: true }];
+    const view = viewOf(offset);
+    const views = lists.get(view) ?? [{ view, expiresAt: null, published: true }];
+    lists.set(view, views);
     return { entry: { ...entry, event: { ...entry.event, views } } };
   });
   const boards = new Map([['arena', { definition }]]);

@@ -83,7 +83,7 @@ export class CallWork {
   #updates = 0;
   #bytes = 0;
   #isFull = false;
-  /** For each list of views that the call has, the updates of a further event with it: events share lists (see viewsOf). */
+  /** The cost of one more event, by its list of views: events share lists (see viewsOf). */
   readonly #lists = new Map<readonly ResolvedView[], number>();
   /** Views of the entries, by board and view. */
   readonly #views = new Set<string>();

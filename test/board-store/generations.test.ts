@@ -122,6 +122,20 @@ describe('a build', () => {
     expect(await ranking(live)).toHaveLength(4);
   });
 
+  it('is ranked about 2,000 players a call, also if these are of several views', async () => {
+    const views = lasting('all', 'all region=new');
+    const each = Array.from({ length: 1_500 }, (_, index) => {
+      return scored(`player-${index}`, [index], { views });
+    });
+    await fixture.apply(each);
+    const steps: number[] = [];
+    for await (const players of generations.rank(lease, await fixture.build(each)))
+      steps.push(players);
+    expect(steps[0]).toBeGreaterThan(1_500);
+    expect(steps[0]).toBeLessThan(2_500);
+    expect(steps.reduce((sum, players) => sum + players)).toBeGreaterThanOrEqual(3_000);
+  });
+
   it('is not ranked once another shadow has replaced it', async () => {
     const replaced = await fixture.build(events);
     const { generation } = await fixture.begin();

@@ -7,14 +7,14 @@ import {
   type Shadow,
 } from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
-import { scored } from './fixture.js';
+import { lasting, scored } from './fixture.js';
 import { endingOf, GenerationFixture } from './generation-fixture.js';
 import { dumpKeys } from './test-redis.js';
 
 /** More players than one call compares or ranks. */
 const EVENTS = Array.from({ length: 2_500 }, (_, index) => scored(`player-${index}`, [index]));
 
-describe('a step of a comparison', () => {
+describe('on another server', () => {
   let own: RedisServer;
   let replica: RedisServer | undefined;
   let fixture: GenerationFixture;
@@ -60,7 +60,7 @@ describe('a step of a comparison', () => {
     ['the server was restarted', started],
     ['a replica was promoted', promoted],
   ])(
-    'is refused when %s since the step before, and the comparison can begin again',
+    'a step of a comparison is refused when %s since the step before, and the comparison can begin again',
     async (_how, change) => {
       const server = await serverNow();
       const walks = ['players', 'extraPlayers', 'ranking'] as const;
@@ -87,9 +87,14 @@ describe('a step of a comparison', () => {
     },
   );
 
+  const isRefused = async (build: Shadow) => {
+    const promote = () => generations.promote(fixture.lease, build, [], { graceMs: 0 });
+    expect(endingOf(await promote())).toBe(UNRANKED);
+  };
+
   // Its calls: to find the views, to rank 2,000 and 500 players, and to end.
   it.each([2, 3, 4])(
-    'is refused, as is call %i of a ranking, which can begin again',
+    'call %i of a ranking is refused, and the ranking can begin again',
     async (nth) => {
       const build = await fixture.build(EVENTS);
       let calls = 0;
@@ -101,11 +106,29 @@ describe('a step of a comparison', () => {
       let ranked = 0;
       for await (const players of ranking) ranked += players;
       expect([calls, ranked >= EVENTS.length]).toEqual([nth, nth === 4]);
-      const promote = () => generations.promote(fixture.lease, build, [], { graceMs: 0 });
-      expect(endingOf(await promote())).toBe(UNRANKED);
+      await isRefused(build);
       const { live } = fixture;
       await fixture.makeLive(build);
       expect(await fixture.ranking(build)).toEqual(await fixture.ranking(live));
     },
   );
+
+  it('a call of a ranking that finds more views is refused', async () => {
+    const build = await fixture.build(
+      EVENTS.map((event, index) => ({ ...event, views: lasting(`all region=${index % 1_250}`) })),
+    );
+    let [finds, left] = [0, 0];
+    const ranking = generations.rank(fixture.lease, build, async (call) => {
+      if (finds === 1 && left === 0) await started();
+      const reply = await call();
+      if (!Array.isArray(reply)) return reply;
+      const [, , , done, next, found] = reply as [string, string, number, number, string, string[]];
+      left += found.length / 2 - done;
+      if (next !== '') finds += 1;
+      return reply;
+    });
+    for await (const players of ranking) expect(players).toBeGreaterThan(0);
+    expect([finds, left]).toEqual([1, 0]);
+    await isRefused(build);
+  });
 });

@@ -63,8 +63,7 @@ function printAll(
         (board ?? change.board) === change.board &&
         (player === undefined || concerns(change, player));
       if (seen >= limit || !wanted) return;
-      const text = 'playerId' in change ? rankChangeLines(change) : leaderChangeLine(change);
-      process.stdout.write(json ? `${JSON.stringify(change)}\n` : text);
+      process.stdout.write(json ? `${JSON.stringify(change)}\n` : textOf(change));
       if (++seen >= limit) resolve();
     };
     subscriber.failed.catch(reject);
@@ -76,4 +75,8 @@ function concerns(change: Change, player: string): boolean {
   if ('playerId' in change) return change.playerId === player;
   const { entered, left, moved } = change;
   return [...entered, ...left, ...moved].some(({ playerId }) => playerId === player);
+}
+
+function textOf(change: Change): string {
+  return 'playerId' in change ? rankChangeLines(change) : leaderChangeLine(change);
 }

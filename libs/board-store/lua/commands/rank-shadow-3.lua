@@ -26,7 +26,7 @@ local PLAYERS_A_STEP, VIEWS_A_SCAN = 2000, 1000
 local STATES = { unranked = true, ranking = true, build = true }
 local columns, tie = tonumber(ARGV[8]), tonumber(ARGV[9])
 
--- Ranks about `count` players of a view, or all others; returns the next cursor, and how many.
+-- Ranks about `count` players of a view from the cursor on; returns the next cursor, and how many.
 local function rank_players(ranking, players, cursor, count)
   local next, words = unpack(call('HSCAN', players, cursor, 'COUNT', count))
   for i = 1, #words, 2 do
