@@ -18,7 +18,7 @@ export function parseVerdicts(members: readonly Buffer[]): Verdict[] {
   return members.flatMap((member) => new VerdictReader(new ByteReader(member)).verdicts());
 }
 
-/** A head, and `json`: how the JSON of each movement in its view begins. */
+/** A head, and how the JSON of each movement in its view begins: with a rank before, and without. */
 interface ViewHead {
   readonly generation: string;
   readonly columns: readonly ColumnHead[];
@@ -26,12 +26,21 @@ interface ViewHead {
   readonly version: number;
   readonly hasCompetitionRanks: boolean;
   readonly namesPassed: boolean;
+  readonly ranked: string;
+  readonly unranked: string;
+}
+
+/** A column, and `json`: what is before each of its values in JSON. */
+interface ColumnHead extends Column {
   readonly json: string;
 }
 
-/** A column, and `json`: how the JSON of each of its values begins. */
-interface ColumnHead extends Column {
-  readonly json: string;
+const AFTER = '"after":{"rank":';
+const BETWEEN = `"}},${AFTER}`;
+
+/** A text that was joined from others becomes one in memory: each use of it would join or look through its parts again. */
+function flat(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 class VerdictReader {
@@ -56,12 +65,16 @@ class VerdictReader {
     const { bytes } = this;
     const generation = bytes.text();
     const columns = (JSON.parse(bytes.text()) as Column[]).map((column, index) => {
-      return { ...column, json: `${index > 0 ? ',' : ''}${JSON.stringify(column.name)}:"` };
+      const begin = index > 0 ? '",' : ',"columns":{';
+      return { ...column, json: flat(`${begin}${JSON.stringify(column.name)}:"`) };
     });
     const [view, version] = [bytes.text(), bytes.double()];
     const [hasCompetitionRanks, namesPassed] = [bytes.uint8() === 1, bytes.uint8() === 1];
-    const json = `{"view":${JSON.stringify(view)},"version":${version},"before":`;
-    return { generation, columns, view, version, hasCompetitionRanks, namesPassed, json };
+    const begin = `{"view":${JSON.stringify(view)},"version":${version},"before":`;
+    return {
+      ...{ generation, columns, view, version, hasCompetitionRanks, namesPassed },
+      ...{ ranked: flat(`${begin}{"rank":`), unranked: flat(`${begin}null,${AFTER}`) },
+    };
   }
 
   #readHead(): ViewHead {
@@ -71,25 +84,24 @@ class VerdictReader {
     return head;
   }
 
-  /** Adds a movement to the rank change of its event. Makes JSON without objects in between, for speed. */
+  /** Adds a movement to the rank change of its event. Makes JSON from few texts, and without objects, for speed. */
   #addChange(offset: number): void {
     const { bytes } = this;
     const head = this.#readHead();
     const [rankBefore, rankAfter] = [bytes.double(), bytes.double()];
     let [before, after] = ['', ''];
     for (const column of head.columns) {
-      before += `${column.json}${decimalText(column, bytes.double())}"`;
-      after += `${column.json}${decimalText(column, bytes.double())}"`;
+      before += column.json + decimalText(column, bytes.double());
+      after += column.json + decimalText(column, bytes.double());
     }
-    before = `"columns":{${before}}}`;
-    after = `"columns":{${after}}}`;
     if (head.hasCompetitionRanks) {
-      before = `"competitionRank":${bytes.double()},${before}`;
-      after = `"competitionRank":${bytes.double()},${after}`;
+      before = `,"competitionRank":${bytes.double()}${before}`;
+      after = `,"competitionRank":${bytes.double()}${after}`;
     }
-    before = rankBefore === 0 ? 'null' : `{"rank":${rankBefore},${before}`;
+    const begin =
+      rankBefore === 0 ? head.unranked : `${head.ranked}${rankBefore}${before}${BETWEEN}`;
     const overtook = head.namesPassed ? this.#overtook() : '';
-    const movement = `${head.json}${before},"after":{"rank":${rankAfter},${after}${overtook}}`;
+    const movement = `${begin}${rankAfter}${after}"}}${overtook}}`;
     const last = this.#verdicts.at(-1);
     if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${movement}`;
     else {

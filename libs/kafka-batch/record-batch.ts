@@ -78,6 +78,7 @@ export class BatchEncoder {
     bytes.writeBigInt64BE(now, AT.maxTimestamp);
     bytes.writeInt32BE(count, AT.count);
     this.#batches.push({ count, bytes });
+    usualBytes = Math.ceil(1.125 * bytes.length);
     this.#writer = new Writer();
     this.#count = 0;
   }
@@ -114,12 +115,14 @@ const MAX_LAST_HEADERS = 100;
 const MAX_VARINT_BYTES = 5;
 const MAX_BYTES_OF_A_UNIT = 3; // of UTF-16, in UTF-8
 const USUAL_BYTES_OF_A_RECORD = 500;
-const FIRST_BYTES = 4_096;
+
+/** A bit more than the size of the last batch, so that a buffer rarely grows: to copy it costs more than memory that is not used. */
+let usualBytes = 4_096;
 
 /** Writes into a buffer that grows. */
 class Writer {
   at = AT.records;
-  #bytes = Buffer.alloc(FIRST_BYTES);
+  #bytes = Buffer.allocUnsafeSlow(usualBytes).fill(0, 0, AT.records);
 
   get written(): Buffer {
     return this.#bytes.subarray(0, this.at);
@@ -208,7 +211,7 @@ class Writer {
 
   #reserve(count: number): void {
     if (this.at + count <= this.#bytes.length) return;
-    const larger = Buffer.alloc(2 * (this.at + count));
+    const larger = Buffer.allocUnsafeSlow(2 * (this.at + count));
     this.#bytes.copy(larger, 0, 0, this.at);
     this.#bytes = larger;
   }
