@@ -55,6 +55,7 @@ export class BatchEncoder {
     if (this.#writer.at > Math.min(this.maxBytes, MAX_BATCH_BYTES) && this.#count > 0) {
       this.#writer.at = begin;
       this.#closeBatch();
+      this.#writer = new Writer();
       this.#writer.record(record, 0);
     }
     this.#count += 1;
@@ -66,7 +67,7 @@ export class BatchEncoder {
     return this.#batches;
   }
 
-  /** Writes the fields of a batch, and begins the next batch. */
+  /** Writes the fields of a batch. */
   #closeBatch(): void {
     const [count, now] = [this.#count, BigInt(Date.now())];
     const bytes = this.#writer.written;
@@ -78,9 +79,8 @@ export class BatchEncoder {
     bytes.writeBigInt64BE(now, AT.maxTimestamp);
     bytes.writeInt32BE(count, AT.count);
     this.#batches.push({ count, bytes });
-    usualBytes = Math.ceil(1.125 * bytes.length);
-    this.#writer = new Writer();
     this.#count = 0;
+    usualBytes = Math.min(MAX_BATCH_BYTES, Math.ceil(1.125 * bytes.length));
   }
 }
 
