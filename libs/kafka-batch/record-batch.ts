@@ -80,7 +80,8 @@ export class BatchEncoder {
     bytes.writeInt32BE(count, AT.count);
     this.#batches.push({ count, bytes });
     this.#count = 0;
-    usualBytes = Math.min(MAX_BATCH_BYTES, Math.ceil(1.125 * bytes.length));
+    const wanted = 1.125 * Math.min(MAX_BATCH_BYTES, bytes.length);
+    usualBytes = Math.ceil(Math.max(FIRST_BYTES, usualBytes / 2, wanted));
   }
 }
 
@@ -115,9 +116,10 @@ const MAX_LAST_HEADERS = 100;
 const MAX_VARINT_BYTES = 5;
 const MAX_BYTES_OF_A_UNIT = 3; // of UTF-16, in UTF-8
 const USUAL_BYTES_OF_A_RECORD = 500;
+const FIRST_BYTES = 4_096;
 
-/** A bit more than the size of the last batch, so that a buffer rarely grows: to copy it costs more than memory that is not used. */
-let usualBytes = 4_096;
+/** How large buffers begin: a bit more than the largest of the last batches, so that they seldom grow, which is a copy. */
+let usualBytes = FIRST_BYTES;
 
 /** Writes into a buffer that grows. */
 class Writer {

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { BoardDefinition } from '#board';
 import type { Verdict } from '#board-store';
+import type { RankMovement } from '#contracts';
 import { ByteReader, ByteWriter } from '../../libs/board-store/bytes.js';
 import { arena, changesOf, lasting, scored, StoreFixture, verdictsOf } from './fixture.js';
 import { openTestRedis } from './test-redis.js';
@@ -89,6 +90,9 @@ describe('an apply call passes on', () => {
         }),
       },
     ]);
+    const [{ after, ...movement }] = changesOf(change) as [RankMovement];
+    expect(Object.keys(movement)).toEqual(['view', 'version', 'before', 'overtook']);
+    expect(Object.keys(after!)).toEqual(['rank', 'competitionRank', 'columns']);
     const top = [ids[100], ...ids.slice(0, 99)];
     expect(leaders.top.map(({ playerId }) => playerId)).toEqual(top);
     expect(await fixture.apply(events)).toEqual(verdicts); // from the outbox
