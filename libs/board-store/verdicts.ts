@@ -35,8 +35,6 @@ interface ColumnHead extends Column {
   readonly json: string;
 }
 
-const BETWEEN = '"}},"after":{"rank":';
-
 /** V8 keeps a joined text as its parts. This makes it one, as each use would go through the parts again. */
 function flat(text: string): string {
   return Buffer.from(text).toString();
@@ -99,7 +97,7 @@ class VerdictReader {
       after = `,"competitionRank":${bytes.double()}${after}`;
     }
     const begin =
-      rankBefore === 0 ? head.unranked : `${head.ranked}${rankBefore}${before}${BETWEEN}`;
+      rankBefore === 0 ? head.unranked : `${head.ranked}${rankBefore}${before}"}},"after":{"rank":`;
     const overtook = head.namesPassed ? this.#overtook() : '';
     const movement = `${begin}${rankAfter}${after}"}}${overtook}}`;
     const last = this.#verdicts.at(-1);
