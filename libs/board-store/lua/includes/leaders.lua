@@ -4,8 +4,7 @@
 -- leader change then has no `since`. A report is the version of the view, a newline, then the top
 -- as lines in order: competition rank and columns in sort direction, a tab, the player id.
 
--- include base.lua
--- include rank.lua
+-- include member.lua
 -- include verdict.lua
 
 -- The values of the further columns of a member: the inverse of member_of.

@@ -1,6 +1,6 @@
 -- The ranking of a view, for scripts that write: ranks and changes. See view.lua for the fields.
 
--- include member.lua
+-- include base.lua
 
 local forward_to, NOBODY, ALL = redis.set_repl, redis.REPL_NONE, redis.REPL_ALL
 
@@ -29,28 +29,25 @@ end
 
 -- Not forwarded to the append-only file and replicas: store_ranking forwards the result at the end of
 -- the run, which is half the bytes.
-local function update_ranking(ranking, old_member, score, member)
+local function update_ranking(ranking, move)
+  local old = move.old_member
   forward_to(NOBODY)
-  if old_member and old_member ~= member then call('ZREM', ranking, old_member) end
-  call('ZADD', ranking, format('%d', score), member)
+  if old and old ~= move.member then call('ZREM', ranking, old) end
+  call('ZADD', ranking, move.score, move.member)
   forward_to(ALL)
 end
 
 -- Redis forwards a command, with all its arguments, only if it changes something. A live ranking has
--- its new members already, so one of them is also removed and added again.
+-- its new members already, so one of them is also removed and added again; so is one that stays.
 local function store_ranking(view)
-  local players, states, live, tie = view.moved, view.states, view.live, view.board.tie
-  for first, last in chunks(players) do
-    local removed, added = {}, {}
+  local old_members, added = view.old_members, view.added
+  for first, last in chunks(old_members) do
+    local removed = {}
     for i = first, last do
-      local player, old = players[i], view.old_members[i]
-      local state, n = states[player], #added
-      local new = live and view.members[player] or member_of(tie, state, player)
-      if old and old ~= new then removed[#removed + 1] = old end
-      added[n + 1], added[n + 2] = format('%d', state[1]), new
+      if old_members[i] then removed[#removed + 1] = old_members[i] end
     end
-    if live then removed[#removed + 1] = added[#added] end
+    if view.live then removed[#removed + 1] = added[2 * last] end
     if #removed > 0 then call('ZREM', view.ranking, unpack(removed)) end
-    call('ZADD', view.ranking, unpack(added))
+    call('ZADD', view.ranking, unpack(added, 2 * first - 1, 2 * last))
   end
 end

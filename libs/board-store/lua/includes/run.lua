@@ -4,18 +4,6 @@
 -- include board.lua
 -- include view.lua
 
--- Sets view.next of each view, the player's new state, nil if it stays the same. Returns true if a
--- sum overflows.
-local function find_next_states(updates, views, entry)
-  local player = entry[PLAYER]
-  for i = 1, #views do
-    local view = views[i]
-    local state, overflows = merge(updates, view.states[player], entry)
-    if overflows then return true end
-    view.next = state
-  end
-end
-
 local EXPIRED = 'all views of board "%s" that the event would change have expired'
 local FULL = 'board "%s" can have %d views (maxViews), too few for the %d that the event would add'
 local OVERFLOW = 'a sum of board "%s" would leave +-(2^53-1) minor units'
@@ -50,12 +38,12 @@ local function apply_entry(views, entry)
     local detail = format(FULL, board.name, board.maxViews, new)
     return write_dead_letter(entry, 'TOO_MANY_VIEWS', detail)
   end
-  if find_next_states(board.updates, views, entry) then
+  if find_moves(board, views, entry) then
     return write_dead_letter(entry, 'SUM_OUT_OF_RANGE', format(OVERFLOW, board.name))
   end
   for i = 1, #views do
     local view = views[i]
-    if view.next then move_player(view, entry, view.next) end
+    if view.move then move_player(view, entry, view.move) end
   end
 end
 

@@ -3,15 +3,17 @@
 --   version      the version that the view gets if the run changes it
 --   live         rank changes are published: each event updates the ranking, else only the run's end
 --   to_read      players whose states are loaded; some may be repeated
---   states       player -> state during the run, false if there is none
---   next         the state that the current event makes, nil if it stays the same
+--   states       player -> bytes of the state during the run, false if there is none
+--   move         what the current event changes, nil if nothing (move.lua)
+--   own_move     the table of a move that was found in this view
 --   cause        offset of the last event that changed the view
---   moved        players whose state changed, in order; their states are stored at the end of the run
---   old_members  for each of them, the member before the run, false if there was none
---   members      player -> member in the ranking, false if there is none; only of players in `moved`
+--   indexes      player -> number, for players whose state changed: 1 is the first one. Lists of them:
+--   stored       player and bytes of the state, which are stored at the end of the run
+--   added        score and member
+--   old_members  member before the run, false if there was none
 
 -- include base.lua
--- include merge.lua
+-- include move.lua
 -- include rank.lua
 -- include verdict.lua
 
@@ -34,12 +36,10 @@ local function request_states(views, player)
 end
 
 local function load_states(view)
-  local players, states, columns = view.to_read, view.states, #view.board.updates
+  local players, states = view.to_read, view.states
   for first, last in chunks(players) do
     local found = call('HMGET', view.players, unpack(players, first, last))
-    for i, bytes in ipairs(found) do
-      states[players[first + i - 1]] = bytes and read_state(bytes, columns)
-    end
+    for i, bytes in ipairs(found) do states[players[first + i - 1]] = bytes end
   end
 end
 
@@ -55,13 +55,11 @@ local function store_version(view)
 end
 
 -- Updates the ranking and writes the change.
-local function publish_move(view, entry, old, state)
-  local board, player = view.board, entry[PLAYER]
-  local old_member, member = view.members[player], member_of(board.tie, state, player)
-  local before, better_before = positions(view, old, old_member)
-  update_ranking(view.ranking, old_member, state[1], member)
-  view.members[player] = member
-  local after, better_after = positions(view, state, member)
+local function publish_move(view, entry, move)
+  local board, old, state = view.board, move.old, move.state
+  local before, better_before = positions(view, old, move.old_member)
+  update_ranking(view.ranking, move)
+  local after, better_after = positions(view, state, move.member)
   if board.changes == 'moved' and before == after and better_before == better_after then return end
   if not view.has_head then write_head(view) end
   write_change(view, entry, before, after, old or state, state)
@@ -69,26 +67,22 @@ local function publish_move(view, entry, old, state)
   if board.overtook > 0 then write(passed(view, before, after)) end
 end
 
--- Gives the player of an entry a new state.
-local function move_player(view, entry, state)
-  local player, states, members = entry[PLAYER], view.states, view.members
-  local old = states[player]
+local function move_player(view, entry, move)
+  local player, bytes, indexes, stored = entry[PLAYER], move.bytes, view.indexes, view.stored
   if not view.cause then store_version(view) end -- the first event of the run
-  view.cause = entry[OFFSET]
-  states[player] = state
-  if members[player] == nil then
-    local board, moved = view.board, #view.moved + 1
-    local member = old and not board.unranked and member_of(board.tie, old, player)
-    view.moved[moved], view.old_members[moved], members[player] = player, member, member
+  view.cause, view.states[player] = entry[OFFSET], bytes
+  local i = indexes[player]
+  if not i then
+    i = #stored / 2 + 1
+    indexes[player], stored[2 * i - 1], view.old_members[i] = i, player, move.old_member
   end
-  if view.live then publish_move(view, entry, old, state) end
+  stored[2 * i] = bytes
+  if view.board.unranked then return end
+  view.added[2 * i - 1], view.added[2 * i] = move.score, move.member
+  if view.live then publish_move(view, entry, move) end
 end
 
 local function store_view(view)
-  local states, layout, words = view.states, STATE_LAYOUTS[#view.board.updates], {}
-  for i, player in ipairs(view.moved) do
-    words[2 * i - 1], words[2 * i] = player, pack(layout, unpack(states[player]))
-  end
-  call_in_chunks('HSET', view.players, words)
+  call_in_chunks('HSET', view.players, view.stored)
   if not view.board.unranked then store_ranking(view) end
 end
