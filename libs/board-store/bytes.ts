@@ -21,11 +21,6 @@ export class ByteWriter {
     this.#at = this.#bytes.writeDoubleBE(value, this.#at);
   }
 
-  /** Writes so many doubles of 0. */
-  zeros(count: number): void {
-    for (let i = 0; i < count; i++) this.double(0);
-  }
-
   uint16(value: number): void {
     this.#reserve(2);
     this.#at = this.#bytes.writeUInt16BE(value, this.#at);

@@ -98,8 +98,7 @@ class ArgumentTables {
       bytes.double(0);
       bytes.text(entry.code);
       bytes.text(entry.detail);
-      bytes.zeros(this.columns);
-      return;
+      return this.#writeValues([]);
     }
     const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
     const { playerId, occurredAt, values, views, eventId = '' } = entry.event;
@@ -107,8 +106,11 @@ class ArgumentTables {
     bytes.double(occurredAt);
     bytes.text(playerId);
     bytes.text(board.live.definition.deduplicateMs === undefined ? '' : eventId);
-    for (const value of values) bytes.double(value ?? 0);
-    bytes.zeros(this.columns - values.length);
+    this.#writeValues(values);
+  }
+
+  #writeValues(values: readonly (number | null)[]): void {
+    for (let i = 0; i < this.columns; i++) bytes.double(values[i] ?? 0);
   }
 
   #addList(views: readonly ResolvedView[], board: NumberedBoard): number {

@@ -99,13 +99,10 @@ class VerdictReader {
     const begin =
       rankBefore === 0 ? head.unranked : `${head.ranked}${rankBefore}${before}"}},"after":{"rank":`;
     const overtook = head.namesPassed ? this.#overtook() : '';
-    const movement = `${begin}${rankAfter}${after}"}}${overtook}}`;
+    const changes = `${begin}${rankAfter}${after}"}}${overtook}}`;
     const last = this.#verdicts.at(-1);
-    if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${movement}`;
-    else {
-      const { generation } = head;
-      this.#verdicts.push({ kind: 'rankChange', offset, generation, changes: movement });
-    }
+    if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${changes}`;
+    else this.#verdicts.push({ kind: 'rankChange', offset, generation: head.generation, changes });
   }
 
   /** A player who is passed falls back by one rank. */
@@ -149,10 +146,6 @@ function linesOf(text: string): string[] {
 function parseLeader(line: string, rank: number, columns: readonly Column[]): Leader {
   const tab = line.indexOf('\t');
   const [competitionRank = rank, ...values] = line.slice(0, tab).split(' ').map(Number);
-  return {
-    playerId: line.slice(tab + 1),
-    rank,
-    competitionRank,
-    columns: decimalColumns({ columns }, values),
-  };
+  const playerId = line.slice(tab + 1);
+  return { playerId, rank, competitionRank, columns: decimalColumns({ columns }, values) };
 }

@@ -151,9 +151,7 @@ export class CallWork {
 const NO_VIEWS: ReadonlyMap<string, ResolvedView> = new Map();
 
 function countPublished(views: Iterable<ResolvedView>): number {
-  let count = 0;
-  for (const { published } of views) if (published) count += 1;
-  return count;
+  return Array.from(views).filter(({ published }) => published).length;
 }
 
 function bytesOfViews(views: ReadonlyMap<string, ResolvedView>): number {

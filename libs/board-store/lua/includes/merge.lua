@@ -30,12 +30,12 @@ local function taken_at(updates, update, old, c, entry)
   return nil
 end
 
--- The state after an event, or nil if nothing changes; and whether a sum overflows.
+-- The state after an event, nil if a sum overflows.
 -- Commutes: the same events in any order give the same state, unless a sum overflows.
 -- The time of a sum is that of the latest delta other than 0; without one, that of the earliest
 -- event.
 local function merge(updates, old, entry)
-  local state, changed, time, judged, taken = { 0, 0, 0 }, not old, entry[TIME], nil, nil
+  local state, time, judged, taken = { 0, 0, 0 }, entry[TIME], nil, nil
   for c = 1, #updates do
     local update, value, i = updates[c], entry[VALUES + c], 3 * c - 2
     if update == 'sum' then
@@ -44,7 +44,7 @@ local function merge(updates, old, entry)
       if value ~= 0 then
         if mark == 0 or time > at then at = time end
         sum, mark = sum + value, 1
-        if sum > MAX_EXACT or sum < -MAX_EXACT then return nil, true end
+        if sum > MAX_EXACT or sum < -MAX_EXACT then return nil end
       elseif mark == 0 and time < at then
         at = time
       end
@@ -57,8 +57,6 @@ local function merge(updates, old, entry)
         state[i], state[i + 1], state[i + 2] = old[i], old[i + 1], old[i + 2]
       end
     end
-    changed = changed or state[i] ~= old[i] or state[i + 1] ~= old[i + 1]
-    changed = changed or state[i + 2] ~= old[i + 2]
   end
-  if changed then return state end
+  return state
 end

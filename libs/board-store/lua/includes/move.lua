@@ -1,40 +1,38 @@
--- A move: what an event changes for its player in a view, in these fields:
---   old, state       the state (state.lua) before, false if there was none, and after
---   bytes            `state` as Redis keeps it
---   score, member    what follows from it in the ranking
---   old_member       the member before, false if there was none
--- An unranked board has only the first three.
+-- A move is what an event changes for its player in a view: `old` and `state` are the states before
+-- (false if there was none) and after, `bytes` are those of `state`. In a ranked board, `score` and
+-- `member` follow from `state`, and `old_member` is the member before, false if there was none.
 
 -- include member.lua
 -- include merge.lua
 
--- Fills the move of a view that has such a state (bytes, false if none). Returns it, nil if nothing
--- changes; and whether a sum overflows.
-local function find_move(board, move, bytes, entry)
+-- Fills and returns a move from the bytes of a state (false if none); nil if nothing changes, or if a
+-- sum overflows, which is the second result.
+local function fill_move(move, board, bytes, entry)
   local updates, player = board.updates, entry[PLAYER]
   local old = bytes and read_state(bytes, #updates)
-  local state, overflows = merge(updates, old, entry)
-  if not state then return nil, overflows end
+  local state = merge(updates, old, entry)
+  if not state then return nil, true end
   move.old, move.state, move.bytes = old, state, pack(STATE_LAYOUTS[#updates], unpack(state))
+  if move.bytes == bytes then return nil end
   if board.unranked then return move end
   move.old_member = old and member_of(board.tie, old, player)
   move.score, move.member = format('%d', state[1]), member_of(board.tie, state, player)
   return move
 end
 
--- Sets view.move of each view. Returns true if a sum overflows. The windows of a board often have the
--- same state of a player: they share its move, which saves a tenth of the CPU of Redis with four
--- windows (docs/performance.md). With one, a new table for each move would cost 4 %.
+-- Sets view.move of each view, nil if nothing changes. Returns true if a sum overflows. Windows of a
+-- board that have the same state of a player share a move: a tenth less CPU of Redis with four of
+-- them. A new table per move would be 4 % more CPU with one (docs/decisions/0026).
 local function find_moves(board, views, entry)
-  local bytes, move, overflows
+  local player, overflows = entry[PLAYER], nil
   for i = 1, #views do
-    local view = views[i]
-    local present = view.states[entry[PLAYER]]
-    if i == 1 or present ~= bytes then
-      bytes = present
-      move, overflows = find_move(board, view.own_move, bytes, entry)
+    local view, beside = views[i], views[i - 1]
+    local bytes = view.states[player]
+    if beside and beside.states[player] == bytes then
+      view.move = beside.move
+    else
+      view.move, overflows = fill_move(view.own_move, board, bytes, entry)
       if overflows then return true end
     end
-    view.move = move
   end
 end

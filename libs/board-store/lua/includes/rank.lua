@@ -30,10 +30,10 @@ end
 -- Not forwarded to the append-only file and replicas: store_ranking forwards the result at the end of
 -- the run, which is half the bytes.
 local function update_ranking(ranking, move)
-  local old = move.old_member
+  local old, new = move.old_member, move.member
   forward_to(NOBODY)
-  if old and old ~= move.member then call('ZREM', ranking, old) end
-  call('ZADD', ranking, move.score, move.member)
+  if old and old ~= new then call('ZREM', ranking, old) end
+  call('ZADD', ranking, move.score, new)
   forward_to(ALL)
 end
 

@@ -42,8 +42,7 @@ local function apply_entry(views, entry)
     return write_dead_letter(entry, 'SUM_OUT_OF_RANGE', format(OVERFLOW, board.name))
   end
   for i = 1, #views do
-    local view = views[i]
-    if view.move then move_player(view, entry, view.move) end
+    if views[i].move then move_player(views[i], entry) end
   end
 end
 
@@ -66,7 +65,10 @@ end
 local function apply_run(run, partition)
   for _, entry in ipairs(run.entries) do apply_entry(run.lists[entry[LIST]], entry) end
   for _, board in ipairs(run.boards) do
-    for _, view in ipairs(board.moved) do store_view(view) end
+    for _, view in ipairs(board.moved) do
+      call_in_chunks('HSET', view.players, view.stored)
+      if not board.unranked then store_ranking(view) end
+    end
     store_board(board, partition)
   end
 end

@@ -4,8 +4,7 @@
 --   live         rank changes are published: each event updates the ranking, else only the run's end
 --   to_read      players whose states are loaded; some may be repeated
 --   states       player -> bytes of the state during the run, false if there is none
---   move         what the current event changes, nil if nothing (move.lua)
---   own_move     the table of a move that was found in this view
+--   move         of the current event, nil if it changes nothing; own_move: its table if not shared
 --   cause        offset of the last event that changed the view
 --   indexes      player -> number, for players whose state changed: 1 is the first one. Lists of them:
 --   stored       player and bytes of the state, which are stored at the end of the run
@@ -67,22 +66,18 @@ local function publish_move(view, entry, move)
   if board.overtook > 0 then write(passed(view, before, after)) end
 end
 
-local function move_player(view, entry, move)
-  local player, bytes, indexes, stored = entry[PLAYER], move.bytes, view.indexes, view.stored
+-- Carries out view.move for the player of an entry.
+local function move_player(view, entry)
+  local player, move, indexes, stored = entry[PLAYER], view.move, view.indexes, view.stored
   if not view.cause then store_version(view) end -- the first event of the run
-  view.cause, view.states[player] = entry[OFFSET], bytes
+  view.cause, view.states[player] = entry[OFFSET], move.bytes
   local i = indexes[player]
   if not i then
     i = #stored / 2 + 1
     indexes[player], stored[2 * i - 1], view.old_members[i] = i, player, move.old_member
   end
-  stored[2 * i] = bytes
+  stored[2 * i] = move.bytes
   if view.board.unranked then return end
   view.added[2 * i - 1], view.added[2 * i] = move.score, move.member
   if view.live then publish_move(view, entry, move) end
-end
-
-local function store_view(view)
-  call_in_chunks('HSET', view.players, view.stored)
-  if not view.board.unranked then store_ranking(view) end
 end
