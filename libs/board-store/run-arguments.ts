@@ -98,7 +98,8 @@ class ArgumentTables {
       bytes.double(0);
       bytes.text(entry.code);
       bytes.text(entry.detail);
-      return this.#writeValues([]);
+      this.#writeValues([]);
+      return;
     }
     const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
     const { playerId, occurredAt, values, views, eventId = '' } = entry.event;

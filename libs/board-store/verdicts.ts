@@ -98,11 +98,12 @@ class VerdictReader {
     }
     const begin =
       rankBefore === 0 ? head.unranked : `${head.ranked}${rankBefore}${before}"}},"after":{"rank":`;
-    const overtook = head.namesPassed ? this.#overtook() : '';
-    const changes = `${begin}${rankAfter}${after}"}}${overtook}}`;
+    const { generation, namesPassed } = head;
+    const overtook = namesPassed ? this.#overtook() : '';
+    const movement = `${begin}${rankAfter}${after}"}}${overtook}}`;
     const last = this.#verdicts.at(-1);
-    if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${changes}`;
-    else this.#verdicts.push({ kind: 'rankChange', offset, generation: head.generation, changes });
+    if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${movement}`;
+    else this.#verdicts.push({ kind: 'rankChange', offset, generation, changes: movement });
   }
 
   /** A player who is passed falls back by one rank. */

@@ -38,13 +38,14 @@ local function update_ranking(ranking, move)
 end
 
 -- Redis forwards a command, with all its arguments, only if it changes something. A live ranking has
--- its new members already, so one of them is also removed and added again; so is one that stays.
+-- its new members already, so one of them is also removed and added again.
 local function store_ranking(view)
   local old_members, added = view.old_members, view.added
   for first, last in chunks(old_members) do
     local removed = {}
     for i = first, last do
-      if old_members[i] then removed[#removed + 1] = old_members[i] end
+      local old = old_members[i]
+      if old and old ~= added[2 * i] then removed[#removed + 1] = old end
     end
     if view.live then removed[#removed + 1] = added[2 * last] end
     if #removed > 0 then call('ZREM', view.ranking, unpack(removed)) end

@@ -4,11 +4,11 @@
 --   live         rank changes are published: each event updates the ranking, else only the run's end
 --   to_read      players whose states are loaded; some may be repeated
 --   states       player -> bytes of the state during the run, false if there is none
---   move         of the current event, nil if it changes nothing; own_move: its table if not shared
+--   move         of the current event, false if it changes nothing; own_move: a table to reuse for it
 --   cause        offset of the last event that changed the view
---   indexes      player -> number, for players whose state changed: 1 is the first one. Lists of them:
---   stored       player and bytes of the state, which are stored at the end of the run
---   added        score and member
+-- Of players whose state changed, in the order of their first change:
+--   stored       player and bytes of the state, for HSET; places: player -> place of the bytes in it
+--   added        score and member, for ZADD; unused in an unranked board, as old_members are
 --   old_members  member before the run, false if there was none
 
 -- include base.lua
@@ -66,18 +66,18 @@ local function publish_move(view, entry, move)
   if board.overtook > 0 then write(passed(view, before, after)) end
 end
 
--- Carries out view.move for the player of an entry.
+-- Applies view.move to the player of an entry.
 local function move_player(view, entry)
-  local player, move, indexes, stored = entry[PLAYER], view.move, view.indexes, view.stored
+  local player, move, places, stored = entry[PLAYER], view.move, view.places, view.stored
   if not view.cause then store_version(view) end -- the first event of the run
   view.cause, view.states[player] = entry[OFFSET], move.bytes
-  local i = indexes[player]
-  if not i then
-    i = #stored / 2 + 1
-    indexes[player], stored[2 * i - 1], view.old_members[i] = i, player, move.old_member
+  local at = places[player]
+  if not at then
+    at = #stored + 2
+    places[player], stored[at - 1], view.old_members[at / 2] = at, player, move.old_member
   end
-  stored[2 * i] = move.bytes
+  stored[at] = move.bytes
   if view.board.unranked then return end
-  view.added[2 * i - 1], view.added[2 * i] = move.score, move.member
+  view.added[at - 1], view.added[at] = move.score, move.member
   if view.live then publish_move(view, entry, move) end
 end
