@@ -32,7 +32,7 @@ local function read_views(views, key, boards)
   for number, view in ipairs(views) do
     view.board, view.number = boards[view.board], number
     view.ranking, view.players = KEYS[key + 1], KEYS[key + 2]
-    view.states, view.to_read, view.places, view.own_move = {}, {}, {}, {} -- see view.lua
+    view.states, view.to_read, view.stored_at, view.own_move = {}, {}, {}, {} -- see view.lua
     view.stored, view.old_members, view.added = {}, {}, {}
     key = key + 2
   end

@@ -20,9 +20,8 @@ local function fill_move(move, board, bytes, entry)
   return move
 end
 
--- Sets view.move of each view, false if nothing changes. Returns true if a sum overflows. Views with
--- the same state of the player share a move, and moves fill tables of the views, not new ones: see
--- docs/decisions/0026.
+-- Sets view.move of each view, false if nothing changes. Returns true if a sum overflows. For speed,
+-- views with the same state of the player share a move, and no table is made (docs/decisions/0026).
 local function find_moves(board, views, entry)
   local player = entry[PLAYER]
   for i = 1, #views do

@@ -7,9 +7,10 @@
 --   move         of the current event, false if it changes nothing; own_move: a table to reuse for it
 --   cause        offset of the last event that changed the view
 -- Of players whose state changed, in the order of their first change:
---   stored       player and bytes of the state, for HSET; places: player -> place of the bytes in it
---   added        score and member, for ZADD; unused in an unranked board, as old_members are
---   old_members  member before the run, false if there was none
+--   stored       player and bytes of the state, for HSET
+--   stored_at    player -> position of the bytes in `stored`
+--   added        score and member, for ZADD; only in a ranked board
+--   old_members  member before the run, false if there was none; only in a ranked board
 
 -- include base.lua
 -- include move.lua
@@ -68,13 +69,13 @@ end
 
 -- Applies view.move to the player of an entry.
 local function move_player(view, entry)
-  local player, move, places, stored = entry[PLAYER], view.move, view.places, view.stored
+  local player, move, stored = entry[PLAYER], view.move, view.stored
   if not view.cause then store_version(view) end -- the first event of the run
   view.cause, view.states[player] = entry[OFFSET], move.bytes
-  local at = places[player]
+  local at = view.stored_at[player]
   if not at then
     at = #stored + 2
-    places[player], stored[at - 1], view.old_members[at / 2] = at, player, move.old_member
+    view.stored_at[player], stored[at - 1], view.old_members[at / 2] = at, player, move.old_member
   end
   stored[at] = move.bytes
   if view.board.unranked then return end
