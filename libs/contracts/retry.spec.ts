@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseBoardsFile } from '#board';
+import fc from 'fast-check';
+import { parseBoardsFile, resolveEvent, type BoardDefinition } from '#board';
 import { decodeDeadLetter, encodeDeadLetter, encodeRetry } from './dead-letter.js';
 import { decodeScoreEvent } from './decode-score-event.js';
 import type { RawRecord, RecordHeaders } from './record.js';
@@ -61,10 +62,13 @@ describe('a retry', () => {
     );
   });
 
-  it('is refused like its original if that has no valid time', () => {
-    const retry = retryOf(original(), 17, 1e15 - 1);
-    expect(decodeScoreEvent(retry)).toMatchObject({ ok: false, code: 'INVALID_TIME' });
-  });
+  it.each([1e15 - 1, NOON * 1_000, -(2 ** 63)])(
+    'is refused like its original if that has no valid time, but the timestamp %p',
+    (timestamp) => {
+      const retry = retryOf(original(), 17, timestamp);
+      expect(decodeScoreEvent(retry)).toMatchObject({ ok: false, code: 'INVALID_TIME' });
+    },
+  );
 
   it.each([
     ['no number', { ranklog_retry_of: 'x/0/a', ranklog_retry_timestamp: '1' }],
@@ -87,6 +91,7 @@ describe('a generation', () => {
       'boards.yaml',
     )[0]!;
   const [narrow, wide] = [definitionOf('1m'), definitionOf('1h')];
+  const widest = definitionOf('99999999d');
   const dated = original({ occurredAt: '2026-11-20T12:30:00Z' });
   const once = eventOf(retryOf(dated, 17, NOON));
 
@@ -103,6 +108,23 @@ describe('a generation', () => {
     expect(isRepeat(once, { definition: wide, starts: new Map([[3, 18]]) })).toBe(false);
     expect(isRepeat(once, { definition: wide, starts: new Map([[3, 17]]) })).toBe(true);
     expect(isRepeat(once, { definition: wide, starts: new Map([[2, 18]]) })).toBe(true);
+  });
+
+  const timestamps = fc.oneof(
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    fc.maxSafeInteger().map(BigInt),
+    fc.integer().map((ms) => BigInt(NOON + ms)),
+  );
+  it('skips a retry if and only if it takes the original, whatever its timestamp is', () => {
+    const property = (int64: bigint, record: RawRecord, definition: BoardDefinition) => {
+      const timestamp = Number(int64);
+      const { ok } = resolveEvent(definition, eventOf(record), timestamp);
+      const decoded = decodeScoreEvent(retryOf(record, 17, timestamp));
+      expect(decoded.ok && isRepeat(decoded.event, { definition })).toBe(ok);
+    };
+    const records = fc.constantFrom(dated, original());
+    const definitions = fc.constantFrom(narrow, wide, widest);
+    fc.assert(fc.property(timestamps, records, definitions, property), { numRuns: 2_000 });
   });
 
   it('takes only one of several retries in a row', () => {

@@ -1,4 +1,11 @@
-import { formatTime, resolveEvent, type BoardDefinition, type ScoreInput } from '#board';
+import {
+  EARLIEST_TIME,
+  formatTime,
+  LATEST_TIME,
+  resolveEvent,
+  type BoardDefinition,
+  type ScoreInput,
+} from '#board';
 import { causeId, type RecordHeaders, type Source } from './record.js';
 
 /** The place of a record, and its timestamp in ms. */
@@ -29,9 +36,23 @@ export function decodeRetry(headers: RecordHeaders) {
   if (headers[IDS] === undefined) return undefined;
   const times = texts(headers, TIMES);
   const id = /\/(\d{1,15})\/(\d{1,15})$/.exec(retriedIds(headers).at(-1) ?? '');
-  if (id === null || !/^(-?\d{1,15} )+$/.test(`${times.join(' ')} `)) return undefined;
+  const first = times[0];
+  if (id === null || first === undefined || !times.every((time) => INT64.test(time)))
+    return undefined;
   const [partition, offset, timestamp] = [Number(id[1]), Number(id[2]), Number(times.at(-1))];
-  return { retryOf: { partition, offset, timestamp }, occurredAt: formatTime(Number(times[0])) };
+  return { retryOf: { partition, offset, timestamp }, occurredAt: eventTime(first) };
+}
+
+/**
+ * Kafka accepts any 64-bit integer as a timestamp. A number rounds those beyond 2^53, and its text reads back as the same
+ * number: the board judges the original and its retry by equal timestamps.
+ */
+const INT64 = /^-?\d{1,19}$/;
+
+/** A timestamp that is no event time stays as it is: the event is then refused, like its original. */
+function eventTime(timestamp: string): string {
+  const time = Number(timestamp);
+  return time >= EARLIEST_TIME && time <= LATEST_TIME ? formatTime(time) : timestamp;
 }
 
 /**
