@@ -8,7 +8,7 @@ import type { Boards } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import { applyArguments } from './run-arguments.js';
 import { refusalOf } from './scripts.js';
-import { ShardedStore } from './sharded-store.js';
+import { largestOf, ShardedStore } from './sharded-store.js';
 import type {
   ApplyCall,
   ApplyOutcome,
@@ -143,12 +143,10 @@ export class BoardStore extends ShardedStore {
     return found.map((offset) => Number(offset ?? -1));
   }
 
-  /** The published position of a partition that Redis stores, 0 for none. */
-  async publishedPosition(partition: number): Promise<number> {
-    const found = await this.perShard((shard) =>
-      this.redis.hget(this.keys.published(shard), String(partition)),
-    );
-    return Math.max(...found.map(Number));
+  /** By partition, the published position that Redis stores. */
+  async publishedPositions(): Promise<Map<number, number>> {
+    const found = await this.perShard((shard) => this.redis.hgetall(this.keys.published(shard)));
+    return largestOf(found);
   }
 
   /** Whether the outbox has verdicts of records below an offset that are not known to be published. Cost: linear in the outbox. */

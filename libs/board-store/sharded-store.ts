@@ -29,3 +29,16 @@ export abstract class ShardedStore {
     return Number(seconds) * 1_000_000 + Number(us);
   }
 }
+
+/** By partition, the largest number that the shards have for it. Each shard has a hash with a field for each partition. */
+export function largestOf(
+  shards: readonly Readonly<Record<string, string>>[],
+): Map<number, number> {
+  const largest = new Map<number, number>();
+  for (const shard of shards)
+    for (const [field, value] of Object.entries(shard)) {
+      const partition = Number(field);
+      largest.set(partition, Math.max(Number(value), largest.get(partition) ?? 0));
+    }
+  return largest;
+}

@@ -1,5 +1,6 @@
 import { BoardLocator } from './board-locator.js';
 import { shardOf } from './keys.js';
+import { largestOf } from './sharded-store.js';
 
 export interface BoardOverview {
   readonly board: string;
@@ -52,6 +53,14 @@ export class StoreStatus extends BoardLocator {
         Number(partition),
         Math.min(...appliedOffsets.map((shard) => Number(shard[partition] ?? -1))) + 1,
       ]),
+    );
+  }
+
+  /** By partition, the published position that Redis stores, which may be some seconds old. */
+  async publishedPositions(): Promise<Map<number, number>> {
+    const shards = Array.from({ length: await this.shards() }, (_, shard) => shard);
+    return largestOf(
+      await Promise.all(shards.map((shard) => this.redis.hgetall(this.keys.published(shard)))),
     );
   }
 }

@@ -98,6 +98,9 @@ export const isFenced = hasType(
 
 export const isUnknownTopic = hasType('UNKNOWN_TOPIC_OR_PARTITION');
 
+/** The user lacks a right to the topic. */
+export const isUnauthorized = hasType('TOPIC_AUTHORIZATION_FAILED');
+
 export const isTooLarge = hasType('MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE');
 
 /** The coordinator still completes the transaction before. */

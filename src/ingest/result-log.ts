@@ -12,19 +12,17 @@ import {
 } from '#contracts';
 import {
   Batched,
-  committedOffsets,
-  lastCommittedRecord,
   partitionCount,
   PermanentPartitionError,
   RecordTooLargeError,
   TransactionalPublisher,
-  type KafkaRecord,
 } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { maxMessageBytes, TopicsMissingError } from '../infra/topics.js';
 import { NeedsOperatorError } from './errors.js';
+import { PublishedPositions } from './published-positions.js';
 import type { Publication, Result } from './publish-pipeline.js';
 import type { ReadRecord } from './read-record.js';
 
@@ -45,9 +43,7 @@ export class ResultLog {
   readonly #resultTopics: readonly string[];
   /** By partition: the size limits of the result topics when the partition started. */
   readonly #limits = new Map<number, Limits>();
-  readonly #committed = new Batched<number, number>(() =>
-    committedOffsets(this.connection.admin, this.settings.group, this.#topics.scoreEvents),
-  );
+  readonly #positions: PublishedPositions;
   readonly #maxBytes = new Batched<string, number>((topics) =>
     mapOf(topics, (topic) => maxMessageBytes(this.connection.admin, topic)),
   );
@@ -55,9 +51,10 @@ export class ResultLog {
   constructor(
     private readonly connection: KafkaConnection,
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'group'>,
-    private readonly store: BoardStore,
+    store: BoardStore,
   ) {
     this.#topics = connection.topics;
+    this.#positions = new PublishedPositions(connection, settings, store);
     const { rankChanges, leaderChanges, deadLetters } = this.#topics;
     this.#resultTopics = [rankChanges, leaderChanges, deadLetters];
   }
@@ -80,19 +77,9 @@ export class ResultLog {
     return TransactionalPublisher.open(this.connection.kafka, transactionalId);
   }
 
-  /**
-   * The first offset whose results are not in Kafka; final for a partition whose publishers are fenced. The committed
-   * offset alone is not enough: a broker may show the offset of a finished transaction later than its records.
-   */
-  async publishedPosition(partition: number): Promise<number> {
-    const [committed, ...last] = await Promise.all([
-      this.#committed.get(partition),
-      ...this.#resultTopics.map((topic) =>
-        lastCommittedRecord(this.connection.kafka, topic, partition),
-      ),
-    ]);
-    const after = last.map((record) => this.#afterCause(partition, record));
-    return Math.max(committed ?? 0, ...after, await this.store.publishedPosition(partition));
+  /** The first offset whose results are not in Kafka; final for a partition whose publishers are fenced. */
+  publishedPosition(partition: number): Promise<number> {
+    return this.#positions.of(partition);
   }
 
   /**
@@ -197,14 +184,6 @@ export class ResultLog {
       this.#resultTopics,
       async (topic) => (await this.#maxBytes.get(topic)) ?? Infinity,
     );
-  }
-
-  /** The offset after the score event that caused a result; 0 if the result is missing or from another topic or partition. */
-  #afterCause(partition: number, record: KafkaRecord | undefined): number {
-    const id = record?.headers['ranklog_id'] ?? record?.headers['ce_id'];
-    const prefix = `${this.#topics.scoreEvents}/${partition}/`;
-    const text = id?.toString() ?? '';
-    return text.startsWith(prefix) ? Number.parseInt(text.slice(prefix.length), 10) + 1 : 0;
   }
 }
 

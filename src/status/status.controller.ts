@@ -1,6 +1,6 @@
 import { Controller, Inject, UseInterceptors } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { KeySpace } from '#board-store';
+import { KeySpace, StoreStatus } from '#board-store';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
@@ -8,7 +8,7 @@ import { inTime } from '../infra/problems.js';
 import { Answers } from '../standings/answers.js';
 import { QUERIES } from '../standings/request-schemas.js';
 import { Read } from '../standings/route.js';
-import { readLog, readStatus } from './status.js';
+import { readLog, readPublished, readStatus } from './status.js';
 
 /** The state of all processes of this ranklog, for those who operate it. */
 @Controller('v1/status')
@@ -22,8 +22,11 @@ export class StatusController {
   ) {}
 
   @Read('', 'Status', 'Partitions, boards, generations and dead letters', QUERIES.none)
-  read() {
-    const log = inTime(readLog(this.connection, this.settings));
+  async read() {
+    const { connection, settings } = this;
+    const store = new StoreStatus(this.redis, this.keys);
+    const published = await readPublished(connection, settings, store);
+    const log = inTime(readLog(connection, published));
     return readStatus(this.redis, this.keys, log);
   }
 }

@@ -8,10 +8,11 @@ import {
   type KeySpace,
 } from '#board-store';
 import { decodeDeadLetter, formatTime } from '#contracts';
-import { committedOffsets, lastCommittedRecord, lastRecords, logEnds } from '#kafka-batch';
+import { isUnauthorized, lastCommittedRecord, lastRecords, logEnds } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import { reconciliationJson } from '../generations/reconciliation-json.js';
 import type { KafkaConnection } from '../infra/kafka.js';
+import { PublishedPositions } from '../ingest/published-positions.js';
 
 /** The state of a ranklog for those who operate it, as `ranklog status --json` prints it. Times are RFC 3339. */
 export type Status = Awaited<ReturnType<typeof readStatus>>;
@@ -19,36 +20,63 @@ export type Status = Awaited<ReturnType<typeof readStatus>>;
 type Clients = Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
 
 /** The part that Kafka knows. @throws errors of Kafka */
-export async function readLog(clients: Clients, settings: Pick<Settings, 'group'>) {
+export async function readLog(clients: Clients, published: PublishedPositions) {
   const [positions, letters] = await Promise.all([
-    readPositions(clients, settings),
+    readPositions(clients, published),
     countDeadLetters(clients),
   ]);
   return { positions, letters };
 }
 
+/** The published positions as of now: those of Redis are read only once. @throws errors of Redis */
+export async function readPublished(
+  clients: Clients,
+  settings: Pick<Settings, 'group'>,
+  status: StoreStatus,
+): Promise<PublishedPositions> {
+  const ofRedis = await status.publishedPositions();
+  return new PublishedPositions(clients, settings, {
+    publishedPositions: () => Promise.resolve(ofRedis),
+  });
+}
+
 /**
  * Positions in each partition of the score topic: offsets after the last one that they include. `lag`: offsets up to `committedEnd`
- * that are not published. Cost: two requests to each leader; and for each partition that lags, a connection and a search for its end.
+ * that are not published. Cost: two requests to each leader; and for each partition that lags, a connection and searches for the
+ * ends of its log and of its results.
  */
 export async function readPositions(
   { kafka, admin, topics }: Clients,
-  { group }: Pick<Settings, 'group'>,
+  positions: PublishedPositions,
 ) {
   const topic = topics.scoreEvents;
-  const [ends, committed] = await Promise.all([
-    logEnds(admin, topic),
-    committedOffsets(admin, group, topic),
-  ]);
-  const positions = [...ends].map(async ([partition, logEnd]) => {
-    const published = committed.get(partition) ?? 0;
-    const last = published < logEnd && (await lastCommittedRecord(kafka, topic, partition));
+  const stored = await positions.stored();
+  const ends = await logEnds(admin, topic); // after the positions, so that these are in the log
+  const found = [...ends].map(async ([partition, logEnd]) => {
+    const known = stored.get(partition) ?? 0;
+    if (known === logEnd)
+      return { partition, logEnd, committedEnd: logEnd, published: known, lag: 0 };
+    const isOfThisLog = known < logEnd; // otherwise the topic was recreated
+    const [last, published] = await Promise.all([
+      lastCommittedRecord(kafka, topic, partition),
+      isOfThisLog ? publishedPosition(positions, partition, known) : 0,
+    ]);
     // Transaction markers and open transactions after the last committed record have nothing to publish.
-    const committedEnd = last === false ? logEnd : (last?.offset ?? -1) + 1;
+    const committedEnd = (last?.offset ?? -1) + 1;
     const lag = Math.max(0, committedEnd - published);
     return { partition, logEnd, committedEnd, published, lag };
   });
-  return (await Promise.all(positions)).sort((a, b) => a.partition - b.partition);
+  return (await Promise.all(found)).sort((a, b) => a.partition - b.partition);
+}
+
+/** Only the role ingest needs the right to read all results. Without the right, `stored` is all that can be known. */
+async function publishedPosition(positions: PublishedPositions, partition: number, stored: number) {
+  try {
+    return await positions.of(partition);
+  } catch (error) {
+    if (isUnauthorized(error)) return stored;
+    throw error;
+  }
 }
 
 /** How many of the last offsets of each partition are read. */

@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { committedOffsets } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
-import { readLog, readPositions, readStatus, type Status } from '../../status/status.js';
+import {
+  readLog,
+  readPositions,
+  readPublished,
+  readStatus,
+  type Status,
+} from '../../status/status.js';
 import { EXIT } from '../exit-codes.js';
 import { countText, durationText, startsText } from '../value-text.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
@@ -19,7 +25,8 @@ export function status(options: StatusOptions): Promise<number> {
       const { admin, topics, settings } = kafka;
       await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
       const isDone = wait === undefined || (await waitFor(kafka, redis, wait));
-      const found = await readStatus(redis.redis, redis.keys, readLog(kafka, settings));
+      const published = await readPublished(kafka, settings, redis.status);
+      const found = await readStatus(redis.redis, redis.keys, readLog(kafka, published));
       print(found, options, toText);
       if (wait !== undefined && found.deadLetters.length > 0)
         process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
@@ -59,17 +66,22 @@ const POLL_MS = 200;
 /** Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up. */
 async function waitFor(kafka: KafkaSession, { status }: RedisSession, seconds: number) {
   const { admin, topics, settings } = kafka;
-  const positions = await readPositions(kafka, settings);
+  const published = await readPublished(kafka, settings, status);
+  const positions = await readPositions(kafka, published);
   const goal = sum(positions.map(({ committedEnd }) => committedEnd));
   const deadline = performance.now() + seconds * 1_000;
   const bar = new ProgressBar('events published', goal);
   try {
     for (;;) {
-      const published = committedOffsets(admin, settings.group, topics.scoreEvents);
-      const progress = await Promise.all([published, status.appliedOffsets()]);
-      const reached = positions.map(({ partition, committedEnd }) =>
-        Math.min(committedEnd, ...progress.map((offsets) => offsets.get(partition) ?? 0)),
-      );
+      const [committed, applied] = await Promise.all([
+        committedOffsets(admin, settings.group, topics.scoreEvents),
+        status.appliedOffsets(),
+      ]);
+      const reached = positions.map(({ partition, committedEnd, published }) => {
+        // The group has no offset of what was published before it was deleted, but of all that is published from now on.
+        const position = Math.max(published, committed.get(partition) ?? 0);
+        return Math.min(committedEnd, position, applied.get(partition) ?? 0);
+      });
       bar.update(sum(reached));
       if (sum(reached) === goal) return true;
       if (performance.now() >= deadline) return false;

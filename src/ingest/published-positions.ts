@@ -1,0 +1,58 @@
+import type { BoardStore } from '#board-store';
+import { Batched, committedOffsets, lastCommittedRecord, type KafkaRecord } from '#kafka-batch';
+import type { Settings } from '../config/settings.js';
+import type { KafkaConnection } from '../infra/kafka.js';
+
+/**
+ * The published positions of score partitions. Each is the largest that three places have, as each place alone may lack it:
+ * Kafka deletes the committed offsets of a group without members, and may show the offset of a finished transaction later than
+ * its records; Redis may lose what it stores; old results are deleted.
+ */
+export class PublishedPositions {
+  readonly #scoreEvents: string;
+  readonly #resultTopics: readonly string[];
+  readonly #stored = new Batched<number, number>(() => this.stored());
+
+  constructor(
+    private readonly connection: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
+    private readonly settings: Pick<Settings, 'group'>,
+    private readonly store: Pick<BoardStore, 'publishedPositions'>,
+  ) {
+    const { scoreEvents, rankChanges, leaderChanges, deadLetters } = connection.topics;
+    this.#scoreEvents = scoreEvents;
+    this.#resultTopics = [rankChanges, leaderChanges, deadLetters];
+  }
+
+  /** The first offset whose results are not in Kafka; final for a partition whose publishers are fenced. */
+  async of(partition: number): Promise<number> {
+    const [stored = 0, ...afterCauses] = await Promise.all([
+      this.#stored.get(partition),
+      ...this.#resultTopics.map((topic) => this.#afterLastCause(topic, partition)),
+    ]);
+    return Math.max(stored, ...afterCauses);
+  }
+
+  /** By partition, what the group and Redis have. Needs no right to read results, and costs less than `of`. */
+  async stored(): Promise<Map<number, number>> {
+    const [committed, stored] = await Promise.all([
+      committedOffsets(this.connection.admin, this.settings.group, this.#scoreEvents),
+      this.store.publishedPositions(),
+    ]);
+    for (const [partition, position] of stored)
+      committed.set(partition, Math.max(position, committed.get(partition) ?? 0));
+    return committed;
+  }
+
+  /** The offset after the score event that caused the last result; 0 if there is none, or if another topic or partition did. */
+  async #afterLastCause(topic: string, partition: number): Promise<number> {
+    const last = await lastCommittedRecord(this.connection.kafka, topic, partition);
+    const prefix = `${this.#scoreEvents}/${partition}/`;
+    const cause = causeOf(last);
+    return cause.startsWith(prefix) ? Number.parseInt(cause.slice(prefix.length), 10) + 1 : 0;
+  }
+}
+
+function causeOf(result: KafkaRecord | undefined): string {
+  const id = result?.headers['ranklog_id'] ?? result?.headers['ce_id'];
+  return id?.toString() ?? '';
+}
