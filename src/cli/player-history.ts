@@ -5,6 +5,7 @@ import type { KafkaRecord } from '#kafka-batch';
 
 /** An event of the player, and whether it counts in the view. */
 export interface HistoryEntry {
+  readonly partition: number;
   readonly offset: number;
   /** null for a dead letter without a time of its own. */
   readonly occurredAt: string | null;
@@ -13,15 +14,17 @@ export interface HistoryEntry {
   readonly effect: string;
 }
 
-/** Finds the events of one player in the records of a partition, as ingest does. Keeps the last `limit` ones, and counts all. */
+/** Finds the events of one player in the records of partitions, as ingest does. Keeps the last `limit` ones, and counts all. */
 export class PlayerHistory {
-  readonly last: HistoryEntry[] = [];
   count = 0;
+  /** Of each partition, the last entries with the times of their records. */
+  readonly #entries: { readonly timestamp: number; readonly entry: HistoryEntry }[][] = [];
+  #partition = 0;
   /** By column: the sum of the events that count, or else the value of one of them, if possible that of the place. */
   readonly #made: number[] = [];
   /** The latest time of the board's events in the partition, and the times of the player's event ids (lua/includes/board.lua). */
   #clock = -Infinity;
-  readonly #seen = new Map<string, number>();
+  #seen = new Map<string, number>();
 
   constructor(
     private readonly live: Pick<LiveBoard, 'definition' | 'starts'>,
@@ -36,6 +39,23 @@ export class PlayerHistory {
     return names.filter((name) => made[name] !== this.place.standing?.columns[name]);
   }
 
+  /** The last entries of all partitions, in the order of the records' times. */
+  get last(): HistoryEntry[] {
+    return this.#entries
+      .flat()
+      .sort((one, other) => one.timestamp - other.timestamp)
+      .slice(-this.limit)
+      .map(({ entry }) => entry);
+  }
+
+  /** The records that follow are those of this partition. Duplicates are found within a partition only. */
+  begin(partition: number): void {
+    this.#partition = partition;
+    this.#entries.push([]);
+    this.#clock = -Infinity;
+    this.#seen = new Map();
+  }
+
   take(record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
     if (!decoded.ok || decoded.event.board !== this.live.definition.board) return;
@@ -45,7 +65,8 @@ export class PlayerHistory {
     if (decoded.event.playerId !== this.place.playerId) return;
     const { occurredAt } = resolved.ok ? resolved.event : decoded.event;
     this.count += 1;
-    this.last.push({
+    this.#keep(record.timestamp, {
+      partition: this.#partition,
       offset: record.offset,
       occurredAt: occurredAt === undefined ? null : formatTime(occurredAt),
       values: resolved.ok ? decimalColumns(this.live.definition, resolved.event.values) : {},
@@ -53,7 +74,12 @@ export class PlayerHistory {
         ? this.#effect(resolved.event)
         : `dead letter: ${resolved.code}: ${resolved.detail}`,
     });
-    if (this.last.length > this.limit) this.last.shift();
+  }
+
+  #keep(timestamp: number, entry: HistoryEntry): void {
+    const entries = this.#entries.at(-1);
+    entries?.push({ timestamp, entry });
+    if (entries !== undefined && entries.length > this.limit) entries.shift();
   }
 
   #effect(event: ResolvedEvent): string {

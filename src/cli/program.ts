@@ -20,6 +20,7 @@ export function createProgram(): Command {
     })
     .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage))
     .showHelpAfterError('(see --help)')
+    .configureOutput({ outputError: (text, write) => write(withDashHint(text)) })
     .addHelpText(
       'after',
       '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 try again later; 4 a bug; 5 the answer is stale.' +
@@ -30,4 +31,12 @@ export function createProgram(): Command {
     for (const inner of command.commands) inner.copyInheritedSettings(command);
   }
   return program;
+}
+
+/** commander takes an argument that begins with a dash for an option, also where it is the id of a player. */
+function withDashHint(error: string): string {
+  return error.replace(
+    /^error: unknown option '(.*)'/,
+    `$&; if it is an id and not an option, write "--" before it: -- $1`,
+  );
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decimalColumns, formatTime, reachTime, sortDirection } from '#board';
 import { KeySpace, type ViewSummary } from '#board-store';
+import { partitionOf } from '#kafka-batch';
 import type { HistoryEntry } from '../../src/cli/player-history.js';
 import { updatedState, type OracleState } from '../model/oracle-update.js';
 import { TestInstance, until } from '../support/instance.js';
@@ -86,6 +87,11 @@ describe('standings', () => {
     [['around', 'arena', 'ada', '--above', '1000'], 2, 'is not a whole number from 1 to 1000'],
     [['standings', 'arena', '--after', 'x', '--window', 'all'], 2, 'cannot be used with option'],
     [['watch', 'arana'], 1, 'did you mean arena?'],
+    [
+      ['rank', 'arena', '-Dash-'],
+      2,
+      `'-Dash-'; if it is an id and not an option, write "--" before`,
+    ],
   ])('%j ends with exit code %i and a helpful word', async (args, exitCode, word) => {
     const { code, err } = await ranklog(...args);
     expect([code, err]).toEqual([exitCode, expect.stringContaining(word)]);
@@ -192,7 +198,7 @@ describe('explain', () => {
         `     3  2026-01-01T09:00:06.000Z  -       dead letter: TOO_MANY_DECIMALS: column "points" of board "arena": "1.5" has more decimals than the column's 0`,
         '     4  2026-01-02T09:00:00.000Z  7       in other views',
         '',
-        '4 events in partition 0, from offset 0 to before 5. Events under other keys are left out.',
+        '4 events in partition 0, from offset 0 to before 5. Other partitions are left out.',
         '',
       ],
     ]);
@@ -203,7 +209,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('says that events under another key are left out if they make the place', async () => {
+  it('says that other partitions are left out if their events make the place', async () => {
     const producer = instance.kafka.producer();
     await producer.connect();
     const value = arena('fay', 1, '09:00:00');
@@ -217,10 +223,40 @@ describe('explain', () => {
     await instance.published((sent += 4));
     const { code, out } = await ranklog('explain', 'arena', 'fay');
     expect(code).toBe(1);
-    expect(out).toContain('do not explain: points. Possible reasons: events under other keys, ');
+    expect(out).toContain(
+      'do not explain: points. Possible reasons: events in other partitions ("--all-partitions" reads them), ',
+    );
     expect(out.match(/^ *\d+ {2}2026-01-01T09:00:00\.000Z {2}1 +counts$/gm)).toHaveLength(1);
     expect(out).toMatch(/^ *\d+ {2}- +- +dead letter: INVALID_TIME: /m);
-    expect(out).toMatch(/^2 events in partition \d, .* Events under other keys are left out\.$/m);
+    expect(out).toMatch(/^2 events in partition \d, .* Other partitions are left out\.$/m);
+    const all = await ranklog('explain', 'arena', 'fay', '--all-partitions');
+    expect(all.code).toBe(0);
+    expect(all.out).toMatch(/^partition +offset +occurred/m);
+    expect(all.out.match(/^ *[01] +\d+ +2026-01-01T09:00:00\.000Z {2}1 +counts$/gm)).toHaveLength(
+      2,
+    );
+    expect(all.out).toMatch(/^4 events in 2 partitions\.$/m);
+  });
+
+  it('says where the events of a player may be who has none in the partition of the key', async () => {
+    const own = partitionOf('gus', 2);
+    const producer = instance.kafka.producer();
+    await producer.connect();
+    const value = arena('gus', 1, '09:00:00');
+    const messages = [{ key: 'gus', value, partition: 1 - own }];
+    await producer.send({ topic: instance.topics.scoreEvents, messages });
+    await producer.disconnect();
+    await instance.published((sent += 1));
+    const { code, out } = await ranklog('explain', 'arena', 'gus');
+    expect(code).toBe(1);
+    expect(out).toContain(`partitioner puts the events of this player into partition ${own}.`);
+    expect(out).toContain('"--all-partitions" reads all partitions.');
+    const args = ['explain', 'arena', 'gus', '--all-partitions', '--limit', '1'];
+    expect(await ranklog(...args)).toMatchObject({ code: 0 });
+    expect(await json(...args)).toMatchObject({
+      ...{ partition: null, offsets: null, count: 1, unexplained: [] },
+      events: [{ partition: 1 - own, effect: 'counts' }],
+    });
   });
 
   it('finds the events that make the places of a random history, of every update, with duplicates and dead letters', async () => {

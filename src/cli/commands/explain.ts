@@ -1,15 +1,15 @@
 import type { BoardDefinition } from '#board';
 import { shardOf, type PlayerStanding, type Standing } from '#board-store';
-import { logRanges, partitionOf } from '#kafka-batch';
+import { logRanges, partitionOf, type LogRange } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
 import { EXIT, readCode } from '../exit-codes.js';
 import { readLog, withKafka, type KafkaSession } from '../kafka-session.js';
 import { print, table } from '../output.js';
-import { PlayerHistory, type HistoryEntry } from '../player-history.js';
+import { PlayerHistory } from '../player-history.js';
 import { withRedis, type RedisSession } from '../session.js';
 import type { ReadOptions } from '../usage/options.js';
 
-type ExplainOptions = ReadOptions & { readonly limit: number };
+type ExplainOptions = ReadOptions & { readonly limit: number; readonly allPartitions?: boolean };
 
 export function explain(board: string, player: string, options: ExplainOptions): Promise<number> {
   return withKafka((kafka) =>
@@ -30,23 +30,30 @@ async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked)
   const topic = kafka.topics.scoreEvents;
   await requireTopics(kafka.admin, [topic]);
   const live = await reader.board(asked.board);
-  const { definition, starts } = live;
   const offsets = keys.appliedOffsets(shardOf(asked.board, await status.shards()));
   const applied = await redis.redis.hgetall(offsets);
   const place = await reader.player(asked.board, asked.player, { ...asked, gaps: true });
-  const ranges = await logRanges(kafka.admin, topic);
-  const partition = partitionOf(asked.player, ranges.size);
-  const held = ranges.get(partition) ?? { start: 0, end: 0 };
-  const start = Math.max(starts?.get(partition) ?? 0, held.start);
-  const end = Math.min(Number(applied[partition] ?? -1) + 1, held.end);
+  const held = await logRanges(kafka.admin, topic);
+  const only = asked.allPartitions ? undefined : partitionOf(asked.player, held.size);
   const history = new PlayerHistory(live, place, asked.limit);
-  for await (const record of readLog(kafka, new Map([[partition, { start, end }]])))
-    if (record.offset < end) history.take(record);
+  const ranges = new Map<number, LogRange>();
+  for (const [partition, range] of [...held].sort(([one], [other]) => one - other)) {
+    if (only !== undefined && partition !== only) continue;
+    const start = Math.max(live.starts?.get(partition) ?? 0, range.start);
+    const end = Math.min(Number(applied[partition] ?? -1) + 1, range.end);
+    ranges.set(partition, { start, end });
+    history.begin(partition);
+    for await (const record of readLog(kafka, new Map([[partition, { start, end }]])))
+      if (record.offset < end) history.take(record);
+  }
   const { board, playerId, view, stale, size, standing } = place;
   const { count, last: events, unexplained } = history;
   return {
-    ...{ board, playerId, view, stale, size, standing, ...neighboursOf(definition, place) },
-    ...{ partition, offsets: { start, end }, count, events, unexplained },
+    ...{ board, playerId, view, stale, size, standing, ...neighboursOf(live.definition, place) },
+    partition: only ?? null,
+    offsets: only === undefined ? null : (ranges.get(only) ?? null),
+    partitions: held.size,
+    ...{ count, events, unexplained },
   };
 }
 
@@ -75,30 +82,52 @@ function decisionText({ columns, ties }: BoardDefinition, better: Standing, wors
 type Explanation = Awaited<ReturnType<typeof explained>>;
 
 function toText(found: Explanation): string {
-  const { board, playerId, view, size, standing, above, below, events, unexplained } = found;
+  const { board, playerId, view, size, standing, above, below, unexplained } = found;
   const rank = standing === null ? 'not ranked' : `rank ${standing.rank} of ${size}`;
   const lines = [`${playerId} on ${board}, ${view}: ${rank}`];
   if (above) lines.push(`${above.playerId} is in front: ${above.decidedBy}`);
   if (below) lines.push(`${below.playerId} is behind: ${below.decidedBy}`);
-  if (events.length > 0) lines.push('', eventsTable(events));
+  if (found.events.length > 0) lines.push('', eventsTable(found));
   lines.push('', countLine(found));
-  if (unexplained.length > 0)
-    lines.push(`These events do not explain: ${unexplained.join(', ')}. ${REASONS}`);
+  if (found.partition !== null && found.count === 0 && found.partitions > 1)
+    lines.push(elsewhereText(found.partition));
+  else if (unexplained.length > 0) lines.push(reasonsText(found));
   return lines.join('\n');
 }
 
-const REASONS =
-  'Possible reasons: events under other keys, events refused for maxViews or a sum, a log whose beginning is gone, or a change while the command read. "ranklog boards verify" compares the board with the whole log.';
-
-function eventsTable(events: readonly HistoryEntry[]): string {
-  const names = [...new Set(events.flatMap(({ values }) => Object.keys(values)))];
-  const rows = events.map(({ offset, occurredAt, values, effect }) => {
-    return [offset, occurredAt ?? '-', ...names.map((name) => values[name] ?? '-'), effect];
-  });
-  return table(['offset', 'occurred', ...names, 'effect'], rows);
+/** For a player without an event in the partition of the player's key. */
+function elsewhereText(partition: number): string {
+  return (
+    `Kafka's default partitioner puts the events of this player into partition ${partition}. ` +
+    'Producers without the player id as key, or with another partitioner, put them into others; that of librdkafka (Python, Go, .NET, C) is another one by default. ' +
+    '"--all-partitions" reads all partitions.'
+  );
 }
 
-function countLine({ count, events, partition, offsets: { start, end } }: Explanation): string {
+function reasonsText({ unexplained, partition }: Explanation): string {
+  const elsewhere =
+    partition === null ? '' : 'events in other partitions ("--all-partitions" reads them), ';
+  return (
+    `These events do not explain: ${unexplained.join(', ')}. Possible reasons: ${elsewhere}` +
+    'events refused for maxViews or a sum, a log whose beginning is gone, or a change while the command read. ' +
+    '"ranklog boards verify" compares the board with the whole log.'
+  );
+}
+
+function eventsTable({ events, partition: only }: Explanation): string {
+  const names = [...new Set(events.flatMap(({ values }) => Object.keys(values)))];
+  const rows = events.map(({ partition, offset, occurredAt, values, effect }) => {
+    const place = only === null ? [partition, offset] : [offset];
+    return [...place, occurredAt ?? '-', ...names.map((name) => values[name] ?? '-'), effect];
+  });
+  const place = only === null ? ['partition', 'offset'] : ['offset'];
+  return table([...place, 'occurred', ...names, 'effect'], rows);
+}
+
+function countLine({ count, events, partition, partitions, offsets }: Explanation): string {
   const shown = events.length < count ? `; the last ${events.length} are shown` : '';
-  return `${count} events in partition ${partition}, from offset ${start} to before ${end}${shown}. Events under other keys are left out.`;
+  if (partition === null || offsets === null)
+    return `${count} events in ${partitions} partitions${shown}.`;
+  const { start, end } = offsets;
+  return `${count} events in partition ${partition}, from offset ${start} to before ${end}${shown}. Other partitions are left out.`;
 }

@@ -2,6 +2,8 @@ import { Option } from 'commander';
 import { LazyCommand } from '../run-command.js';
 import { collect, collectNamed, GENERATION, momentOf, wholeNumber } from './options.js';
 
+const PLAYER = 'the id of the player; write "--" before an id that begins with "-"';
+
 /** A command that reads a view of a board. */
 function viewCommand(name: string): LazyCommand {
   const view = new Option('--view <view>', 'the view, as "ranklog views" prints it');
@@ -60,7 +62,7 @@ const standings = viewCommand('standings')
 
 const rank = viewCommand('rank')
   .description('show the rank of a player in every view, or in one; exit code 1: not ranked')
-  .argument('<player>')
+  .argument('<player>', PLAYER)
   .addOption(GENERATION)
   .option('--dense', 'add the dense rank: Redis looks at up to 10,000 players in front')
   .notes(
@@ -70,7 +72,7 @@ const rank = viewCommand('rank')
 
 const around = viewCommand('around')
   .description('show the players around a player; exit code 1: not ranked')
-  .argument('<player>')
+  .argument('<player>', PLAYER)
   .addOption(GENERATION)
   .option('--above <n>', 'how many players in front', Number, 5)
   .option('--below <n>', 'how many players behind', Number, 5)
@@ -81,10 +83,14 @@ const explain = viewCommand('explain')
   .description(
     'show the events that made the place of a player, and what decides against neighbours',
   )
-  .argument('<player>')
+  .argument('<player>', PLAYER)
   .option('--limit <n>', 'show the last n events; all are counted', wholeNumber, 20)
+  .option(
+    '--all-partitions',
+    'read all partitions, for producers without keys or with other partitioners',
+  )
   .notes(
-    "Reads the partition of the player's key. Exit code 1: not ranked, or these events do not explain the place.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
+    "Reads the partition of the player's key, as Kafka's default partitioner chooses it. Exit code 1: not ranked, or these events do not explain the place.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
   )
   .answers(async () => (await import('../commands/explain.js')).explain);
 
