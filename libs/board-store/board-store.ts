@@ -69,11 +69,13 @@ export class BoardStore extends ShardedStore {
   /**
    * Makes new boards live, all boards of a shard in one step. If the shard has applied offsets, a new board becomes `building`: it
    * may lack events. `current` are the definition records of Kafka; `begins` are the starts of boards without such a record.
+   * `unreadable` are boards whose definitions are unknown: if Redis lacks them, they become `building`, so that their events wait.
    */
   async registerBoards(
     definitions: readonly BoardDefinition[],
     current: ReadonlyMap<string, DefinitionRecord> = new Map(),
     begins: Starts = new Map(),
+    unreadable: readonly string[] = [],
   ): Promise<Boards> {
     const { keys } = this;
     const wanted = new Set(definitions.map(({ board }) => board));
@@ -83,6 +85,7 @@ export class BoardStore extends ShardedStore {
     for (const shard of this.allShards) {
       const isHere = ({ board }: { readonly board: string }) => this.shardOf(board) === shard;
       const ofShard = definitions.filter(isHere);
+      const unknown = unreadable.filter((board) => isHere({ board }));
       await this.redis.ranklogRegister(
         7,
         keys.live(shard),
@@ -92,13 +95,14 @@ export class BoardStore extends ShardedStore {
         keys.starts(shard),
         keys.promotions(shard),
         keys.removed(shard),
-        ofShard.length,
+        ofShard.length + unknown.length,
         ...ofShard.flatMap((definition) => {
           const { board } = definition;
           const { starts, since } = current.get(board) ?? { starts: begins, since: 0 };
           const text = startsText(starts?.size === 0 ? undefined : starts);
           return [board, definitionHash(definition), definitionText(definition), text, since];
         }),
+        ...unknown.flatMap((board) => [board, '', '', '', 0]),
         ...removed.filter(isHere).map(({ board }) => board),
       );
     }

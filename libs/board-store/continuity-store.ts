@@ -1,4 +1,3 @@
-import type { DefinitionRecord } from '#contracts';
 import { parseRecord, recordText, VERSION } from './boards.js';
 import { LEASE_MS, releaseLease, takeLease } from './lease-store.js';
 import { ShardedStore } from './sharded-store.js';
@@ -7,6 +6,12 @@ import type { Continuity, RecoveryTarget, RecordIdentity } from './types.js';
 /** A resync under way: the continuity that endResync expects, and the lease. */
 export interface Comparison extends Continuity {
   readonly lease: { readonly key: string; readonly token: string; readonly ms: number };
+}
+
+/** A definition record, as far as a resync needs it. `definition` is null for a removed board, and absent if it can't be read. */
+export interface Promoted {
+  readonly since: number;
+  readonly definition?: object | null;
 }
 
 export interface Recovered {
@@ -65,7 +70,7 @@ export class ContinuityStore extends ShardedStore {
     shard: number,
     begun: Continuity,
     positions: ReadonlyMap<number, number>,
-    current: ReadonlyMap<string, DefinitionRecord> = new Map(),
+    current: ReadonlyMap<string, Promoted> = new Map(),
   ): Promise<Recovered | undefined> {
     const { keys } = this;
     const fields = await this.redis.hkeys(keys.live(shard));
@@ -138,6 +143,6 @@ export class ContinuityStore extends ShardedStore {
 }
 
 /** When the board was last promoted or removed according to Kafka (0: never), and whether it is defined since then. */
-function promotionOf(current: DefinitionRecord | undefined): [number, 0 | 1] {
+function promotionOf(current: Promoted | undefined): [number, 0 | 1] {
   return current === undefined ? [0, 0] : [current.since, current.definition === null ? 0 : 1];
 }

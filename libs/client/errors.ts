@@ -133,7 +133,7 @@ export class ResultTopicReplacedError extends ClientError {
   }
 }
 
-/** A record of a result topic is not a result. `cause` has the reason. */
+/** A record of a result topic is not a result; a retry never helps. `cause` has the reason. */
 export class UnreadableResultError extends ClientError {
   readonly code = 'UNREADABLE_RESULT';
 
@@ -145,7 +145,7 @@ export class UnreadableResultError extends ClientError {
   ) {
     super(
       `cannot read the record at offset ${offset} of ${topic}/${partition}: ` +
-        `${toError(cause).message}. Did another version or program write it?`,
+        `${toError(cause).message}. Did another version or program write it? The policy \`skip\` goes on behind it`,
       { cause },
     );
   }

@@ -1,6 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
-import { decodeDeadLetter, decodeRankChange, headerText, type TopicNames } from '#contracts';
+import {
+  decodeDeadLetter,
+  decodeRankChange,
+  decodeStoredDefinition,
+  headerText,
+  IDENTITY_KEY,
+  MalformedRecordError,
+  type TopicNames,
+} from '#contracts';
 import {
   committedOffsets,
   logEnds,
@@ -17,6 +25,8 @@ export interface ResultFeedOptions {
   readonly topics: TopicNames;
   readonly ranklogGroup: string;
 }
+
+type TakeRecord = Parameters<TopicFollower['run']>[0];
 
 /** The pause between two looks at the group's committed offsets, in ms. */
 const POLL_MS = 200;
@@ -95,11 +105,13 @@ export class ResultFeed {
         const letter = decodeDeadLetter(record);
         if (letter) this.#take(record, 'ranklog_id', () => ({ status: 'deadLetter', letter }));
       }),
-      this.#follow(topics.definitions, 'start', (record) => this.#boards.take(record)),
+      this.#follow(topics.definitions, 'start', (record, partition) =>
+        this.#takeDefinition(record, partition),
+      ),
     ]);
   }
 
-  async #follow(topic: string, begin: 'start' | 'end', take: (record: KafkaRecord) => void) {
+  async #follow(topic: string, begin: 'start' | 'end', take: TakeRecord) {
     const ranges = await logRanges(this.#admin, topic);
     const from = new Map([...ranges].map(([partition, range]) => [partition, range[begin]]));
     const { kafka } = this.options;
@@ -120,6 +132,18 @@ export class ResultFeed {
     if (waits === undefined) return;
     const cause = headerText(record.headers, idHeader) ?? '';
     for (const wait of waits) wait.take(cause, read);
+  }
+
+  #takeDefinition(record: KafkaRecord, partition: number): void {
+    if (record.key?.toString() === IDENTITY_KEY) return;
+    try {
+      this.#boards.take(decodeStoredDefinition(record));
+    } catch (error) {
+      if (!(error instanceof MalformedRecordError)) throw error;
+      const { kafka, topics } = this.options;
+      const place = `${topics.definitions}/${partition} offset ${record.offset}`;
+      kafka.logger().warn(`${place} is ${error.message}; the record is skipped`);
+    }
   }
 
   #all(): ResultWait[] {
@@ -170,9 +194,8 @@ export class ResultFeed {
   }
 }
 
-/** What is read of a definition record. Fields of `publish` at their defaults are missing. */
+/** What is used of a definition record. Fields of `publish` at their defaults are missing. */
 interface StoredRecord {
-  readonly board?: string;
   readonly since: number;
   readonly definition: { readonly publish?: Readonly<Record<string, unknown>> } | null;
 }
@@ -184,9 +207,7 @@ const RESTRICTIONS = ['rankChanges', 'windows', 'dimensions'];
 class PublishedBoards {
   readonly #newest = new Map<string, StoredRecord>();
 
-  take({ value }: KafkaRecord): void {
-    const record = JSON.parse(value?.toString() ?? '{}') as StoredRecord;
-    if (record.board === undefined) return; // the settings of the ranklog
+  take(record: ReturnType<typeof decodeStoredDefinition>): void {
     const known = this.#newest.get(record.board);
     if (known === undefined || known.since <= record.since) this.#newest.set(record.board, record);
   }

@@ -84,8 +84,8 @@ export abstract class ResultSubscriber<T> {
   #fail: (error: unknown) => void = () => undefined;
 
   /**
-   * Rejects when the handler (policy `stop`), a result that can't be read, or an error of Kafka that no retry repairs has ended
-   * the subscription. The error is also logged. An outage of Kafka does not end the subscription. Never resolves.
+   * Rejects when the handler (policy `stop`), a result that can't be read (all policies but `skip`), or an error of Kafka that no
+   * retry repairs has ended the subscription. The error is also logged. An outage of Kafka does not end the subscription. Never resolves.
    */
   readonly failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
@@ -209,16 +209,22 @@ export abstract class ResultSubscriber<T> {
   /** Returns false if the partition is lost, or the subscriber stops, before the result is handled or skipped. */
   async #deliver(record: KafkaRecord, { partition, signal }: PartitionAssignment) {
     const { name: topic, factsOf } = this.topic;
+    const place = { topic, partition, offset: record.offset };
     const result = this.#read(partition, record);
-    const facts = { topic, partition, offset: record.offset, ...factsOf(result) };
+    if (result instanceof UnreadableResultError) {
+      if (this.options.errors?.policy !== 'skip') throw result;
+      this.#logger.error(`skipping a result: ${result.message}`, place);
+      return true;
+    }
+    const facts = { ...place, ...factsOf(result) };
     return this.#retries.call(() => this.#handle?.(result), facts, signal);
   }
 
-  #read(partition: number, record: KafkaRecord): T {
+  #read(partition: number, record: KafkaRecord): T | UnreadableResultError {
     try {
       return this.topic.decode(record);
     } catch (error) {
-      throw new UnreadableResultError(this.topic.name, partition, record.offset, error);
+      return new UnreadableResultError(this.topic.name, partition, record.offset, error);
     }
   }
 

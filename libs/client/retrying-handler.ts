@@ -10,7 +10,8 @@ export interface HandlerErrors {
   /**
    * - `retry` (the default): call the handler again until it succeeds. No result is lost. Later results of the same partition
    *   wait meanwhile; other partitions continue.
-   * - `skip`: after `retries` failed retries, continue with the next result.
+   * - `skip`: after `retries` failed retries, continue with the next result. Also skips, and logs, records that are not results,
+   *   which end the subscription otherwise.
    * - `stop`: after `retries` failed retries, end the subscription; `failed` rejects with the error of the handler.
    */
   readonly policy?: 'retry' | 'skip' | 'stop';

@@ -63,11 +63,20 @@ export function encodeDefinitionRecord(current: DefinitionRecord, topic: string)
   };
 }
 
+/**
+ * The fields of a record. Its definition may be one that this version of ranklog cannot read.
+ * @throws MalformedRecordError
+ */
+export function decodeStoredDefinition(record: RawRecord): StoredDefinitionRecord {
+  const stored = contract.decode(record);
+  const key = record.key?.toString();
+  if (key === stored.board) return stored;
+  throw contract.malformed(`the key is ${key ?? 'missing'}, not ${stored.board}`);
+}
+
 /** @throws MalformedRecordError */
 export function decodeDefinitionRecord(record: RawRecord): DefinitionRecord {
-  const { board, generation, since, definition, starts } = contract.decode(record);
-  const key = record.key?.toString();
-  if (key !== board) throw contract.malformed(`the key is ${key ?? 'missing'}, not ${board}`);
+  const { board, generation, since, definition, starts } = decodeStoredDefinition(record);
   const partitions = Object.entries(starts ?? {});
   return {
     board,

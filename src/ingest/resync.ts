@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { ContinuityStore, LEASE_MS } from '#board-store';
-import type { Comparison, Continuity, RecoveryTarget } from '#board-store';
+import type { Comparison, Continuity, Promoted, RecoveryTarget } from '#board-store';
 import { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
 import { DefinitionsTopic } from '../registry/definitions-topic.js';
@@ -44,7 +44,8 @@ export class Resync {
   constructor(
     private readonly store: ContinuityStore,
     @Inject(ResultLog) private readonly resultLog: Pick<ResultLog, 'finalPositions'>,
-    @Inject(DefinitionsTopic) private readonly definitions: Pick<DefinitionsTopic, 'readAll'>,
+    @Inject(DefinitionsTopic)
+    private readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'unreadable'>,
     private readonly log: Logger,
   ) {}
 
@@ -117,7 +118,9 @@ export class Resync {
 
   async #setTargets(shard: number, begun: Comparison): Promise<string | undefined> {
     const positions = await this.resultLog.finalPositions();
-    const current = await this.definitions.readAll();
+    const readable = await this.definitions.readAll();
+    // A shard from before a promotion is emptied, also if this version can't read the promoted definition.
+    const current = new Map<string, Promoted>([...readable, ...this.definitions.unreadable]);
     const recovered = await this.store.endResync(shard, begun, positions, current);
     if (recovered === undefined) {
       this.log.warn(

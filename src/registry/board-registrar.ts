@@ -7,7 +7,7 @@ import { startsOfUnreadLog } from '../generations/log-history.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { STORES, type Stores } from '../infra/connections.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
-import { DefinitionsTopic } from './definitions-topic.js';
+import { DefinitionsTopic, type UnreadableDefinition } from './definitions-topic.js';
 
 type Promotions = ReadonlyMap<string, number>; // by board: the time in us, by Redis' clock, when its pointer last moved
 
@@ -70,19 +70,26 @@ export class BoardRegistrar {
     const current = await this.claim();
     this.#current = current;
     const { live: known } = await store.boards();
+    const { unreadable } = this.definitions;
     const wanted = [
       ...[...current.values()].flatMap(({ definition }) => definition ?? []),
       ...ofFile.filter(({ board }) => !current.has(board)),
-    ];
+    ].filter(({ board }) => !unreadable.has(board));
+    // Neither an earlier definition nor that of the file may replace a live one that can't be read.
+    const waiting = [...unreadable.values()].filter(
+      ({ board, since }) => since > 0 || ofFile.some((one) => one.board === board),
+    );
     const isNew = wanted.some(({ board }) => !current.has(board) && !known.has(board));
     const { admin, topics } = this.kafka;
     const { group } = this.options.settings;
     const begins = isNew ? await startsOfUnreadLog(admin, topics.scoreEvents, group) : undefined;
-    const { live } = await store.registerBoards(wanted, current, begins);
+    const names = waiting.map(({ board }) => board);
+    const { live } = await store.registerBoards(wanted, current, begins, names);
     this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));
     for (const board of this.#wanted.keys())
       this.#logNew(board, { before: known.get(board), now: live.get(board) });
-    this.#logRemoved(ofFile);
+    for (const one of waiting) if (!live.has(one.board)) this.#logWaiting(one);
+    this.#logRemoved(ofFile.filter(({ board }) => !unreadable.has(board)));
     this.#compared = new Set();
     this.#logDifferences(live);
     await this.#recordPromotions(await store.promotions(), await store.boards());
@@ -164,7 +171,8 @@ export class BoardRegistrar {
   #unrecorded(promotions: Promotions, boards: Boards): DefinitionRecord[] {
     return [...promotions].flatMap(([board, since]) => {
       const known = this.#current.get(board);
-      if (since <= (known?.since ?? 0)) return [];
+      const unreadable = this.definitions.unreadable.get(board)?.since ?? 0;
+      if (since <= Math.max(known?.since ?? 0, unreadable)) return [];
       const live = boards.live.get(board);
       if (live !== undefined) return { ...live, since };
       const isRemoved = boards.removed.has(board) && !boards.building.has(board);
@@ -182,6 +190,13 @@ export class BoardRegistrar {
         `board "${board}" is live as generation ${now.generation}`,
         now.starts && { startsAt: Object.fromEntries(now.starts) },
       );
+  }
+
+  #logWaiting({ board, problem }: UnreadableDefinition): void {
+    this.options.logger.error(
+      `board "${board}" waits, and so do its events: Redis has lost it, and its definition in Kafka can't be read: ${problem}. ` +
+        'Start the version of ranklog that wrote it, or build the board by the boards file with "ranklog boards apply"',
+    );
   }
 
   #logRemoved(ofFile: readonly BoardDefinition[]): void {

@@ -4,6 +4,7 @@ import kafkajs, { type Message } from 'kafkajs';
 import { IdentityCheck } from '#board-store';
 import {
   decodeDefinitionRecord,
+  decodeStoredDefinition,
   encodeDefinitionRecord,
   IDENTITY_KEY,
   MalformedRecordError,
@@ -19,14 +20,24 @@ const QUIET_ROUNDS = 5;
 
 type Ranges = ReadonlyMap<number, LogRange>;
 
+/** A record with the key of a board that this version cannot read. */
+export interface UnreadableDefinition {
+  readonly board: string;
+  /** As in DefinitionRecord; 0 if it can't be read either, so that no ranklog wrote the record. */
+  readonly since: number;
+  /** Where the record is, and what is wrong with it. */
+  readonly problem: string;
+}
+
 /** The compacted topic of the live definitions and the identity of their ranklog. It survives a loss of Redis. */
 @Injectable()
 export class DefinitionsTopic {
   readonly #topic: string;
   /** The log ranges at the last check that found nothing to repair. */
   #repairedTo: Ranges = new Map();
-  /** Whether the last read found an identity. */
+  /** Whether the topic has an identity that compaction keeps, by the last read. */
   #isClaimed = false;
+  #unreadable: ReadonlyMap<string, UnreadableDefinition> = new Map();
 
   constructor(
     private readonly connection: KafkaConnection,
@@ -36,17 +47,23 @@ export class DefinitionsTopic {
     this.#topic = connection.topics.definitions;
   }
 
+  /** The boards whose record with the largest `since` could not be read at the last read. Another version may have written it. */
+  get unreadable(): ReadonlyMap<string, UnreadableDefinition> {
+    return this.#unreadable;
+  }
+
   /**
-   * Of each board, the record with the largest `since`. Logs and skips malformed records. Cost: reads the topic, over
-   * connections of its own. @throws OtherIdentityError, and errors of Kafka, also after READ_TIMEOUT_MS
+   * Of each board, the readable record with the largest `since`. Logs and skips the others, see `unreadable`. Cost: reads the
+   * topic, over connections of its own. @throws OtherIdentityError, and errors of Kafka, also after READ_TIMEOUT_MS
    */
   async readAll(): Promise<Map<string, DefinitionRecord>> {
     return (await this.#readFrom(await logRanges(this.connection.admin, this.#topic))).latest;
   }
 
   /**
-   * Writes the latest record of a board again if an older one came after it: a writer may pause between a promotion and its
-   * record. Returns these boards. Safe to repeat, in several processes. Cost: two requests if the topic has not changed.
+   * Writes the latest record of a board again if an older one came after it, as a writer may pause between a promotion and its
+   * record, or if another program wrote one after it. Returns these boards. Safe to repeat, in several processes. Cost: two
+   * requests if the topic has not changed.
    */
   async repair(): Promise<string[]> {
     const ranges = await logRanges(this.connection.admin, this.#topic);
@@ -87,41 +104,45 @@ export class DefinitionsTopic {
   }
 
   async #readFrom(ranges: Ranges) {
-    /** Of each board, the record with the largest `since`. */
-    const latest = new Map<string, DefinitionRecord>();
-    /** Boards with an older record after their latest one in the same partition, so that compaction would keep the older one. */
-    const overwritten = new Set<string>();
-    const partitionOf = new Map<string, number>();
+    const found = new FoundRecords();
     let identity = '';
+    let isClaimed = false;
     for await (const { partition, record } of this.#records(ranges)) {
-      if (record.key?.toString() === IDENTITY_KEY) {
-        identity = record.value?.toString() ?? '';
-        continue;
-      }
-      const found = this.#decode(partition, record);
-      if (found === undefined) continue;
-      const { board, since } = found;
-      if (since >= (latest.get(board)?.since ?? 0)) {
-        latest.set(board, found);
-        partitionOf.set(board, partition);
-        overwritten.delete(board);
-      } else if (partitionOf.get(board) === partition) overwritten.add(board);
+      const key = record.key?.toString() ?? '';
+      if (key === IDENTITY_KEY) {
+        const last = this.#identityOf(partition, record);
+        identity = last ?? identity;
+        isClaimed = Boolean(last);
+      } else if (record.value === null) found.deleted(key, partition);
+      else found.add(this.#decode(partition, record), partition);
     }
-    this.#isClaimed = identity !== '';
+    this.#unreadable = found.unreadable;
+    this.#isClaimed = isClaimed;
     this.identity.compare(identity, `topic ${this.#topic}`);
-    return { latest, overwritten };
+    return found;
   }
 
-  #decode(partition: number, record: KafkaRecord): DefinitionRecord | undefined {
+  #decode(partition: number, record: KafkaRecord): DefinitionRecord | UnreadableDefinition {
     try {
       return decodeDefinitionRecord(record);
     } catch (error) {
       if (!(error instanceof MalformedRecordError)) throw error;
-      this.log.warn(
-        `${this.#topic}/${partition}/${record.offset} is left out, as it is ${error.message}`,
-      );
-      return undefined;
+      return { ...storedOf(record), problem: this.#skip(partition, record, error.message) };
     }
+  }
+
+  /** undefined if the record can't be read; empty if an operator has deleted the identity. */
+  #identityOf(partition: number, record: KafkaRecord): string | undefined {
+    const text = record.value?.toString() ?? '';
+    if (text === '' || isObject(text)) return text;
+    this.#skip(partition, record, 'not an identity: the value is not a JSON object');
+    return undefined;
+  }
+
+  #skip(partition: number, { offset }: KafkaRecord, why: string): string {
+    const problem = `${this.#topic}/${partition} offset ${offset} is ${why}`;
+    this.log.warn(`${problem}; the record is skipped`);
+    return problem;
   }
 
   async *#records(ranges: Ranges): AsyncGenerator<{ partition: number; record: KafkaRecord }> {
@@ -134,5 +155,58 @@ export class DefinitionsTopic {
       for (const { partition, records } of round)
         for (const record of records) yield { partition, record };
     }
+  }
+}
+
+/** The records of boards. Those of one partition are added in their order. */
+class FoundRecords {
+  /** Of each board, the readable record with the largest `since`. */
+  readonly latest = new Map<string, DefinitionRecord>();
+  /** Of the boards with an unreadable record that is as late as their latest readable one or later: the last such record. */
+  readonly unreadable = new Map<string, UnreadableDefinition>();
+  /** Boards with another record after their latest one in its partition: compaction would keep only that one. */
+  readonly overwritten = new Set<string>();
+  readonly #partitionOf = new Map<string, number>();
+
+  add(record: DefinitionRecord | UnreadableDefinition, partition: number): void {
+    const { board, since } = record;
+    const unreadSince = this.unreadable.get(board)?.since ?? 0;
+    if (since < (this.latest.get(board)?.since ?? 0)) this.#overwrite(board, partition);
+    else if ('problem' in record) {
+      if (since >= unreadSince) this.unreadable.set(board, record);
+    } else {
+      this.latest.set(board, record);
+      this.#partitionOf.set(board, partition);
+      this.overwritten.delete(board);
+      if (since >= unreadSince) this.unreadable.delete(board);
+    }
+  }
+
+  /** A record without a value deletes the earlier ones of its key once the topic is compacted. */
+  deleted(board: string, partition: number): void {
+    this.unreadable.delete(board);
+    this.#overwrite(board, partition);
+  }
+
+  #overwrite(board: string, partition: number): void {
+    if (this.#partitionOf.get(board) === partition) this.overwritten.add(board);
+  }
+}
+
+/** What can be read of an unreadable record. */
+function storedOf(record: KafkaRecord): Omit<UnreadableDefinition, 'problem'> {
+  try {
+    return decodeStoredDefinition(record);
+  } catch {
+    return { board: record.key?.toString() ?? '', since: 0 };
+  }
+}
+
+function isObject(json: string): boolean {
+  try {
+    const value = JSON.parse(json) as unknown;
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
   }
 }

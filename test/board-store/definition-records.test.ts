@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DefinitionRecord } from '#contracts';
-import { ContinuityStore, type LiveBoard } from '#board-store';
+import { ContinuityStore, type LiveBoard, type Promoted } from '#board-store';
 import { arena, movements, scored, StoreFixture } from './fixture.js';
 import { dumpKeys, interceptedClient, openTestRedis } from './test-redis.js';
 
@@ -72,6 +72,14 @@ describe('registering', () => {
     expect(live.get('other')).not.toHaveProperty('starts');
   });
 
+  it('lets a board wait whose definition is unknown, and leaves it as it is if it is live', async () => {
+    const { live } = await register([arena]);
+    const boards = await register([], new Map(), new Map(), ['arena', 'other']);
+    expect(boards.live).toEqual(live);
+    expect(boards.building).toEqual(new Set(['other']));
+    expect([...(await promotions()).keys()]).toEqual(['arena']);
+  });
+
   it('knows removed boards until they are registered again', async () => {
     const removed = current({ board: 'other', definition: null });
     expect((await register([arena], removed)).removed).toEqual(new Set(['other']));
@@ -96,7 +104,7 @@ describe('a resync of a shard that may have lost the promotion of a board', () =
     await redis.hset(fixture.keys.snapshots(0), 'kept', 'arena');
   });
 
-  const recover = async (known: ReadonlyMap<string, DefinitionRecord>) => {
+  const recover = async (known: ReadonlyMap<string, Promoted>) => {
     const { continuity } = fixture;
     const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
     const recovered = await continuity.endResync(0, begun, new Map([[0, 1], [1, 0]]), known); // prettier-ignore
@@ -133,7 +141,7 @@ describe('a resync of a shard that may have lost the promotion of a board', () =
     expect(verdicts.map(({ offset }) => offset)).toEqual([1, 1]);
   });
 
-  type Row = [string, ReturnType<typeof current>, () => Promise<unknown>];
+  type Row = [string, ReadonlyMap<string, Promoted>, () => Promise<unknown>];
   const nothing = () => Promise.resolve();
 
   it.each<Row>([
@@ -148,6 +156,11 @@ describe('a resync of a shard that may have lost the promotion of a board', () =
       'is still being built',
       current({ board: 'new' }),
       () => redis.hset(fixture.keys.live(0), 'new', '-'),
+    ],
+    [
+      'has a later promotion in Kafka whose definition is unknown',
+      new Map([['arena', { since: FAR }]]),
+      nothing,
     ],
     ['is live although it was removed', current({ board: 'arena', definition: null }), nothing],
   ])('empties the shard because a board %s', async (_, known, prepare) => {

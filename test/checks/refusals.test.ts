@@ -271,7 +271,14 @@ describe('a start and "ranklog doctor"', () => {
       [
         ...['Redis connection', 'Kafka connection'],
         ...['Redis version', 'Redis eviction', 'Redis persistence', 'Redis rights'],
-        ...['Kafka version and rights', 'Topics', 'Identity', 'Boards file', 'HTTP tokens'],
+        ...[
+          'Kafka version and rights',
+          'Topics',
+          'Identity',
+          'Definitions',
+          'Boards file',
+          'HTTP tokens',
+        ],
       ].map((check) => [check, 'ok']),
     );
     expect(await keys()).toEqual(before);

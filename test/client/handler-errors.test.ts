@@ -96,6 +96,20 @@ describe('a handler that throws', () => {
     expect(messages()[2]).toContain('offset 1, board arena, player ada, attempt 3), skipping');
   });
 
+  it('skips records that are not results with the policy `skip`, and logs where they are', async () => {
+    await topic.send(0, [result(0), 'no JSON', null, result(3)]);
+    await subscribe(failing(0, 0), { policy: 'skip' });
+    await until(async () => (await committed())[0] === 4, 'the records are skipped');
+    expect(calls).toEqual([0, 3]);
+    expect(messages()).toEqual(
+      [1, 2].map((offset) =>
+        expect.stringContaining(
+          `skipping a result: cannot read the record at offset ${offset} of ${topic.name}/0: `,
+        ),
+      ),
+    );
+  });
+
   it.each([TypeError, SyntaxError])(
     'ends the subscription after `retries` with the policy `stop` (%p); the next one gets the result again',
     async (Bug) => {

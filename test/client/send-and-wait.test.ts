@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import kafkajs from 'kafkajs';
 import { RankChangeSubscriber, ScoreProducer, type RankChange, type SendOutcome } from '#client';
 import { encodeRankChange, type Source } from '#contracts';
 import { logEnds } from '#kafka-batch';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { testKafka } from '../support/kafka-client.js';
 import { causeOf, readDeadLetters } from '../support/results.js';
 import { seededRandom } from '../support/seeded-random.js';
 
@@ -160,6 +162,40 @@ describe('sendAndWait', () => {
     await other.disconnect();
     await outcome;
     service = await instance.start();
+  });
+});
+
+describe('sendAndWait behind records of the definitions topic that it can not read', () => {
+  const RECORDS = [
+    ...['no JSON', 'null', '7', '{"board":"x"}', null].map((value) => ({ key: 'x', value })),
+    { key: 'records', value: 'no JSON' },
+    { key: '\u0000identity', value: 'no JSON' },
+  ];
+
+  it('gives each event its outcome, and logs where they are', async () => {
+    const { kafka, name, topics } = instance;
+    const other = kafka.producer();
+    await other.connect();
+    const places = await other.send({ topic: topics.definitions, messages: RECORDS });
+    await other.disconnect();
+    const [{ partition, baseOffset } = {}] = places;
+    const warnings: string[] = [];
+    const logged = testKafka({
+      brokers: (instance.env['KAFKA_BROKERS'] ?? '').split(','),
+      logLevel: kafkajs.logLevel.WARN,
+      logCreator:
+        () =>
+        ({ log: { message } }) =>
+          void warnings.push(message),
+    });
+    const calls = new ScoreProducer({ kafka: logged, topicPrefix: name, ranklogGroup: name });
+    await calls.connect();
+    const event = { board: 'records', playerId: 'zoe', delta: '3' };
+    expect(await calls.sendAndWait(event, SOON)).toMatchObject({ status: 'ranked' });
+    expect(await calls.sendAndWait(event, SOON)).toEqual({ status: 'unchanged' });
+    await calls.disconnect();
+    const first = `${topics.definitions}/${partition} offset ${baseOffset} is not a ranklog.definition`;
+    expect(warnings).toContainEqual(expect.stringContaining(first));
   });
 });
 

@@ -34,7 +34,7 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
     ]);
     const continuity = new ContinuityStore(redis, keys, { shards: 1 });
     const resultLog = new ResultLog({ kafka, admin, topics }, { group: name }, store);
-    const definitions = { readAll: () => Promise.resolve(new Map()) };
+    const definitions = { readAll: () => Promise.resolve(new Map()), unreadable: new Map() };
     const resync = new Resync(continuity, resultLog, definitions, SILENT);
     const metrics = new Metrics();
     services = {

@@ -11,7 +11,7 @@ afterAll(close);
 /** How long a lease lasts. It is renewed each quarter of this time, so its holder keeps it over a pause of three quarters. */
 const LEASE_MS = 4_000;
 
-const NO_DEFINITIONS = { readAll: () => Promise.resolve(new Map()) };
+const NO_DEFINITIONS = { readAll: () => Promise.resolve(new Map()), unreadable: new Map() };
 
 let keys: KeySpace;
 let store: ContinuityStore;

@@ -3,13 +3,14 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BoardReader, ContinuityStore, type BoardStore } from '#board-store';
+import { encodeDefinitionRecord } from '#contracts';
 import { loadSettings } from '../../src/config/settings.js';
 import { BoardRegistrar } from '../../src/registry/board-registrar.js';
 import type { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { SILENT } from '../support/loggers.js';
 import { RedisServer } from '../support/redis-server.js';
-import { causeOf, readRankChanges } from '../support/results.js';
+import { causeOf, readDeadLetters, readRankChanges } from '../support/results.js';
 import { RUN, Sandbox } from './sandbox.js';
 
 const SUM = '{ columns: [{ name: points }] }';
@@ -176,6 +177,40 @@ describe('the live definitions', () => {
     await score(20);
     expect(await points()).toEqual(each(20));
     await results();
+  });
+
+  it('wait if Redis has lost them and another version wrote a record that can not be read, until an apply, and the other boards go on', async () => {
+    await score(10, ['arena', 'other']);
+    const { value, ...others } = encodeDefinitionRecord(
+      { ...(await definitions.readAll()).get('arena')!, since: Date.now() * 1_000 },
+      instance.topics.definitions,
+    );
+    const messages = [{ ...others, value: value.replace('"ties"', '"tiesOfVersion2"') }];
+    const producer = instance.kafka.producer();
+    await producer.connect();
+    await producer.send({ topic: instance.topics.definitions, messages });
+    await producer.disconnect();
+    await writeBoards({ arena: BEST, other: SUM });
+    await restart();
+    expect((await store.boards()).live.get('arena')?.definition.columns[0]?.update).toBe('sum');
+
+    await own.redis.flushall();
+    await score(1, ['arena', 'other']);
+    expect(await points('other')).toEqual(each(11));
+    const { live, building } = await store.boards();
+    expect([[...live.keys()], building]).toEqual([['other'], new Set(['arena'])]);
+    expect(await readDeadLetters(instance.kafka, instance.topics)).toEqual([]);
+    expect(service.errors).toMatch(
+      /board \\"arena\\" waits, and so do its events: .* offset \d+ is not a .*does not know/,
+    );
+    const doctor = instance.spawn('doctor');
+    expect(await doctor.ended).toBe(0);
+    expect(doctor.output).toMatch(/^Definitions +warning +board "arena": \S+ offset \d+ is not /m);
+
+    await instance.run('boards', 'apply', '--yes');
+    expect((await reader.board('arena')).definition.columns[0]?.update).toBe('best');
+    await score(20);
+    expect(await points()).toEqual(each(20));
   });
 
   it('are registered again after a cancelled apply, and lack a removed board, also when Redis is emptied and the file has the board', async () => {

@@ -37,6 +37,15 @@ const CONTENTS: Checks = {
     await new DefinitionsTopic(connection, identity, SILENT).readAll();
     await createStores(redis, settings, identity).store.check();
   },
+  Definitions: async ({ settings, connection }) => {
+    const identity = await identityOf(connection.admin, settings);
+    const definitions = new DefinitionsTopic(connection, identity, SILENT);
+    await definitions.readAll();
+    const problems = [...definitions.unreadable.values()].map(
+      ({ board, problem }) => `board "${board}": ${problem}`,
+    );
+    return problems.length > 0 ? problems.join('; ') : undefined;
+  },
 };
 
 const OF_ROLES: Readonly<Record<Role, Checks>> = {

@@ -1,9 +1,10 @@
--- Gives boards their first generation, or BUILDING if the shard already has applied offsets. A live
--- generation with a definition stays.
+-- Gives boards their first generation, or BUILDING if the shard already has applied offsets or the
+-- definition is unknown. A live generation with a definition stays.
 --
 -- KEYS  1 live, 2 applied offsets, 3 definitions, 4 registered, 5 starts, 6 promotions, 7 removed
--- ARGV  1 number of boards, then for each: name, hash of its definition, definition (JSON), starts
---       (JSON; '' whole log), time in us that its promotion must exceed (0 any); removed boards
+-- ARGV  1 number of boards, then for each: name, hash of its definition, definition (JSON; ''
+--       unknown), starts (JSON; '' whole log), time in us that its promotion must exceed (0 any);
+--       removed boards
 -- Returns  nothing
 -- Cost  O(partitions + boards)
 --
@@ -25,9 +26,10 @@ for i = 2, last, 5 do
   local board, since = ARGV[i], tonumber(ARGV[i + 4])
   local generation = call('HGET', KEYS[1], board)
   if not generation or (generation ~= BUILDING and call('HEXISTS', KEYS[3], generation) == 0) then
-    generation = is_late and BUILDING or format('%d-%s', now, ARGV[i + 1])
+    local is_building = is_late or ARGV[i + 2] == ''
+    generation = is_building and BUILDING or format('%d-%s', now, ARGV[i + 1])
     new[#new + 1] = { board, generation, ARGV[i + 2], ARGV[i + 3] }
-    if not is_late then promotions[board] = next_move(KEYS[6], board, since) end
+    if not is_building then promotions[board] = next_move(KEYS[6], board, since) end
   elseif generation ~= BUILDING and since == 0 and call('HEXISTS', KEYS[6], board) == 0 then
     promotions[board] = now -- went live before ranklog stored promotions
   end
