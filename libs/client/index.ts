@@ -11,6 +11,6 @@ export { decodeDeadLetter, decodeLeaderChange, decodeRankChange, topicNames } fr
 export * from './errors.js';
 export * from './leaders-by-view.js';
 export * from './result-subscriber.js';
-export type { SendOutcome } from './result-wait.js';
+export type { PlaceReader, SendOutcome, ViewPlace } from './result-wait.js';
 export type { HandlerErrors } from './retrying-handler.js';
 export { ScoreProducer, type ScoreProducerOptions } from './score-producer.js';

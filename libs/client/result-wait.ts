@@ -15,8 +15,31 @@ export type SendOutcome =
   /**
    * The event has neither. `unchanged`: its board publishes every rank change, so the event changed no view. `unpublished`: its
    * board does not (`publish` in the definition), or is not live, so it is unknown whether the event changed anything.
+   * `places` are those of the player in the event's views, read after the event was applied: they may include later events.
+   * Missing without a `reader`, and if it did not answer in time.
    */
-  | { readonly status: 'unchanged' | 'unpublished' };
+  | { readonly status: 'unchanged' | 'unpublished'; readonly places?: readonly ViewPlace[] };
+
+/** The place of a player in one view, as a BoardReader reads it; null for a player who is not in the view. */
+export interface ViewPlace {
+  readonly board: string;
+  readonly view: string;
+  /** True while the board may lack events, after a loss of Redis. */
+  readonly stale: boolean;
+  readonly size: number;
+  readonly playerId: string;
+  readonly standing: {
+    readonly rank: number;
+    readonly competitionRank: number;
+    readonly columns: Readonly<Record<string, string>>;
+    readonly reachedAt: string;
+  } | null;
+}
+
+/** A BoardReader. */
+export interface PlaceReader {
+  placesOfEvent(event: ScoreEvent, time: number): Promise<readonly ViewPlace[]>;
+}
 
 /** The wait for the outcome of one score event; it begins before the event is sent. */
 export class ResultWait {

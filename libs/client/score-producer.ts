@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Kafka, Message, Producer } from 'kafkajs';
 import {
   cloudEventHeaders,
@@ -12,7 +13,7 @@ import {
 import { allDone, partitionOf, patchKafkajs } from '#kafka-batch';
 import { InvalidScoreEventError, SendError, type EventPosition } from './errors.js';
 import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
-import { ResultWait, type SendOutcome } from './result-wait.js';
+import { ResultWait, type PlaceReader, type SendOutcome } from './result-wait.js';
 
 export interface ScoreProducerOptions {
   readonly kafka: Kafka;
@@ -21,10 +22,16 @@ export interface ScoreProducerOptions {
   readonly source?: string;
   /** The consumer group of ranklog's ingest (RANKLOG_GROUP), `ranklog` by default; only `sendAndWait` needs it. */
   readonly ranklogGroup?: string;
+  /** A BoardReader: with it, `sendAndWait` adds the player's present places to an outcome without a rank change. */
+  readonly reader?: PlaceReader;
 }
 
 /** About 25 days: Node ends longer timeouts at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+function clampedMs(timeoutMs: number): number {
+  return Math.max(0, Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
+}
 
 /**
  * Sends score events: validates them first, keys them by player, so that a player's events stay in order, and retries
@@ -37,6 +44,7 @@ export class ScoreProducer {
   /** The number of partitions, as kafkajs knew it at the last send; 0 before. */
   #partitions = 0;
   readonly #feedOptions: ResultFeedOptions;
+  readonly #reader: PlaceReader | undefined;
   #feed: ResultFeed | undefined;
 
   constructor(options: ScoreProducerOptions) {
@@ -55,6 +63,7 @@ export class ScoreProducer {
     this.#topic = topics.scoreEvents;
     this.#source = source;
     this.#feedOptions = { kafka, topics, ranklogGroup };
+    this.#reader = options.reader;
   }
 
   async connect(): Promise<void> {
@@ -80,6 +89,7 @@ export class ScoreProducer {
   /**
    * Sends an event and waits until ranklog has applied it. Resolves with its committed rank change or dead letter, or, once
    * ranklog's group has committed past the event, with the status that it has neither: for such an event about half a second later.
+   * With a `reader`, these have the player's present places, read within `timeoutMs` too.
    * While calls wait, and 5 s longer, the producer reads all rank changes and dead letters from Kafka, once for all calls.
    * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which includes the time to send, and if
    * reading fails or the producer is disconnected; RangeError if `timeoutMs` is negative or NaN
@@ -89,13 +99,14 @@ export class ScoreProducer {
     { timeoutMs }: { readonly timeoutMs: number },
   ): Promise<SendOutcome> {
     if (!(timeoutMs >= 0)) throw new RangeError(`timeoutMs is ${timeoutMs}; it must be 0 or more`);
+    const begin = Date.now();
     const message = this.#listed(event, 0);
     const wait = new ResultWait(this.#topic, event);
     if (this.#feed?.isClosed !== false) this.#feed = new ResultFeed(this.#feedOptions);
     const feed = this.#feed;
     const timer = setTimeout(
       () => wait.fail(`no result after ${timeoutMs} ms`),
-      Math.min(timeoutMs, LONGEST_TIMEOUT_MS),
+      clampedMs(timeoutMs),
     );
     try {
       await Promise.race([feed.join(wait), wait.outcome]);
@@ -103,10 +114,26 @@ export class ScoreProducer {
         for (const at of places.values()) wait.acknowledged(at);
       });
       await Promise.race([sent, wait.outcome]);
-      return await wait.outcome;
+      const outcome = await wait.outcome;
+      if (outcome.status === 'ranked' || outcome.status === 'deadLetter') return outcome;
+      const places = await this.#places(event, begin, begin + timeoutMs - Date.now());
+      return places === undefined ? outcome : { ...outcome, places };
     } finally {
       clearTimeout(timer);
       feed.leave(wait);
+    }
+  }
+
+  /** Undefined without a reader, after `timeoutMs`, and if the read fails: the outcome of the event is known all the same. */
+  async #places(event: ScoreEvent, time: number, timeoutMs: number) {
+    if (this.#reader === undefined) return undefined;
+    const read = this.#reader.placesOfEvent(event, time).catch(() => undefined);
+    const end = new AbortController();
+    const late = delay(clampedMs(timeoutMs), undefined, { ref: false, signal: end.signal });
+    try {
+      return await Promise.race([read, late.catch(() => undefined)]);
+    } finally {
+      end.abort();
     }
   }
 

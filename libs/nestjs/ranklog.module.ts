@@ -42,9 +42,9 @@ class SubscriptionsModule {
   providers: [
     {
       provide: ScoreProducer,
-      inject,
-      useFactory: async (options: RanklogModuleOptions) => {
-        const producer = new ScoreProducer(options);
+      inject: [...inject, BoardReader],
+      useFactory: async (options: RanklogModuleOptions, reader: BoardReader) => {
+        const producer = new ScoreProducer({ reader, ...options });
         await producer.connect();
         return producer;
       },

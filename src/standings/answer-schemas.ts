@@ -106,7 +106,12 @@ export const ANSWERS = [
   }),
   named(
     'Outcome',
-    { status: Type.Enum(['ranked', 'deadLetter', 'unchanged', 'unpublished']) },
-    open('`change` or `letter` as in Kafka.'),
+    {
+      status: Type.Enum(['ranked', 'deadLetter', 'unchanged', 'unpublished']),
+      places: Optional(List(ref('PlayerStanding'))),
+    },
+    open(
+      '`change` or `letter` as in Kafka; of `unchanged` and `unpublished`, the `places` of the player in the views of the event, read after it was applied; missing if Redis did not answer within `timeout`.',
+    ),
   ),
 ];

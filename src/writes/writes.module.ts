@@ -1,4 +1,5 @@
 import { Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { BoardReader } from '#board-store';
 import { ScoreProducer } from '#client';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
@@ -13,9 +14,12 @@ import { WritesController } from './writes.controller.js';
   providers: [
     {
       provide: ScoreProducer,
-      inject: [KafkaConnection, SETTINGS],
-      useFactory: ({ kafka }: KafkaConnection, { topicPrefix, group: ranklogGroup }: Settings) =>
-        new ScoreProducer({ kafka, topicPrefix, ranklogGroup, source: '/ranklog/http' }),
+      inject: [KafkaConnection, SETTINGS, BoardReader],
+      useFactory: ({ kafka }: KafkaConnection, settings: Settings, reader: BoardReader) => {
+        const { topicPrefix, group: ranklogGroup } = settings;
+        const source = '/ranklog/http';
+        return new ScoreProducer({ kafka, topicPrefix, ranklogGroup, reader, source });
+      },
     },
   ],
 })

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
-import { RankChangeSubscriber, ScoreProducer, type RankChange, type SendOutcome } from '#client';
+import {
+  RankChangeSubscriber,
+  ScoreProducer,
+  type PlaceReader,
+  type RankChange,
+  type SendOutcome,
+} from '#client';
 import { encodeRankChange, type Source } from '#contracts';
 import { logEnds } from '#kafka-batch';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
@@ -82,6 +88,34 @@ describe('sendAndWait', () => {
     expect(await send('records', 'ada', '9')).toEqual({ status: 'unchanged' });
     expect(await send('once', 'ada', '1', 'e-1')).toMatchObject({ status: 'ranked' });
     expect(await send('once', 'ada', '1', 'e-1')).toEqual({ status: 'unchanged' });
+  });
+
+  it('has the present places with a reader, unless it fails or does not answer in time', async () => {
+    const { reader, kafka, name } = instance;
+    const outcomeOf = async (placesOfEvent: PlaceReader['placesOfEvent'], timeoutMs = 60_000) => {
+      const options = { kafka, topicPrefix: name, ranklogGroup: name };
+      const own = new ScoreProducer({ ...options, reader: { placesOfEvent } });
+      await own.connect();
+      try {
+        return await own.sendAndWait(
+          { board: 'records', playerId: 'zoe', delta: '3' },
+          { timeoutMs },
+        );
+      } finally {
+        await own.disconnect();
+      }
+    };
+    const read: PlaceReader['placesOfEvent'] = (event, time) => reader.placesOfEvent(event, time);
+    expect(await outcomeOf(read)).toMatchObject({ status: 'ranked' });
+    const standing = expect.objectContaining({ columns: { best: '3' } });
+    expect(await outcomeOf(read)).toEqual({
+      status: 'unchanged',
+      places: [expect.objectContaining({ view: 'all', playerId: 'zoe', standing })],
+    });
+    const failed = await outcomeOf(() => Promise.reject(new Error('Redis is gone')));
+    expect(failed).toEqual({ status: 'unchanged' });
+    const late = await outcomeOf(() => new Promise(() => undefined), 10_000);
+    expect(late).toEqual({ status: 'unchanged' });
   });
 
   it.each(['quiet', 'ranks', 'weekly'])(

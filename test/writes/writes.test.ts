@@ -7,6 +7,7 @@ const BOARDS = `
 boards:
   arena: { columns: [{ name: points, min: 0, max: 100 }], dimensions: [[], [region]] }
   once: { columns: [{ name: points }], deduplicate: 24h }
+  laps: { columns: [{ name: time, update: best, order: asc }], dimensions: [[], [region]] }
 `;
 
 let instance: TestInstance;
@@ -81,12 +82,30 @@ describe('POST /v1/boards/BOARD/events', () => {
       { status: 202, body: { deduplicated: true } },
       { status: 202, body: { deduplicated: true } },
     ]);
-    expect(await post('once/events?wait=rank', event)).toEqual({
-      status: 200,
-      body: { status: 'unchanged' },
-    });
-    const { standing } = await instance.reader.player('once', 'bob');
+    const { standing, ...head } = await instance.reader.player('once', 'bob');
     expect(standing?.columns).toEqual({ points: '1' });
+    const places = [{ ...head, standing }];
+    expect(await post('once/events?wait=rank&timeout=30000', event)).toEqual({
+      status: 200,
+      body: { status: 'unchanged', places },
+    });
+  });
+
+  it('answers with the present places if the event changes nothing', async () => {
+    const send = (playerId: string, delta: number) =>
+      post('laps/events?wait=rank&timeout=30000', { playerId, delta, attributes: eu });
+    expect(await send('ann', 8)).toMatchObject({ body: { status: 'ranked' } });
+    const at = (view: string, rank: number) => {
+      return { view, stale: false, standing: { rank, columns: { time: '8' } } };
+    };
+    expect(await send('ann', 12)).toMatchObject({
+      status: 200,
+      body: { status: 'unchanged', places: [at('all', 1), at('all region=eu', 1)] },
+    });
+    expect(await send('bob', 7)).toMatchObject({ body: { status: 'ranked' } });
+    expect(await send('ann', 9)).toMatchObject({
+      body: { status: 'unchanged', places: [at('all', 2), at('all region=eu', 2)] },
+    });
   });
 
   it.each([
