@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BoardDefinition } from '#board';
 import { RedisServer } from '../support/redis-server.js';
-import { arena, movements, scored, StoreFixture } from './fixture.js';
+import { arena, scored, StoreFixture } from './fixture.js';
 import { dumpKeys, openTestRedis } from './test-redis.js';
 
 const { newKeys, close } = openTestRedis();
@@ -41,22 +41,6 @@ async function counters() {
 }
 
 describe('a tie in several columns', () => {
-  it('costs an event the same number of commands with 4,000 players as with 4', async () => {
-    const commands: number[] = [];
-    for (const players of [4, 4_000]) {
-      const fixture = await tied(players);
-      const last = scored(nameOf(players - 1), [0, 1]);
-      const before = await counters();
-      const verdicts = await fixture.apply([last], {
-        from: players + 1,
-        published: players + 1,
-      });
-      expect(movements(verdicts)).toEqual([`${players + 1} (2) -> 2 (1)`]);
-      commands.push((await counters()).commands - before.commands);
-    }
-    expect(commands[1]).toBe(commands[0]);
-  });
-
   it.each(['earliest', 'none'] as const)(
     'leaves no member in the ranking but those of the players, also in the append-only file (ties: %s)',
     async (ties) => {

@@ -20,18 +20,30 @@ local function fill_move(move, board, bytes, entry)
   return move
 end
 
--- Sets view.move of each view, false if nothing changes. Returns true if a sum overflows. For speed,
--- views with the same state of the player share a move, and no table is made (docs/decisions/0026).
+-- Bytes of a state -> position of a view in which the player of an event has had it. An event leaves
+-- its positions behind, so a position found here is checked.
+local position_of = {}
+
+-- Sets view.move of each view, false if nothing changes. Returns true if a sum overflows. Views with
+-- the same state of the player share a move. For speed, no table is made or emptied for an event, and
+-- neighbours with the same state are not looked up (docs/decisions/0026).
 local function find_moves(board, views, entry)
-  local player = entry[PLAYER]
+  local player, before = entry[PLAYER], nil
   for i = 1, #views do
-    local view, same = views[i], i - 1
-    while same > 0 and views[same].states[player] ~= view.states[player] do same = same - 1 end
-    if same > 0 then
-      view.move = views[same].move
+    local view = views[i]
+    local bytes = view.states[player]
+    if bytes == before then
+      view.move = views[i - 1].move
     else
-      view.move = fill_move(view.own_move, board, view.states[player], entry)
-      if view.move == nil then return true end
+      if i > 1 then position_of[before] = i - 1 end
+      local same = position_of[bytes]
+      if same and same < i and views[same].states[player] == bytes then
+        view.move = views[same].move
+      else
+        view.move = fill_move(view.own_move, board, bytes, entry)
+        if view.move == nil then return true end
+      end
+      before = bytes
     end
   end
 end
