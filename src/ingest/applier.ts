@@ -66,16 +66,24 @@ export class Applier {
     this.#done = start.offset - 1;
   }
 
-  /** Applies records in runs; hands each to `onApplied` before it begins the next. @throws StoreChangedError */
+  /**
+   * Applies records in runs; hands each to `onApplied` before it begins the next. If the live boards change meanwhile, it reads
+   * and splits the records that remain again: on the new boards, a run may cost much more. @throws StoreChangedError
+   */
   async apply(
     records: readonly KafkaRecord[],
     position: BatchPosition,
     onApplied: (run: AppliedRun) => Promise<void>,
   ): Promise<void> {
-    const boards = this.services.boards.current;
-    const items = this.#read(records, boards);
-    for (const run of splitRuns(items, { ...position, boards: boards.live }))
-      await onApplied(await this.#applyRun({ ...run, boards }, position.published));
+    let { from } = position;
+    for (let attempt = 1; attempt <= MAX_BOARD_CHANGES; attempt++) {
+      const refused = await this.#applyRuns(records, { ...position, from }, onApplied);
+      if (refused === undefined) return;
+      if (refused > from) attempt = 1;
+      from = refused;
+      await this.services.boards.refresh();
+    }
+    throw new Error(BOARDS_CHANGED);
   }
 
   /**
@@ -93,33 +101,43 @@ export class Applier {
 
   /** Sends the published position to every shard, which also detects a loss or a new board. @throws StoreChangedError */
   async keepUp(published: number): Promise<void> {
-    const boards = this.services.boards.current;
-    const run = { from: this.#done + 1, through: this.#done, items: [], boards };
-    await this.#applyRun(run, published);
+    const next = this.#done + 1;
+    await this.apply([], { from: next, nextOffset: next, published }, () => Promise.resolve());
   }
 
-  async #applyRun(first: ReadRun, published: number): Promise<AppliedRun> {
-    const { through } = first;
-    const records = first.items.map(({ record }) => record);
-    const last = records.at(-1);
-    const lastRecord = last && identityOf(last);
-    let { boards, items } = first;
-    for (let attempt = 0; attempt < MAX_BOARD_CHANGES; attempt++) {
-      const verdicts = await this.#applyShards({ ...first, boards, items, lastRecord }, published);
-      if (verdicts !== undefined) {
-        this.#done = through;
-        return { through, verdicts: pair(verdicts, items) };
-      }
-      await this.services.boards.refresh();
-      boards = this.services.boards.current;
-      items = [...this.#read(records, boards)];
+  /** Applies the records from `from` on. Returns the first offset of a run that is refused because the boards have changed. */
+  async #applyRuns(
+    records: readonly KafkaRecord[],
+    position: BatchPosition,
+    onApplied: (run: AppliedRun) => Promise<void>,
+  ): Promise<number | undefined> {
+    const boards = this.services.boards.current;
+    const items = this.#read(records, position.from, boards);
+    for (const run of splitRuns(items, { ...position, boards: boards.live })) {
+      const applied = await this.#applyRun({ ...run, boards }, position.published);
+      if (applied === undefined) return run.from;
+      await onApplied(applied);
     }
-    throw new Error(BOARDS_CHANGED);
+    return undefined;
   }
 
   /** Reads a record when it is asked for: most of what it makes of it is garbage soon, which costs little while it is young. */
-  *#read(records: readonly KafkaRecord[], boards: Boards): Generator<ReadRecord> {
-    for (const record of records) yield readRecord(record, this.assignment.partition, boards);
+  *#read(records: readonly KafkaRecord[], from: number, boards: Boards): Generator<ReadRecord> {
+    for (const record of records)
+      if (record.offset >= from) yield readRecord(record, this.assignment.partition, boards);
+  }
+
+  /** Applies a run to all shards; returns undefined if the live boards have changed. */
+  async #applyRun(run: ReadRun, published: number): Promise<AppliedRun | undefined> {
+    const { through, items } = run;
+    const last = items.at(-1)?.record;
+    const verdicts = await this.#applyShards(
+      { ...run, lastRecord: last && identityOf(last) },
+      published,
+    );
+    if (verdicts === undefined) return undefined;
+    this.#done = through;
+    return { through, verdicts: pair(verdicts, items) };
   }
 
   /** Applies a run to all shards and returns their verdicts; undefined if the boards have changed. */

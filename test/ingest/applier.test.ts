@@ -36,10 +36,10 @@ function recordOf(offset: number, board: string, playerId: string): KafkaRecord 
 }
 
 class WatchedStore extends BoardStore {
-  beforeCall: (shard: number) => Promise<void> = () => Promise.resolve();
+  beforeCall: (call: ApplyCall) => Promise<void> = () => Promise.resolve();
 
   override async apply(call: ApplyCall): Promise<ApplyOutcome> {
-    await this.beforeCall(call.shard);
+    await this.beforeCall(call);
     return super.apply(call);
   }
 }
@@ -78,6 +78,44 @@ describe('a batch that takes two apply calls', () => {
     expect(runs).toBe(2);
     expect(entries.map(({ columns }) => columns)).toEqual([{ points: '1.00' }, { points: '1.00' }]);
   });
+});
+
+it('splits a run again if it costs more than a call on the boards that became live meanwhile', async () => {
+  const fixture = await new StoreFixture(redis, newKeys()).register(arena);
+  const { keys, token } = fixture;
+  const store = new WatchedStore(redis, keys, { shards: 1 });
+  const boards = new LiveBoards(store, () => Promise.resolve());
+  await boards.refresh();
+  const windows = Array.from({ length: 32 }, (_, i) => {
+    return { kind: 'season', name: `s${i}`, from: 0, to: 2 * T0 } as const;
+  });
+  await redis.hset(keys.definitions(0), 'wide', definitionText({ ...arena, windows }));
+  const calls: ApplyCall[] = [];
+  store.beforeCall = async (call) => {
+    if (calls.length === 0) await pointTo(redis, keys.live(0), 'arena', 'wide');
+    calls.push(call);
+  };
+  const records = Array.from({ length: FULL_CALL.entries }, (_, offset) =>
+    recordOf(offset, 'arena', `p${offset}`),
+  );
+  const start = { appliedOffsets: [-1], offset: 0, continuity: [token] };
+  const services = { store, boards, waits: NEVER_WAITS, metrics: new Metrics() };
+  const results: number[] = [];
+  await new Applier(services, ASSIGNMENT, start).apply(
+    records,
+    { from: 0, published: 0, nextOffset: records.length },
+    ({ verdicts }) =>
+      Promise.resolve(void results.push(...verdicts.map(({ verdict }) => verdict.offset))),
+  );
+  const updates = calls.map(({ entries }) =>
+    entries.reduce(
+      (sum, entry) => sum + (entry.kind === 'event' ? entry.event.views.length : 0),
+      0,
+    ),
+  );
+  expect(updates[0]).toBe(FULL_CALL.entries);
+  expect(Math.max(...updates.slice(1))).toBeLessThanOrEqual(FULL_CALL.viewUpdates);
+  expect(results).toEqual(records.map(({ offset }) => offset));
 });
 
 describe('the count of events by board', () => {
@@ -126,7 +164,7 @@ describe('an event whose board changes before its result is published', () => {
   /** Starts the partition at the offset of the event, applies the event, and returns the kinds of the verdicts. */
   async function verdictsOf(
     appliedOffsets = [-1, -1],
-    beforeCall: (shard: number) => Promise<void> = () => Promise.resolve(),
+    beforeCall: WatchedStore['beforeCall'] = () => Promise.resolve(),
   ): Promise<string[]> {
     const watched = new WatchedStore(redis, keys, { shards: SHARDS });
     watched.beforeCall = beforeCall;
@@ -170,7 +208,7 @@ describe('an event whose board changes before its result is published', () => {
 
   it('is a dead letter when the board is removed during its apply calls', async () => {
     let isRemoved = false;
-    const kinds = await verdictsOf([-1, -1], async (shard) => {
+    const kinds = await verdictsOf([-1, -1], async ({ shard }) => {
       if (shard !== OTHER_SHARD || isRemoved) return;
       isRemoved = true;
       await remove();
