@@ -50,7 +50,7 @@ describe('the retry of a dead letter', () => {
 
   it.each<[string, FoundLetter, object, string]>([
     ['its board takes the record', letter(), { live: new Map([['arena', wide]]) }, 'accepted'],
-    ['its board is being built', letter({ board: 'new' }), {}, 'accepted'],
+    ['its board is being built', letter({ board: 'new' }), {}, 'board "new" is being built'],
     ['it would fail again', letter({ delta: '0.5' }), {}, 'refused again: TOO_MANY_DECIMALS'],
     ['its board is unknown', letter({ board: 'ghost' }), {}, 'refused again: UNKNOWN_BOARD'],
     ['the log is cut behind its record', letter({}, { offset: 9 }), {}, 'no longer has'],

@@ -124,7 +124,11 @@ export function retryOf(
   const retry = encodeRetry(record, { topic, partition, offset, timestamp });
   if (batchBytes(retry) > to.maxBytes) return 'the record is too large for the headers of a retry';
   const now = { ...retry, offset: end, timestamp: Date.now() };
-  const { entry } = readRecord(now, partition, to.boards);
+  const { event, entry } = readRecord(now, partition, to.boards);
   if (entry.kind === 'event') return retry;
-  return entry.kind === 'none' ? 'accepted' : `refused again: ${entry.code}: ${entry.detail}`;
+  if (entry.kind === 'deadLetter') return `refused again: ${entry.code}: ${entry.detail}`;
+  // The build applies the record by a definition that is not live yet, and may refuse it.
+  if (event !== undefined && !to.boards.live.has(event.board))
+    return `board ${JSON.stringify(event.board)} is being built; try again once it is live`;
+  return 'accepted';
 }
