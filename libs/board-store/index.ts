@@ -1,5 +1,10 @@
 export { BoardStore } from './board-store.js';
-export { ContinuityStore, type Comparison, type Promoted, type Recovered } from './continuity-store.js';
+export {
+  ContinuityStore,
+  type Comparison,
+  type Promoted,
+  type Recovered,
+} from './continuity-store.js';
 export * from './errors.js';
 export { GenerationCatalog } from './generation-catalog.js';
 export { GenerationStore, UNRANKED, type Promotion, type NewShadow } from './generation-store.js';

@@ -46,6 +46,7 @@ export class ScoreProducer {
   readonly #feedOptions: ResultFeedOptions;
   readonly #reader: PlaceReader | undefined;
   #feed: ResultFeed | undefined;
+  #inFlight = 0;
 
   constructor(options: ScoreProducerOptions) {
     const { kafka, topicPrefix, source = '/ranklog/client', ranklogGroup = 'ranklog' } = options;
@@ -66,6 +67,14 @@ export class ScoreProducer {
     this.#reader = options.reader;
   }
 
+  /**
+   * How many events wait for Kafka, or for their outcome in `sendAndWait`. An event whose `sendAndWait` has timed out counts until
+   * Kafka has answered, because it takes memory as long.
+   */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
   async connect(): Promise<void> {
     await this.#producer.connect();
   }
@@ -82,7 +91,9 @@ export class ScoreProducer {
    */
   async send(events: readonly ScoreEvent[]): Promise<Source[]> {
     const messages = events.map((event, index) => this.#listed(event, index));
-    const places = await this.sendMessages(messages);
+    this.#inFlight += messages.length;
+    const sent = this.sendMessages(messages);
+    const places = await sent.finally(() => (this.#inFlight -= messages.length));
     return messages.flatMap((message) => places.get(message) ?? []);
   }
 
@@ -108,9 +119,11 @@ export class ScoreProducer {
       () => wait.fail(`no result after ${timeoutMs} ms`),
       clampedMs(timeoutMs),
     );
+    let sent: Promise<void> = Promise.resolve();
+    this.#inFlight++;
     try {
       await Promise.race([feed.join(wait), wait.outcome]);
-      const sent = this.sendMessages([message]).then((places) => {
+      sent = this.sendMessages([message]).then((places) => {
         for (const at of places.values()) wait.acknowledged(at);
       });
       await Promise.race([sent, wait.outcome]);
@@ -121,6 +134,10 @@ export class ScoreProducer {
     } finally {
       clearTimeout(timer);
       feed.leave(wait);
+      const settled = () => {
+        this.#inFlight--;
+      };
+      sent.then(settled, settled);
     }
   }
 

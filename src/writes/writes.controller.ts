@@ -18,8 +18,6 @@ const MOST_IN_FLIGHT = 10_000;
 /** Accepts score events for Kafka. Checks all of them against the live definition of the board before it sends the first. */
 @Controller('v1/boards/:board')
 export class WritesController {
-  #inFlight = 0;
-
   constructor(
     private readonly reader: BoardReader,
     private readonly producer: ScoreProducer,
@@ -41,9 +39,10 @@ export class WritesController {
     if (event === undefined || events.length > 1)
       throw new ProblemError('INVALID_REQUEST', 'wait=rank needs exactly one event');
     try {
-      const outcome = await this.#limited(1, () =>
-        this.producer.sendAndWait(event, { timeoutMs: timeoutMs ?? RANK_TIMEOUT_MS }),
-      );
+      this.#checkLimit(1);
+      const outcome = await this.producer.sendAndWait(event, {
+        timeoutMs: timeoutMs ?? RANK_TIMEOUT_MS,
+      });
       void reply.code(200);
       return outcome;
     } catch (error) {
@@ -53,9 +52,10 @@ export class WritesController {
     }
   }
 
-  /** @throws SendError, or ProblemError SEND_FAILED after the timeout; the producer goes on then */
+  /** @throws SendError, or ProblemError: OVERLOADED, or SEND_FAILED after the timeout; the producer goes on then */
   async #send(events: readonly ScoreEvent[], timeoutMs = SEND_TIMEOUT_MS): Promise<Source[]> {
-    const sent = this.#limited(events.length, () => this.producer.send(events));
+    this.#checkLimit(events.length);
+    const sent = this.producer.send(events);
     const late = () => {
       const detail = `Kafka has not acknowledged all events within ${timeoutMs} ms; it may have any of them, or get them later`;
       return throwError(() => new ProblemError('SEND_FAILED', detail));
@@ -63,18 +63,14 @@ export class WritesController {
     return firstValueFrom(from(sent).pipe(timeout({ first: timeoutMs, with: late })));
   }
 
-  async #limited<T>(events: number, send: () => Promise<T>): Promise<T> {
-    if (this.#inFlight + events > MOST_IN_FLIGHT)
+  /** @throws ProblemError OVERLOADED if so many events more would pass the limit */
+  #checkLimit(events: number): void {
+    const { inFlight } = this.producer;
+    if (inFlight + events > MOST_IN_FLIGHT)
       throw new ProblemError(
         'OVERLOADED',
-        `${this.#inFlight} score events wait for Kafka, of at most ${MOST_IN_FLIGHT}; no event was sent; try again`,
+        `${inFlight} score events wait for Kafka, of at most ${MOST_IN_FLIGHT}; no event was sent; try again`,
       );
-    this.#inFlight += events;
-    try {
-      return await send();
-    } finally {
-      this.#inFlight -= events;
-    }
   }
 }
 

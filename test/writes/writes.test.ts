@@ -153,11 +153,19 @@ describe('POST /v1/boards/BOARD/events', () => {
     const service = await instance.start('--roles', 'query');
     const send = (count: number) =>
       post('arena/events?timeout=1000', { events: Array<object>(count).fill(ada) }, urlOf(service));
-    expect(await send(1)).toMatchObject({ status: 202 });
+    const sendAndWait = (timeout: number) =>
+      post(`arena/events?wait=rank&timeout=${timeout}`, ada, urlOf(service));
+    expect(await sendAndWait(20_000)).toMatchObject({ status: 200 });
     proxy.freeze();
-    for (let waiting = 0; waiting < 10_000; waiting += 1_000)
-      expect(await send(1_000)).toMatchObject({ status: 503, body: { code: 'SEND_FAILED' } });
-    expect(await send(1)).toMatchObject({ status: 503, body: { code: 'OVERLOADED' } });
+    expect(await sendAndWait(20)).toMatchObject({ status: 503, body: { code: 'SEND_FAILED' } });
+    const sent = await Promise.all(Array.from({ length: 9 }, () => send(1_000)));
+    for (const answer of sent)
+      expect(answer).toMatchObject({ status: 503, body: { code: 'SEND_FAILED' } });
+    const overloaded = { status: 503, body: { code: 'OVERLOADED' } };
+    expect(await send(1_000)).toMatchObject(overloaded); // 9,001 are in flight
+    expect(await send(999)).toMatchObject({ body: { code: 'SEND_FAILED' } });
+    expect(await send(1)).toMatchObject(overloaded);
+    expect(await sendAndWait(20)).toMatchObject(overloaded);
     proxy.thaw();
     await until(async () => (await send(1)).status === 202, 'Kafka has the events');
     await proxy.close();
