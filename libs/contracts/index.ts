@@ -9,6 +9,7 @@ export * from './record.js';
 export { isRepeat, retriedIds } from './retry.js';
 export { MalformedRecordError } from './result-contract.js';
 export type { Leader, MovedPlayer, RankPlacing } from './result-parts.js';
+export * from './skipped-batch.js';
 export type { ScoreEvent } from './score-event.js';
 export { isId, type AttributeValue } from './values.js';
 export { formatTime, isEventTime, parseTime } from '#board';

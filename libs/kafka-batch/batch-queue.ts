@@ -1,7 +1,11 @@
+import type { UnreadableBatchError } from './errors.js';
 import type { RecordBatch } from './types.js';
 
 /** A fetch that waits for the handler. If it does not begin where the previous one ended, the worker refuses it. */
-export type QueuedBatch = Pick<RecordBatch, 'from' | 'records' | 'nextOffset' | 'fetchedSince'>;
+export type QueuedBatch = Pick<RecordBatch, 'from' | 'records' | 'nextOffset' | 'fetchedSince'> & {
+  /** What the worker throws in place of a batch. */
+  readonly unreadable?: UnreadableBatchError | undefined;
+};
 
 /** Above `high` waiting records, or above `bytes`, the partition is paused; below `low` records and `bytes`, it is resumed. */
 export interface QueueLimits {
@@ -66,6 +70,7 @@ export class BatchQueue {
     for (let next = this.#batches[0]; next !== undefined; next = this.#batches[0]) {
       if (records + next.records.length > MAX_JOINED) break;
       if (next.from !== joined.at(-1)?.nextOffset) break; // the worker refuses this batch
+      if (next.unreadable !== undefined) break;
       records += next.records.length;
       joined.push(next);
       this.#batches.shift();

@@ -1,46 +1,76 @@
 import { promisify } from 'node:util';
-import zlib from 'node:zlib';
-import kafkajs from 'kafkajs';
-import { MissingCodecError } from './errors.js';
+import zlib, { type ZlibOptions } from 'node:zlib';
+import { decodeLz4, decodeSnappy, OversizeError } from './block-decoders.js';
 
-const { CompressionCodecs, CompressionTypes } = kafkajs;
+/**
+ * A batch that is larger when it is decompressed stops its partition: 64 KB of gzip can hold 64 MiB. Kafka accepts
+ * 1 MiB of compressed records by default, and events shrink to about a tenth, so real batches are far smaller.
+ */
+export const MAX_BATCH_BYTES = 64 * 1_024 * 1_024;
 
-interface Codec {
-  compress(encoder: { buffer: Buffer }): Promise<Buffer>;
-  decompress(buffer: Buffer): Promise<Buffer>;
-}
+type Decode = (bytes: Buffer, most: number) => Buffer | Promise<Buffer>;
 
-/** Missing before Node 22.15. */
-const { zstdCompress, zstdDecompress } = zlib as {
-  readonly zstdCompress?: typeof zlib.deflate;
-  readonly zstdDecompress?: typeof zlib.deflate;
-};
+/** The codecs of Kafka, by their number in the attributes of a batch. */
+const CODECS = new Map<number, { readonly name: string; readonly decode: Decode }>([
+  [1, { name: 'gzip', decode: nativeDecoder(zlib.unzip) }],
+  [2, { name: 'snappy', decode: decodeSnappy }],
+  [3, { name: 'lz4', decode: decodeLz4 }],
+  [4, { name: 'zstd', decode: zstdDecoder() }],
+]);
 
-/** Adds zstd to kafkajs if Node has it. Other missing codecs throw a MissingCodecError on use. Keeps the application's codecs. */
-export function registerCodecs(): void {
-  const codecs = CompressionCodecs as Record<number, () => Codec>;
-  for (const [name, type] of Object.entries(CompressionTypes)) {
-    if (typeof type === 'string' || !isMissing(codecs[type])) continue;
-    const zstd = type === CompressionTypes.ZSTD ? zstdCodec() : undefined;
-    codecs[type] = () => {
-      if (zstd === undefined) throw new MissingCodecError(name.toLowerCase());
-      return zstd;
-    };
-  }
-}
+/** The codecs whose records can be read. */
+export const CODEC_NAMES = [...CODECS.values()].map(({ name }) => name);
 
-function isMissing(codec: (() => Codec) | undefined): boolean {
+/** Decompresses the records of a batch. @throws an error whose message continues "its records are" */
+export async function decompress(codec: number, bytes: Buffer): Promise<Buffer> {
+  const known = CODECS.get(codec);
+  if (known === undefined)
+    throw new Error(`compressed with codec ${codec}; known are ${CODEC_NAMES.join(', ')}`);
+  const { name, decode } = known;
   try {
-    codec?.(); // a placeholder of kafkajs throws
-    return false;
-  } catch {
-    return true;
+    return await decode(bytes, MAX_BATCH_BYTES);
+  } catch (cause) {
+    const isOversize = cause instanceof OversizeError || isTooLargeForNode(cause);
+    const problem = isOversize ? `more than ${MAX_BATCH_BYTES} bytes` : 'broken';
+    throw new Error(`compressed with ${name}, and ${problem}`, { cause });
   }
 }
 
-function zstdCodec(): Codec | undefined {
-  if (zstdCompress === undefined || zstdDecompress === undefined) return undefined;
-  const compress = promisify(zstdCompress);
-  const decompress = promisify(zstdDecompress);
-  return { compress: ({ buffer }) => compress(buffer), decompress: (buffer) => decompress(buffer) };
+function isTooLargeForNode(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+}
+
+type NativeDecode = typeof zlib.unzip;
+
+/** Node checks the limit while it decompresses. */
+function nativeDecoder(decode: NativeDecode): Decode {
+  const run = promisify<Buffer, ZlibOptions, Buffer>(decode);
+  return (bytes, most) => run(bytes, { maxOutputLength: most });
+}
+
+/** Node has zstd from 22.15 on. */
+function zstdDecoder(): Decode {
+  const { zstdDecompress } = zlib as { readonly zstdDecompress?: NativeDecode };
+  return zstdDecompress === undefined ? decodeZstd : nativeDecoder(zstdDecompress);
+}
+
+/**
+ * Decompresses with the zstd library as WebAssembly, which is loaded on first use. With broken bytes it returns empty parts
+ * without end, and keeps some KB of memory for good; but such a batch stops its partition. @throws OversizeError, or for bad bytes
+ */
+export async function decodeZstd(bytes: Buffer, most: number): Promise<Buffer> {
+  const { ZSTDDecoder } = await import('zstddec/stream');
+  const decoder = new ZSTDDecoder();
+  await decoder.init();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  let isStuck = false;
+  for (const part of decoder.decodeStreaming([bytes])) {
+    if (isStuck) throw new Error('its zstd frame is broken');
+    isStuck = part.length === 0;
+    length += part.length;
+    if (length > most) throw new OversizeError();
+    parts.push(part);
+  }
+  return Buffer.concat(parts, length);
 }

@@ -1,5 +1,6 @@
 import type { KafkaMessage } from 'kafkajs';
 import type { FetchedPartition, RawMessage } from 'kafkajs/src/broker/index.js';
+import { unreadableBatch } from './fetch-decoder.js';
 import type { KafkaRecord } from './types.js';
 
 /** Committed records of one partition, perhaps none. `nextOffset` counts control, aborted and compacted records, too. */
@@ -9,10 +10,17 @@ export interface LogBatch {
   readonly nextOffset: number;
 }
 
-/** The committed records of a fetch, from an offset on; undefined if the fetch ends before this offset. */
+/**
+ * The committed records of a fetch, from an offset on; undefined if the fetch ends before this offset.
+ * @throws UnreadableBatchError if the fetch begins with such a batch
+ */
 export function logBatch(fetched: FetchedPartition, from: number): LogBatch | undefined {
   const last = fetched.messages.at(-1);
-  if (last === undefined) return undefined;
+  if (last === undefined) {
+    const unreadable = unreadableBatch(fetched.messages);
+    if (unreadable !== undefined) throw unreadable;
+    return undefined;
+  }
   // Compaction may have removed the last records of the last batch.
   const { firstOffset = last.offset, lastOffsetDelta = 0 } = last.batchContext;
   const nextOffset = Math.max(Number(last.offset), Number(firstOffset) + lastOffsetDelta) + 1;

@@ -7,7 +7,7 @@ import {
   isPermanent,
   isTooLarge,
   LogGapError,
-  MissingCodecError,
+  UnreadableBatchError,
 } from './errors.js';
 
 /** A failure as kafkajs throws it, with the broker's error as a cause. */
@@ -71,7 +71,13 @@ describe('isPermanent', () => {
   it.each<[string, Error]>([
     ['a missing right', ofBroker(29)],
     ['a missing right after retries', afterRetries(ofBroker(29))],
-    ['a missing codec', new MissingCodecError('lz4')],
+    [
+      'a batch that cannot be read',
+      new UnreadableBatchError(
+        { topic: 't', partition: 0, first: 1, last: 2 },
+        new Error('broken'),
+      ),
+    ],
     ['a log gap', new LogGapError('t', 0, 1, { start: 2, end: 3 })],
     ['a bug', new TypeError('undefined is not a function')],
   ])('is true for %s', (_, error) => {

@@ -1,7 +1,6 @@
 import kafkajs from 'kafkajs';
 
-const { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } =
-  kafkajs;
+const { KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } = kafkajs;
 
 /** First offset of a log, and the offset up to which committed records can be read. */
 export interface LogRange {
@@ -48,6 +47,31 @@ export class LogGapError extends WrongLogError {
   }
 }
 
+/** The offsets of a batch of records. */
+export interface BatchPlace {
+  readonly topic: string;
+  readonly partition: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** A batch that cannot be decompressed, or is too large when it is. Records before it were delivered. */
+export class UnreadableBatchError extends PermanentPartitionError {
+  constructor(
+    readonly batch: BatchPlace,
+    cause: Error,
+  ) {
+    const { topic, partition, first, last } = batch;
+    super(
+      `${topic}/${partition} cannot be read from offset ${first} to ${last}: these records are ${cause.message}. ` +
+        'This partition stops so that no event is skipped; the others continue. ' +
+        `To give these records up and go on behind them: ranklog skip ${topic}/${partition}/${first}-${last}; ` +
+        'see "A batch that cannot be read" in docs/operations.md',
+      { cause },
+    );
+  }
+}
+
 /** Kafka refused a record for its size. The transaction was aborted. */
 export class RecordTooLargeError extends PermanentPartitionError {
   constructor(cause: unknown) {
@@ -73,19 +97,6 @@ export class PublishOutcomeUnknownError extends KafkaBatchError {
   constructor(transactionalId: string, cause: unknown) {
     const { message } = toError(cause);
     super(`the outcome of a transaction of ${transactionalId} is unknown: ${message}`, { cause });
-  }
-}
-
-/** Thrown while kafkajs decodes a fetch. kafkajs does not retry it, and stops a consumer. */
-export class MissingCodecError extends KafkaJSNonRetriableError {
-  override readonly name = 'MissingCodecError';
-
-  constructor(codec: string) {
-    super(
-      `a record is compressed with ${codec}, which this process cannot read${codec === 'zstd' ? ' before Node 22.15' : ''}; ` +
-        'use gzip or no compression in its producer, or set compression.type=gzip on the topic, so that Kafka ' +
-        "recompresses new records. For records in the log, register a codec in kafkajs' CompressionCodecs",
-    );
   }
 }
 

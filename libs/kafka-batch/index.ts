@@ -1,8 +1,10 @@
 export { Backoff } from './backoff.js';
 export { BatchConsumer, type BatchConsumerOptions, type ConsumerHealth } from './batch-consumer.js';
 export { allDone, Batched } from './batched.js';
+export { CODEC_NAMES, MAX_BATCH_BYTES } from './codecs.js';
 export type { LogBatch } from './committed-messages.js';
 export * from './errors.js';
+export { passOver } from './fetch-decoder.js';
 export { kafkaLogCreator } from './kafka-logger.js';
 export { KAFKA_ERRORS, patchKafkajs } from './kafkajs-patches.js';
 export { LogReader, readRanges, type LogReaderOptions } from './log-reader.js';
@@ -11,6 +13,7 @@ export {
   lastRecords,
   lookAt,
   partitionCount,
+  unreadableFrom,
   writtenEnd,
   type PartitionLook,
 } from './lookups.js';

@@ -110,7 +110,12 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
 declare module 'kafkajs/src/consumer/runner.js' {
   import type { Batch, EachBatchHandler } from 'kafkajs';
   import type ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
-  type RunnerBatch = Batch & { isEmptyDueToFiltering(): boolean };
+  import type { RawMessage } from 'kafkajs/src/broker/index.js';
+  type RunnerBatch = Batch & {
+    readonly rawMessages: readonly RawMessage[];
+    readonly unreadable?: Error | undefined;
+    isEmptyDueToFiltering(): boolean;
+  };
   export default class Runner {
     constructor(options: object);
     running: boolean;
@@ -151,6 +156,43 @@ declare module 'kafkajs/src/protocol/encoder.js' {
     writeString(value: string | null): this;
     writeBytes(value: Buffer): this;
   }
+}
+
+declare module 'kafkajs/src/protocol/decoder.js' {
+  export default class Decoder {
+    constructor(bytes: Buffer);
+    forward(bytes: number): void;
+    readInt16(): number;
+    readInt32(): number;
+    readInt64(): bigint;
+    readString(): string;
+    /** null for a length of -1 */
+    readBytes(): Buffer | null;
+    readVarIntBytes(): Buffer;
+    readArray<T>(read: (decoder: Decoder) => T): T[];
+    readArrayAsync<T>(read: (decoder: Decoder) => Promise<T>): Promise<T[]>;
+  }
+}
+
+/** Decodes messages of the formats before Kafka 0.11. */
+declare module 'kafkajs/src/protocol/messageSet/decoder.js' {
+  import type { RawMessage } from 'kafkajs/src/broker/index.js';
+  import type Decoder from 'kafkajs/src/protocol/decoder.js';
+  export default function decode(decoder: Decoder, bytes: number): Promise<RawMessage[]>;
+}
+
+declare module 'kafkajs/src/protocol/recordBatch/record/v0/decoder.js' {
+  import type { RawMessage } from 'kafkajs/src/broker/index.js';
+  import type Decoder from 'kafkajs/src/protocol/decoder.js';
+  export default function decode(decoder: Decoder, batchContext: object): RawMessage;
+}
+
+declare module 'kafkajs/src/protocol/requests/fetch/index.js' {
+  interface Fetch {
+    readonly response: { decode(response: Buffer): Promise<unknown> };
+  }
+  const fetch: { protocol: (of: { version: number }) => (options: object) => Fetch };
+  export default fetch;
 }
 
 declare module 'kafkajs/src/protocol/requests/produce/index.js' {

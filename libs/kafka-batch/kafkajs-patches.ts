@@ -8,8 +8,10 @@ import Runner from 'kafkajs/src/consumer/runner.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import errors from 'kafkajs/src/protocol/error.js';
-import { registerCodecs } from './codecs.js';
+import fetchVersions from 'kafkajs/src/protocol/requests/fetch/index.js';
 import { markAborted } from './committed-messages.js';
+import type { UnreadableBatchError } from './errors.js';
+import { decodeFetch, FIRST_DECODED_VERSION, unreadableBatch } from './fetch-decoder.js';
 
 const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestTimeoutError } =
   kafkajs;
@@ -29,7 +31,7 @@ let patched = false;
 export function patchKafkajs(): void {
   if (patched) return;
   patched = true;
-  registerCodecs();
+  decodeBatchesOneByOne();
   checkQueuesOnlyWithRequests();
   discardPartialResponses();
   closeSilentConnections();
@@ -68,6 +70,20 @@ function checkQueuesOnlyWithRequests(): void {
       this.throttleCheckTimeoutId = null;
       this.checkPendingRequests();
     }, waitMs);
+  };
+}
+
+/** kafkajs knows gzip alone, trusts the sizes that a batch claims, and fails for all partitions of a fetch at once. */
+function decodeBatchesOneByOne(): void {
+  const { protocol } = fetchVersions;
+  fetchVersions.protocol = ({ version }) => {
+    const request = protocol({ version });
+    if (version < FIRST_DECODED_VERSION) return request;
+    const decode = (response: Buffer) => decodeFetch(version, response);
+    return (options) => {
+      const asked = request(options);
+      return { ...asked, response: { ...asked.response, decode } };
+    };
   };
 }
 
@@ -205,6 +221,8 @@ export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset' | 'h
   readonly askedAt: number;
   /** Since when fetches of the partition have been answered without a long pause or a failure. */
   readonly fetchedSince: number;
+  /** Set if the fetch returned no messages because it begins with such a batch. */
+  readonly unreadable?: UnreadableBatchError | undefined;
 }
 
 const everyFetchHandlers = new WeakSet<EachBatchHandler>();
@@ -236,7 +254,8 @@ function takesEveryFetch({ eachBatch }: Runner): boolean {
 }
 
 /**
- * Delivers fetches without data records, which kafkajs skips. Adds `askedAt`: when a leader moves, kafkajs may deliver a fetch
+ * Delivers fetches without data records, which kafkajs skips, and those that begin with a batch that can't be read; for these,
+ * other handlers fail, as with kafkajs. Adds `askedAt`: when a leader moves, kafkajs may deliver a fetch
  * that was sent before a seek. A failed fetch resets `fetchedSince`: it may have failed because its topic was deleted.
  */
 function deliverEveryFetch(): void {
@@ -247,12 +266,14 @@ function deliverEveryFetch(): void {
     const batches = await fetch(nodeId);
     return batches.map((batch) => {
       const fetchedSince = seen(group, `${batch.topic}/${batch.partition}`);
-      return Object.assign(batch, { askedAt, fetchedSince });
+      const unreadable = unreadableBatch(batch.rawMessages);
+      if (unreadable !== undefined && !takesEveryFetch(this)) throw unreadable;
+      return Object.assign(batch, { askedAt, fetchedSince, unreadable });
     });
   });
   replace(Runner.prototype, 'handleBatch', async function (handleBatch, batch) {
-    if (!takesEveryFetch(this) || !this.running || !batch.isEmptyDueToFiltering())
-      return handleBatch(batch);
+    const isSkipped = batch.isEmptyDueToFiltering() || batch.unreadable !== undefined;
+    if (!takesEveryFetch(this) || !this.running || !isSkipped) return handleBatch(batch);
     await this.processEachBatch(batch);
     await this.heartbeat();
   });

@@ -6,6 +6,7 @@ import { Backoff } from './backoff.js';
 import { createCluster, READ_COMMITTED } from './cluster.js';
 import { logBatch, type LogBatch } from './committed-messages.js';
 import { isPermanent, LogGapError, toError, type LogRange } from './errors.js';
+import { unreadableBatch } from './fetch-decoder.js';
 import type { KafkaBatchLogger } from './kafka-logger.js';
 import { LeaderRequests } from './leader-requests.js';
 import { LeaderLookups } from './lookups.js';
@@ -16,6 +17,8 @@ export interface LogReaderOptions {
   readonly from: ReadonlyMap<number, number>;
   /** 1 MiB by default. A larger record is read nevertheless. */
   readonly maxBytesPerPartition?: number;
+  /** Whether a partition ends, with a warning, before a batch that can't be read, instead of failing the reader. */
+  readonly endsAtUnreadable?: boolean;
   /** Its abort ends all pending calls. */
   readonly signal?: AbortSignal;
   readonly logger?: KafkaBatchLogger;
@@ -41,6 +44,8 @@ export class LogReader {
   );
   /** Unfinished work, also of aborted rounds. */
   readonly #underWay = new Set<Promise<unknown>>();
+  /** Partitions that ended before a batch that can't be read. */
+  readonly #ended = new Set<number>();
   #isStale = false;
 
   private constructor(
@@ -81,7 +86,8 @@ export class LogReader {
    * Runs one round: sends a request to each leader of wanted partitions, unless one is pending there, and returns what arrives
    * first; later rounds return the rest. Moves the positions past the returned records. Without records, a round takes 200 ms.
    * A round must end before the next one begins.
-   * @throws LogGapError if the log does not hold a position, the abort reason, or an error that no retry repairs
+   * @throws LogGapError if the log does not hold a position, UnreadableBatchError if it can't be read there, the abort reason,
+   * or an error that no retry repairs
    */
   async fetch(wanted: (partition: number) => boolean = () => true): Promise<LogBatch[]> {
     return this.#retry(() => this.#round(wanted));
@@ -153,7 +159,7 @@ export class LogReader {
     const leaders = new Map(metadata.map(({ partitionId, leader }) => [partitionId, leader]));
     const byLeader = new Map<number, number[]>();
     for (const partition of this.#positions.keys()) {
-      if (!wanted(partition)) continue;
+      if (this.#ended.has(partition) || !wanted(partition)) continue;
       const leader = leaders.get(partition);
       if (leader === undefined)
         throw new KafkaJSError(`no leader of ${topic}/${partition} is known`);
@@ -182,11 +188,20 @@ export class LogReader {
   /** Drops records before the positions: two answers may hold the same records. Moves the positions. */
   #newBatches(fetched: readonly FetchedPartition[]): LogBatch[] {
     return fetched.flatMap((partition) => {
+      if (this.#endsBefore(partition)) return [];
       const batch = logBatch(partition, this.#position(partition.partition));
       if (batch === undefined) return [];
       this.#positions.set(batch.partition, batch.nextOffset);
       return batch;
     });
+  }
+
+  #endsBefore({ partition, messages }: FetchedPartition): boolean {
+    const unreadable = this.options.endsAtUnreadable ? unreadableBatch(messages) : undefined;
+    if (unreadable === undefined) return false;
+    this.#ended.add(partition);
+    this.options.logger?.warn(`read up to offset ${unreadable.batch.first}: ${unreadable.message}`);
+    return true;
   }
 
   async #request(nodeId: number, partitions: readonly number[]): Promise<FetchedPartition[]> {

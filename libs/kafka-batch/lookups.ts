@@ -10,7 +10,7 @@ import {
   type ClusterLease,
 } from './cluster.js';
 import { logBatch, type LogBatch } from './committed-messages.js';
-import { isUnknownTopic, type LogRange } from './errors.js';
+import { isUnknownTopic, UnreadableBatchError, type LogRange } from './errors.js';
 import type { KafkaRecord } from './types.js';
 
 const FIRST_STRIDE = 64;
@@ -101,6 +101,31 @@ export async function lookAt(
       return { range, record: undefined };
     const batch = await leader.fetch({ topic, partition, offset });
     return { range, record: batch?.records.find((record) => record.offset === offset) };
+  });
+}
+
+/**
+ * The batch that can't be read at which a reader stops that continues at an offset; undefined if it finds a record before, or the
+ * end of the log. @throws if there is no such partition
+ */
+export async function unreadableFrom(
+  kafka: Kafka,
+  { topic, partition, offset }: FetchAsk,
+): Promise<UnreadableBatchError | undefined> {
+  return lookUp(lookupsOf(kafka), topic, async (leaders) => {
+    const leader = leaders.get(partition);
+    if (leader === undefined) throw new Error(`Kafka has no partition ${partition} of ${topic}`);
+    const { start } = await leader.range(topic, partition);
+    try {
+      for (let next = Math.max(offset, start); ;) {
+        const batch = await leader.fetch({ topic, partition, offset: next });
+        if (batch === undefined || batch.records.length > 0) return undefined;
+        next = batch.nextOffset;
+      }
+    } catch (error) {
+      if (error instanceof UnreadableBatchError) return error;
+      throw error;
+    }
   });
 }
 

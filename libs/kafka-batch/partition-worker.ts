@@ -111,17 +111,18 @@ export class PartitionWorker {
 
   /**
    * Takes a batch, or returns false if kafkajs must not move on. Drops a fetch that was sent before the last seek. Any
-   * other fetch with an unexpected offset restarts the worker, once earlier batches are handled. Never waits.
+   * other fetch with an unexpected offset restarts the worker, once earlier batches are handled; one that begins with a batch
+   * that can't be read stops it then. Never waits.
    */
   offer(batch: FetchedBatch): boolean {
     if (this.#state !== 'running' || batch.askedAt < this.#soughtAt) return false;
     const from = Number(batch.fetchedOffset);
-    const isNext = from === this.#expected;
+    const { fetchedSince, unreadable } = batch;
+    const isNext = from === this.#expected && unreadable === undefined;
     if (isNext) this.#expected = Number(batch.lastOffset()) + 1;
     const records = isNext ? batch.messages.map(toRecord) : [];
-    const { fetchedSince } = batch;
     this.#logEnd = Number(batch.highWatermark);
-    this.#queue.put({ from, records, nextOffset: this.#expected, fetchedSince });
+    this.#queue.put({ from, records, nextOffset: this.#expected, fetchedSince, unreadable });
     this.#clock.working();
     // kafkajs would fetch a refused batch again and again
     if (!this.#paused && (!isNext || this.#isFull())) this.#pause();
@@ -234,6 +235,7 @@ export class PartitionWorker {
       const next = await this.#queue.take(assignment.signal);
       if (next === undefined) return;
       if (next.from !== expected) await this.#refuse(next.from, expected);
+      if (next.unreadable !== undefined) throw next.unreadable;
       await this.#handle(assignment, next);
       expected = next.nextOffset;
       if (this.#paused && this.#queue.records < queue.low && !this.#isFull()) this.#resume();

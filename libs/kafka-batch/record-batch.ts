@@ -17,7 +17,7 @@ export interface EncodedBatch {
 }
 
 /** The fields of a batch: https://kafka.apache.org/documentation/#recordbatch */
-const AT = {
+export const AT = {
   length: 8,
   magic: 16,
   crc: 17,
@@ -31,7 +31,7 @@ const AT = {
   count: 57,
   records: 61,
 };
-const MAGIC = 2;
+export const MAGIC = 2;
 const TRANSACTIONAL = 16;
 
 /** The default of max.message.bytes, with which Kafka limits a batch. */

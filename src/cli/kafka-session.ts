@@ -2,6 +2,7 @@ import { logRanges, readRanges, writtenEnd, type KafkaRecord, type LogRange } fr
 import { KafkaConnection } from '../infra/kafka.js';
 import { waitForServices } from '../infra/services.js';
 import { requireTopics } from '../infra/topics.js';
+import { passOverSkipped } from '../registry/definitions-log.js';
 import { ProgressBar } from './progress.js';
 import { openSession, type Session } from './session.js';
 
@@ -33,10 +34,12 @@ export async function writtenRanges({ kafka, admin, topics }: KafkaSession) {
 
 /** Reads ranges of a topic, by default the score topic, and maybe some records after their ends; shows progress on standard error. */
 export async function* readLog(
-  { kafka, logger, topics }: KafkaSession,
+  session: KafkaSession,
   ranges: ReadonlyMap<number, LogRange>,
-  topic = topics.scoreEvents,
+  topic = session.topics.scoreEvents,
 ): AsyncGenerator<KafkaRecord> {
+  if (topic === session.topics.scoreEvents) await passOverSkipped(session);
+  const { kafka, logger } = session;
   const total = [...ranges.values()].reduce((sum, { start, end }) => sum + end - start, 0);
   const bar = new ProgressBar('records of the log read', total);
   let read = 0;

@@ -171,7 +171,8 @@ export class GenerationRun<T> {
     const signal = AbortSignal.any([attempt.signal, ended.signal]);
     const throttle = new Throttle(eventsPerSecond);
     const feed = new LogFeed({
-      open: (where) => LogReader.open({ kafka, topic, signal, logger, ...where }),
+      open: (where) =>
+        LogReader.open({ ...{ kafka, topic, signal, logger, ...where }, endsAtUnreadable: true }),
       throttle,
       signal,
     });

@@ -11,6 +11,7 @@ import {
   LeaseStore,
 } from '#board-store';
 import { checkServers } from '../checks/servers.js';
+import { passOverSkipped } from '../registry/definitions-log.js';
 import type { Settings } from '../config/settings.js';
 import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
 import { KafkaConnection } from './kafka.js';
@@ -100,6 +101,10 @@ export async function connect(
     await admin.connect();
     if (roles.length > 0) await checkServers({ settings, roles, redis, connection }, logger);
     await requireTopics(admin, Object.values(topics));
+    for (const { partition, first, last } of await passOverSkipped(connection))
+      logger.warn(
+        `${topics.scoreEvents}/${partition}/${first}-${last} is skipped: it was given up`,
+      );
     return await identityOf(admin, settings);
   } catch (error) {
     await admin.disconnect();

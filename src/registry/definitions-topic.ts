@@ -4,21 +4,19 @@ import kafkajs, { type Message } from 'kafkajs';
 import { IdentityCheck } from '#board-store';
 import {
   decodeDefinitionRecord,
+  decodeSkippedBatch,
   decodeStoredDefinition,
   encodeDefinitionRecord,
+  encodeSkippedBatch,
   IDENTITY_KEY,
   MalformedRecordError,
   type DefinitionRecord,
+  type SkippedBatch,
 } from '#contracts';
-import { logRanges, readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
+import { logRanges, type KafkaRecord } from '#kafka-batch';
 import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
-
-const READ_TIMEOUT_MS = 10_000;
-/** After this many rounds without a record, though all brokers answered, compaction must have removed the last records. */
-const QUIET_ROUNDS = 5;
-
-type Ranges = ReadonlyMap<number, LogRange>;
+import { definitionsLog, type Ranges } from './definitions-log.js';
 
 /** A record with the key of a board that this version cannot read. */
 export interface UnreadableDefinition {
@@ -54,7 +52,7 @@ export class DefinitionsTopic {
 
   /**
    * Of each board, the readable record with the largest `since`. Logs and skips the others, see `unreadable`. Cost: reads the
-   * topic, over connections of its own. @throws OtherIdentityError, and errors of Kafka, also after READ_TIMEOUT_MS
+   * topic, over connections of its own. @throws OtherIdentityError, and errors of Kafka, also after ten seconds
    */
   async readAll(): Promise<Map<string, DefinitionRecord>> {
     return (await this.#readFrom(await logRanges(this.connection.admin, this.#topic))).latest;
@@ -88,6 +86,11 @@ export class DefinitionsTopic {
     this.#isClaimed = true;
   }
 
+  /** Gives up a batch that can't be read, for ever. Safe to repeat. */
+  async skip(batch: SkippedBatch): Promise<void> {
+    await this.#send([encodeSkippedBatch(batch)]);
+  }
+
   async #send(messages: Message[]): Promise<void> {
     const producer = this.connection.kafka.producer({
       idempotent: true,
@@ -107,7 +110,9 @@ export class DefinitionsTopic {
     const found = new FoundRecords();
     let identity = '';
     let isClaimed = false;
-    for await (const { partition, record } of this.#records(ranges)) {
+    const { kafka } = this.connection;
+    for await (const { partition, record } of definitionsLog(kafka, this.#topic, ranges)) {
+      if (decodeSkippedBatch(record) !== undefined) continue;
       const key = record.key?.toString() ?? '';
       if (key === IDENTITY_KEY) {
         const last = this.#identityOf(partition, record);
@@ -143,18 +148,6 @@ export class DefinitionsTopic {
     const problem = `${this.#topic}/${partition} offset ${offset} is ${why}`;
     this.log.warn(`${problem}; the record is skipped`);
     return problem;
-  }
-
-  async *#records(ranges: Ranges): AsyncGenerator<{ partition: number; record: KafkaRecord }> {
-    const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
-    const { kafka } = this.connection;
-    let quiet = 0;
-    for await (const round of readRanges(ranges, { kafka, topic: this.#topic, signal })) {
-      quiet = round.length > 0 ? 0 : quiet + 1;
-      if (quiet === QUIET_ROUNDS) return;
-      for (const { partition, records } of round)
-        for (const record of records) yield { partition, record };
-    }
   }
 }
 

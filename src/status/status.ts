@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { Kafka } from 'kafkajs';
 import {
   ContinuityStore,
   GenerationCatalog,
@@ -8,7 +9,13 @@ import {
   type KeySpace,
 } from '#board-store';
 import { decodeDeadLetter, formatTime } from '#contracts';
-import { isUnauthorized, lastCommittedRecord, lastRecords, logEnds } from '#kafka-batch';
+import {
+  isUnauthorized,
+  lastCommittedRecord,
+  lastRecords,
+  logEnds,
+  unreadableFrom,
+} from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import { reconciliationJson } from '../generations/reconciliation-json.js';
 import type { KafkaConnection } from '../infra/kafka.js';
@@ -42,8 +49,9 @@ export async function readPublished(
 
 /**
  * Positions in each partition of the score topic: offsets after the last one that they include. `lag`: offsets up to `committedEnd`
- * that are not published. Cost: two requests to each leader; and for each partition that lags, a connection and searches for the
- * ends of its log and of its results.
+ * that are not published. `stopped`: why no reader gets further, if it is a batch that can't be read. Cost: two requests to each
+ * leader; and for each partition that lags, a connection, a look at its next records, and searches for the ends of its log and of
+ * its results.
  */
 export async function readPositions(
   { kafka, admin, topics }: Clients,
@@ -55,16 +63,19 @@ export async function readPositions(
   const found = [...ends].map(async ([partition, logEnd]) => {
     const known = stored.get(partition) ?? 0;
     if (known === logEnd)
-      return { partition, logEnd, committedEnd: logEnd, published: known, lag: 0 };
+      return { partition, logEnd, committedEnd: logEnd, published: known, lag: 0, stopped: null };
     const isOfThisLog = known < logEnd; // otherwise the topic was recreated
-    const [last, published] = await Promise.all([
-      lastCommittedRecord(kafka, topic, partition),
-      isOfThisLog ? publishedPosition(positions, partition, known) : 0,
-    ]);
+    const published = isOfThisLog ? await publishedPosition(positions, partition, known) : 0;
+    const stopped = await whyStopped(kafka, topic, partition, published);
+    if (stopped !== undefined) {
+      const lag = logEnd - published;
+      return { partition, logEnd, committedEnd: logEnd, published, lag, stopped };
+    }
+    const last = await lastCommittedRecord(kafka, topic, partition);
     // Transaction markers and open transactions after the last committed record have nothing to publish.
     const committedEnd = (last?.offset ?? -1) + 1;
     const lag = Math.max(0, committedEnd - published);
-    return { partition, logEnd, committedEnd, published, lag };
+    return { partition, logEnd, committedEnd, published, lag, stopped: null };
   });
   return (await Promise.all(found)).sort((a, b) => a.partition - b.partition);
 }
@@ -77,6 +88,11 @@ async function publishedPosition(positions: PublishedPositions, partition: numbe
     if (isUnauthorized(error)) return stored;
     throw error;
   }
+}
+
+/** Why a partition stops at an offset; undefined if its records can be read. */
+async function whyStopped(kafka: Kafka, topic: string, partition: number, offset: number) {
+  return (await unreadableFrom(kafka, { topic, partition, offset }))?.message;
 }
 
 /** How many of the last offsets of each partition are read. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { LogGapError } from '#kafka-batch';
+import { LogGapError, UnreadableBatchError } from '#kafka-batch';
 import { testKafka } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
 import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
@@ -123,14 +123,22 @@ describe('a batch consumer', () => {
     expect(collector.starts).toBe(2); // gaps in the offsets are no loss
   });
 
-  it('stops, and names the codec, when it cannot decompress records', async () => {
-    const packed = await TestTopic.create(1, { 'compression.type': 'lz4' });
-    topic.onRemove(() => packed.remove());
-    await packed.send(0, ['a']);
-    const collector = await Collector.start(packed);
-    await until(() => collector.fatal.length === 1, 'it stops');
-    expect(collector.fatal[0]?.message).toContain('compressed with lz4');
-    expect(collector.fatal[0]?.message).toContain('compression.type=gzip');
+  it('stops only the partition of a batch that it cannot read, after the records before it', async () => {
+    await topic.send(0, ['a', 'b']);
+    await topic.sendTooLarge(0);
+    await topic.send(0, ['never']);
+    await topic.send(1, ['c']);
+    const collector = await Collector.start(topic);
+    await until(() => collector.state(0)?.state === 'failed', 'the partition has failed');
+    expect(collector.state(0)?.error).toMatchObject({
+      constructor: UnreadableBatchError,
+      batch: { topic: topic.name, partition: 0, first: 2, last: 2 },
+    });
+    expect(collector.state(0)?.error?.message).toContain('more than 67108864 bytes');
+    expect(collector.values(0)).toEqual(['a', 'b']);
+    await topic.send(1, ['d']);
+    await until(() => collector.count(1) === 2, 'the other partition continues');
+    expect(collector.fatal).toEqual([]);
   });
 
   /** While the consumer is a member, kafkajs doubles its wait after each fault, even after progress. */

@@ -5,6 +5,7 @@ import {
   LogGapError,
   LogReader,
   logRanges,
+  UnreadableBatchError,
   type LogBatch,
   type LogReaderOptions,
 } from '#kafka-batch';
@@ -153,12 +154,23 @@ describe('a log reader', () => {
     expect(valuesOf(await readAll(await open({ 0: 70 })))).toEqual(numbers(70, 100));
   });
 
-  it('names the codec of records that it cannot read', async () => {
-    const packed = await TestTopic.create(1, { 'compression.type': 'lz4' });
+  it.each(['snappy', 'lz4', 'zstd'])('reads %s, also from the middle of a batch', async (codec) => {
+    const packed = await TestTopic.create(1, { 'compression.type': codec });
     topic.onRemove(() => packed.remove());
-    await packed.send(0, ['a']);
-    const reader = await open({ 0: 0 }, { topic: packed.name });
-    await expect(readSome(reader)).rejects.toThrow(/compressed with lz4/);
+    await packed.send(0, numbers(0, 100));
+    const reader = await open({ 0: 70 }, { topic: packed.name });
+    expect(valuesOf(await readSome(reader))).toEqual(numbers(70, 100));
+  });
+
+  it('names the offsets of a batch that it cannot read, after the records before it', async () => {
+    await topic.send(0, ['a', 'b']);
+    await topic.sendTooLarge(0);
+    const reader = await open({ 0: 0 });
+    expect(valuesOf(await readSome(reader))).toEqual(['a', 'b']);
+    await expect(readSome(reader)).rejects.toMatchObject({
+      constructor: UnreadableBatchError,
+      batch: { topic: topic.name, partition: 0, first: 2, last: 2 },
+    });
   });
 
   it('reports a log that begins after its position, or ends before it, and keeps its position', async () => {

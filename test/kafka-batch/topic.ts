@@ -6,7 +6,7 @@ import kafkajs, {
   type Message,
   type Producer,
 } from 'kafkajs';
-import { BatchEncoder, TransactionalPublisher } from '#kafka-batch';
+import { BatchEncoder, MAX_BATCH_BYTES, TransactionalPublisher } from '#kafka-batch';
 import { testKafka, transactionsEnded } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
 
@@ -65,6 +65,12 @@ export class TestTopic {
     await producer.connect();
     await producer.send({ topic: this.name, messages, compression });
     await producer.disconnect();
+  }
+
+  /** Sends a batch that is larger, when decompressed, than any reader accepts. */
+  async sendTooLarge(partition: number): Promise<void> {
+    const value = Buffer.alloc(MAX_BATCH_BYTES + 1);
+    await this.produce([{ partition, value }], CompressionTypes.GZIP);
   }
 
   /** Registers what to run before the topic is removed; what is registered last runs first. */

@@ -1,17 +1,16 @@
 /** The internals of kafkajs 2.2.4 that only tests use. */
 declare module 'kafkajs/src/consumer/batch.js' {
   import type { Batch } from 'kafkajs';
+  import type { RawMessage } from 'kafkajs/src/broker/index.js';
   const FilteredBatch: new (
     topic: string,
     fetchedOffset: string,
     found: object,
-  ) => Batch & { isEmptyDueToFiltering(): boolean };
+  ) => Batch & {
+    readonly rawMessages: readonly RawMessage[];
+    isEmptyDueToFiltering(): boolean;
+  };
   export default FilteredBatch;
-}
-
-declare module 'kafkajs/src/protocol/decoder.js' {
-  const Decoder: new (bytes: Buffer) => object;
-  export default Decoder;
 }
 
 declare module 'kafkajs/src/protocol/recordBatch/v0/decoder.js' {

@@ -1,4 +1,5 @@
 import { BoardBuildingError } from '#board-store';
+import { readPositions } from '../../status/status.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
 import { withReconciliation } from '../reconciliation-session.js';
@@ -20,6 +21,8 @@ export function boardsVerify(boards: readonly string[], options: BuildOptions): 
         reconciler.verify(names, { ...run, eventsPerSecond: options.throttle }),
       ),
     );
+    for (const { stopped } of await readPositions(session, session.settings))
+      if (stopped !== null) process.stderr.write(`ranklog: not verified beyond: ${stopped}\n`);
     print(reports.map(reportJson), options, () => reports.map(reportText).join('\n\n'));
     if (reports.some(({ equal }) => equal === false)) return EXIT.no;
     return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;

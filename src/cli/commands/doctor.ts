@@ -8,6 +8,8 @@ import { waitForServices } from '../../infra/services.js';
 import { tokensOf } from '../../infra/tokens.js';
 import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
 import { readBoardsFile } from '../../registry/board-registrar.js';
+import { readPositions } from '../../status/status.js';
+import { passOverSkipped } from '../../registry/definitions-log.js';
 import { DefinitionsTopic } from '../../registry/definitions-topic.js';
 import { EXIT } from '../exit-codes.js';
 import { exitCodeOf } from '../failures.js';
@@ -31,6 +33,12 @@ const CONTENTS: Checks = {
     });
     await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
     return warnings.length > 0 ? warnings.join('; ') : undefined;
+  },
+  'Score log': async ({ settings, connection }) => {
+    await passOverSkipped(connection);
+    const positions = await readPositions(connection, settings);
+    const stopped = positions.flatMap((position) => position.stopped ?? []);
+    return stopped.length > 0 ? stopped.join('; ') : undefined;
   },
   Identity: async ({ settings, redis, connection }) => {
     const identity = await identityOf(connection.admin, settings);

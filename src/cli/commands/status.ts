@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { committedOffsets } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
+import { passOverSkipped } from '../../registry/definitions-log.js';
 import {
   readLog,
   readPositions,
@@ -24,6 +25,7 @@ export function status(options: StatusOptions): Promise<number> {
     withRedis(async (redis) => {
       const { admin, topics, settings } = kafka;
       await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
+      await passOverSkipped(kafka);
       const isDone = wait === undefined || (await waitFor(kafka, redis, wait));
       const published = await readPublished(kafka, settings, redis.status);
       const found = await readStatus(redis.redis, redis.keys, readLog(kafka, published));
@@ -44,6 +46,7 @@ function toText(found: Status): string {
   const waiting = building.filter((name) => shown.every(({ board }) => board !== name));
   return [
     toTable(partitions),
+    ...stoppedTexts(partitions),
     lagText(partitions),
     boardsTable(boards),
     recoveringText(recovering),
@@ -101,6 +104,12 @@ function toTable(positions: Status['partitions']): string {
     return [partition, logEnd, applied, published, lag];
   });
   return table(['partition', 'log end', 'applied', 'published', 'lag'], rows);
+}
+
+function stoppedTexts(positions: Status['partitions']): string[] {
+  return positions.flatMap(({ partition, stopped }) =>
+    stopped === null ? [] : `Partition ${partition} has stopped: ${stopped}`,
+  );
 }
 
 /** Says where to see whether a partition has stopped, because only its own process knows. */

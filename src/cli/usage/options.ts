@@ -35,6 +35,14 @@ export const ALLOW_PARTIAL_HISTORY = new Option(
   'build from the rest of a log whose beginning is gone; stored with the generation and shown by "status"',
 );
 
+/** A batch of records: TOPIC/PARTITION/FIRST-LAST. */
+export function batchPlace(text: string) {
+  const [, topic = '', ...numbers] = /^(.+)\/(\d{1,9})\/(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
+  const [partition = 0, first = 0, last = 0] = numbers.map(Number);
+  if (topic === '') throw new InvalidArgumentError('use TOPIC/PARTITION/FIRST-LAST');
+  return { topic, partition, first, last };
+}
+
 export function wholeNumber(text: string): number {
   const value = Number(text);
   if (!/^\d{1,15}$/.test(text) || value < 1)

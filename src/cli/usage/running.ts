@@ -1,6 +1,6 @@
 import { ROLES } from '../../config/roles.js';
 import { LazyCommand } from '../run-command.js';
-import { collectNamed, momentOf, rolesOf, wholeNumber } from './options.js';
+import { batchPlace, collectNamed, momentOf, rolesOf, wholeNumber } from './options.js';
 
 const start = new LazyCommand('start')
   .description('run ranklog until SIGTERM or SIGINT')
@@ -25,8 +25,18 @@ const topics = new LazyCommand('topics')
   .option('--partitions <n>', 'partitions of a new score topic (RANKLOG_PARTITIONS)', wholeNumber)
   .option('--allow-short-history', 'accept a score topic that deletes old events')
   .option('--adopt', 'move Redis and the topics to these settings; processes with old ones stop')
-  .notes('Safe to repeat.\n\nExample:\n  ranklog topics --partitions 12')
+  .notes(
+    'Safe to repeat. Score events may be compressed with gzip, snappy, lz4 or zstd, or not at all.\n\nExample:\n  ranklog topics --partitions 12',
+  )
   .answers(async () => (await import('../commands/topics.js')).topics);
+
+const skip = new LazyCommand('skip')
+  .description('give up a batch of score events that cannot be read, for all boards and for ever')
+  .argument('<batch>', 'as the error names it: TOPIC/PARTITION/FIRST-LAST', batchPlace)
+  .notes(
+    'Refuses all other offsets (1). Restart the processes of ranklog afterwards.\n\nExample:\n  ranklog skip ranklog.score-events/0/17-23',
+  )
+  .answers(async () => (await import('../commands/skip.js')).skip);
 
 const produce = new LazyCommand('produce')
   .description('send score events from a file with one JSON object a line, plain or gzip')
@@ -64,7 +74,7 @@ Examples:
   .answers(async () => (await import('../commands/import.js')).importScores);
 
 /** The commands that set up and run ranklog, and those that send it score events, in the order of the help. */
-export const RUNNING = [start, doctor, topics, produce, importScores];
+export const RUNNING = [start, doctor, topics, skip, produce, importScores];
 
 export const config = new LazyCommand('config')
   .description('show all settings and their sources; passwords are hidden')

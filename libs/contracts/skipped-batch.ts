@@ -1,0 +1,26 @@
+import type { RawRecord } from './record.js';
+
+/** A batch of the score topic that an operator has given up, because it can't be read: no reader ever reads its offsets. */
+export interface SkippedBatch {
+  readonly partition: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Begins the keys of these records of the definitions topic. No board name has a control character. */
+const KEY = '\u0000skip ';
+
+/** The record of a skipped batch, without a `board`, so that readers of definitions ignore it. */
+export function encodeSkippedBatch({ partition, first, last }: SkippedBatch) {
+  return { key: `${KEY}${partition}/${first}`, value: JSON.stringify({ partition, first, last }) };
+}
+
+const VALUE = /^\{"partition":(\d+),"first":(\d+),"last":(\d+)\}$/;
+
+/** undefined for any record that encodeSkippedBatch has not made. */
+export function decodeSkippedBatch(record: Pick<RawRecord, 'key' | 'value'>) {
+  const key = record.key?.toString();
+  const [, partition, first, last] = VALUE.exec(record.value?.toString() ?? '') ?? [];
+  const batch = { partition: Number(partition), first: Number(first), last: Number(last) };
+  return encodeSkippedBatch(batch).key === key ? batch : undefined;
+}

@@ -1,0 +1,57 @@
+import type { Kafka } from 'kafkajs';
+import { decodeSkippedBatch, type SkippedBatch } from '#contracts';
+import {
+  isUnknownTopic,
+  logRanges,
+  passOver,
+  readRanges,
+  type KafkaRecord,
+  type LogRange,
+} from '#kafka-batch';
+import type { KafkaConnection } from '../infra/kafka.js';
+
+const READ_TIMEOUT_MS = 10_000;
+/** After this many rounds without a record, though all brokers answered, compaction must have removed the last records. */
+const QUIET_ROUNDS = 5;
+
+export type Ranges = ReadonlyMap<number, LogRange>;
+
+/** Reads the definitions topic. Cost: connections of its own. @throws errors of Kafka, also after READ_TIMEOUT_MS */
+export async function* definitionsLog(
+  kafka: Kafka,
+  topic: string,
+  ranges: Ranges,
+): AsyncGenerator<{ partition: number; record: KafkaRecord }> {
+  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+  let quiet = 0;
+  for await (const round of readRanges(ranges, { kafka, topic, signal })) {
+    quiet = round.length > 0 ? 0 : quiet + 1;
+    if (quiet === QUIET_ROUNDS) return;
+    for (const { partition, records } of round)
+      for (const record of records) yield { partition, record };
+  }
+}
+
+/**
+ * Makes all readers of this process pass over the batches that were given up by `ranklog skip`. Every process calls it before it
+ * reads the score topic: otherwise a version that can read such a batch would build other boards than one that can't.
+ * Returns these batches. Cost: reads the definitions topic.
+ */
+export async function passOverSkipped({
+  kafka,
+  admin,
+  topics,
+}: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>): Promise<SkippedBatch[]> {
+  const skipped: SkippedBatch[] = [];
+  try {
+    const ranges = await logRanges(admin, topics.definitions);
+    for await (const { record } of definitionsLog(kafka, topics.definitions, ranges)) {
+      const batch = decodeSkippedBatch(record);
+      if (batch !== undefined) skipped.push(batch);
+    }
+  } catch (error) {
+    if (!isUnknownTopic(error)) throw error; // without the topic, nothing was given up
+  }
+  passOver(skipped.map((batch) => ({ topic: topics.scoreEvents, ...batch })));
+  return skipped;
+}
