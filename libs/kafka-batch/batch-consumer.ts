@@ -9,7 +9,8 @@ import kafkajs, {
 } from 'kafkajs';
 import { Backoff } from './backoff.js';
 import type { QueueLimits } from './batch-queue.js';
-import { KafkaUnreachableError, toError } from './errors.js';
+import { GroupRefusedError, isGroupRefused, KafkaUnreachableError, toError } from './errors.js';
+import { groupFacts, untilOthersLeave, type OthersWait } from './group-members.js';
 import type { KafkaBatchLogger } from './kafka-logger.js';
 import { patchKafkajs, takingEveryFetch, type FetchedBatch } from './kafkajs-patches.js';
 import { lookAt } from './lookups.js';
@@ -18,6 +19,7 @@ import {
   type PartitionHandlers,
   type PartitionHealth,
 } from './partition-worker.js';
+import { rendezvousAssigner, type Membership } from './rendezvous-assigner.js';
 
 export interface BatchConsumerOptions {
   readonly kafka: Kafka;
@@ -32,7 +34,11 @@ export interface BatchConsumerOptions {
   readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId' | 'retry'>>;
   readonly queue?: QueueLimits;
   readonly backoff?: { firstMs: number; maxMs: number };
+  /** How long to wait for Kafka, and then for members of another protocol to leave. */
   readonly connectTimeoutMs?: number;
+  /** Without it, members use kafkajs's default protocol, and a group with members of another one is refused at once. */
+  readonly membership?: Membership &
+    Pick<OthersWait, 'refusal'> & { readonly signal?: AbortSignal | undefined };
 }
 
 export interface ConsumerHealth {
@@ -76,14 +82,19 @@ export class BatchConsumer {
   /** Pauses between restarts of the kafkajs consumer; reset when a partition takes a batch. */
   readonly #restartBackoff: Backoff;
   #lastFetch: number | undefined;
+  /** Whether Kafka refused the last join, because the group has members of another protocol. */
+  #isRefused = false;
+  /** Resolves when the last crash is reported. */
+  #crash: Promise<void> | undefined;
 
   constructor(private readonly options: BatchConsumerOptions) {
-    const { kafka, groupId, consumer = {}, backoff } = options;
+    const { kafka, groupId, membership, consumer = {}, backoff } = options;
     patchKafkajs();
     this.#restartBackoff = new Backoff(backoff);
     this.client = kafka.consumer({
       ...CONSUMER_DEFAULTS,
       ...consumer,
+      ...(membership && { partitionAssigners: [rendezvousAssigner(membership)] }),
       retry: { ...CONSUMER_DEFAULTS.retry, restartOnFailure: () => this.#mayRestart() },
       groupId,
       allowAutoTopicCreation: false,
@@ -142,7 +153,33 @@ export class BatchConsumer {
     await this.options.onConnected?.(this.#admin);
     await this.client.subscribe({ topics: [this.options.topic], fromBeginning: true });
     this.#listen();
-    if (this.#isClosing) return;
+    await this.#join();
+    await this.#crash;
+  }
+
+  /** With `membership`, joins once members of another protocol have left. @throws what `refusal` returns */
+  async #join(): Promise<void> {
+    const { groupId, logger, membership, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.options;
+    if (membership === undefined) {
+      await this.#run();
+      return;
+    }
+    const { protocol, refusal } = membership;
+    const deadline = performance.now() + connectTimeoutMs;
+    const signals = [this.#closed.signal, membership.signal ?? []].flat();
+    const signal = AbortSignal.any(signals);
+    const wait = { groupId, protocol, refusal, deadline, signal, logger };
+    await untilOthersLeave(this.#admin, wait);
+    while (!(await this.#run())) {
+      await delay(CONNECT_PAUSE_MS, undefined, { signal });
+      await untilOthersLeave(this.#admin, wait);
+    }
+  }
+
+  /** Returns whether Kafka has admitted this member. */
+  async #run(): Promise<boolean> {
+    this.#isRefused = false;
+    if (this.#isClosing) return true;
     this.#lastFetch = performance.now();
     await this.client.run({
       autoCommit: false,
@@ -152,6 +189,7 @@ export class BatchConsumer {
         return Promise.resolve();
       }),
     });
+    return !this.#isRefused;
   }
 
   async #connect(): Promise<void> {
@@ -180,7 +218,9 @@ export class BatchConsumer {
     const { GROUP_JOIN, CRASH, FETCH } = this.client.events;
     this.client.on(GROUP_JOIN, (event) => this.#joined(event));
     this.client.on(FETCH, () => void (this.#lastFetch = performance.now()));
-    this.client.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
+    this.client.on(CRASH, ({ payload: { error, restart } }) => {
+      this.#crash = this.#crashed(error, restart);
+    });
   }
 
   /**
@@ -259,13 +299,28 @@ export class BatchConsumer {
     return !this.#isClosing;
   }
 
-  #crashed(error: Error, restarts: boolean): void {
-    const { topic, logger, onFatal } = this.options;
+  async #crashed(error: Error, restarts: boolean): Promise<void> {
+    const { topic, membership, logger, onFatal } = this.options;
     if (restarts) {
       logger.warn(`${topic}: the consumer restarts: ${error.message}`, { error });
-    } else if (!this.#isClosing) {
-      logger.error(`${topic}: the consumer stopped: ${error.message}`, { error });
-      onFatal(error);
+      return;
+    }
+    this.#isRefused = isGroupRefused(error);
+    const isStart = this.#memberId === undefined;
+    if (this.#isClosing || (this.#isRefused && membership && isStart)) return;
+    const reason = this.#isRefused ? await this.#refusal(error) : error;
+    logger.error(`${topic}: the consumer stopped: ${reason.message}`, { error: reason });
+    onFatal(reason);
+  }
+
+  /** Says who is in the group that refused this member; returns the error of Kafka if that is not known. */
+  async #refusal(error: Error): Promise<Error> {
+    const { groupId, membership } = this.options;
+    try {
+      const group = await groupFacts(this.#admin, groupId);
+      return membership?.refusal(group) ?? new GroupRefusedError(group);
+    } catch {
+      return error;
     }
   }
 }

@@ -85,6 +85,41 @@ export class KafkaUnreachableError extends KafkaBatchError {
   }
 }
 
+/** A member of a consumer group, as others see it. */
+export interface GroupMember {
+  readonly memberId: string;
+  readonly host: string;
+  /** Empty during a rebalance. */
+  readonly topics: readonly string[];
+  readonly userData: string;
+}
+
+export interface GroupFacts {
+  readonly groupId: string;
+  /** Empty during a rebalance, and if the group has no members. */
+  readonly protocol: string;
+  readonly members: readonly GroupMember[];
+}
+
+/** Kafka does not admit this process to the consumer group: its members share out partitions by another protocol. */
+export class GroupRefusedError extends KafkaBatchError {
+  override readonly retriable = false;
+
+  constructor(readonly group: GroupFacts) {
+    super(
+      `consumer group ${group.groupId} is in use by others (protocol ${group.protocol || 'unknown'}): ${membersText(group)}`,
+    );
+  }
+}
+
+/** Who is in a group, and what they read. */
+export function membersText({ members }: GroupFacts): string {
+  const topics = [...new Set(members.flatMap((member) => member.topics))];
+  const reading = topics.length === 0 ? '' : `, reading ${topics.join(', ')}`;
+  const ids = members.map(({ memberId, host }) => `${memberId} at ${host.replace('/', '')}`);
+  return ids.join(', ') + reading;
+}
+
 /** Another publisher was opened with the same transactional id. Readers see nothing of the transaction of this one. */
 export class ProducerFencedError extends KafkaBatchError {
   constructor(transactionalId: string, cause: unknown) {
@@ -106,6 +141,9 @@ export const isFenced = hasType(
   'INVALID_PRODUCER_ID_MAPPING',
   'INVALID_TXN_STATE',
 );
+
+/** The members of the group use other protocols than the one that wants to join. */
+export const isGroupRefused = hasType('INCONSISTENT_GROUP_PROTOCOL');
 
 export const isUnknownTopic = hasType('UNKNOWN_TOPIC_OR_PARTITION');
 

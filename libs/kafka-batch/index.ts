@@ -5,6 +5,7 @@ export { CODEC_NAMES, MAX_BATCH_BYTES } from './codecs.js';
 export type { LogBatch } from './committed-messages.js';
 export * from './errors.js';
 export { passOver } from './fetch-decoder.js';
+export { ROUND_ROBIN } from './group-members.js';
 export { kafkaLogCreator } from './kafka-logger.js';
 export { KAFKA_ERRORS, patchKafkajs } from './kafkajs-patches.js';
 export { LogReader, readRanges, type LogReaderOptions } from './log-reader.js';

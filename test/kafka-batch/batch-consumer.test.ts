@@ -6,6 +6,7 @@ import { KAFKA_ERROR } from '../support/kafka-error-answers.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 import { Collector } from './collector.js';
+import { RollingGroup } from './rolling-group.js';
 import { numbers, TestTopic } from './topic.js';
 
 /** With this queue, a partition is paused as soon as one batch waits while another one is handled. */
@@ -61,6 +62,29 @@ describe('a batch consumer', () => {
     await until(() => partitionsOf(first).length === 2, 'the first member has both again');
     expect(await owns(first, moved)).toBe(true);
   });
+
+  it.each([3, 8])(
+    'moves few partitions when one of %i members is replaced, and does not start again those that stay',
+    async (size) => {
+      const deploy = await RollingGroup.create(24);
+      topic.onRemove(() => deploy.topic.remove());
+      for (let started = 0; started < size; started++) await deploy.join();
+      await deploy.settle();
+      const moved: number[] = [];
+      for (let replaced = 0; replaced < 3; replaced++)
+        for (const step of [() => deploy.leave(), () => deploy.join()]) {
+          const before = { owners: deploy.owners(), starts: deploy.starts };
+          await step();
+          await deploy.settle();
+          const moves = [...deploy.owners()].filter(([p, owner]) => before.owners.get(p) !== owner);
+          expect(deploy.starts - before.starts).toBe(moves.length);
+          moved.push(moves.length);
+        }
+      const average = moved.reduce((sum, count) => sum + count, 0) / moved.length;
+      expect(average).toBeLessThan(size === 3 ? 15 : 9); // kafkajs's round robin moves 16 and 21
+      expect(deploy.fatal).toEqual([]);
+    },
+  );
 
   /** kafkajs would silently go to another offset, and commit -1 or -2 to the group. */
   it('stops a running partition whose history is cut, and keeps its committed offset', async () => {
