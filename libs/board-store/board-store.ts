@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { canExpire, definitionHash, definitionText, type BoardDefinition } from '#board';
 import type { DefinitionRecord } from '#contracts';
-import { readBoards, startsText } from './boards.js';
+import { identityIn, readBoards, startsText } from './boards.js';
 import { BoardBuildingError, UnknownBoardError } from './errors.js';
 import { IdentityCheck } from './identity.js';
 import type { Boards } from './generation-types.js';
@@ -124,8 +124,7 @@ export class BoardStore extends ShardedStore {
   /** The boards; the same object until they change. Cost: one request per shard, and then at most four more. @throws OtherIdentityError */
   async boards(): Promise<Boards> {
     const boards = await readBoards(this.redis, this.keys, this.shards, this.#boards);
-    for (const version of boards.versions)
-      this.#identity.compare(version.replace(/^\d+ ?/, ''), REDIS);
+    for (const version of boards.versions) this.#identity.compare(identityIn(version), REDIS);
     this.#boards = boards;
     return boards;
   }

@@ -11,6 +11,11 @@ export const BUILDING = '-';
 /** The field of `live` that holds the version of the pointers (lua/includes/shard.lua). No board has this name. */
 export const VERSION = '';
 
+/** The identity in a version of the pointers; empty for none. */
+export function identityIn(version: string): string {
+  return version.replace(/^\d+ ?/, '');
+}
+
 /** Reads the boards of all shards but those whose definition Redis has lost. Returns `known` itself if no version has changed. */
 export async function readBoards(
   redis: Redis,

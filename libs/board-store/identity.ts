@@ -1,4 +1,7 @@
+import type { Redis } from 'ioredis';
+import { identityIn, VERSION } from './boards.js';
 import { OtherIdentityError } from './errors.js';
+import type { KeySpace } from './keys.js';
 import type { Identity } from './types.js';
 
 const ORIGINS: Readonly<Record<keyof Identity, string>> = {
@@ -20,19 +23,45 @@ export class IdentityCheck {
     this.text = JSON.stringify(ours);
   }
 
+  /** The consumer group of ingest. */
+  get group(): string {
+    return this.ours.group ?? '';
+  }
+
   /** `kept` has the form of `text`, or is empty. A part that either side lacks is no difference. @throws OtherIdentityError */
   compare(kept: string, where: string): void {
     if (kept === '' || kept === this.text) return;
-    const { ours } = this;
     const theirs = JSON.parse(kept) as Partial<Identity>;
-    const parts = (Object.keys(ORIGINS) as (keyof Identity)[]).filter(
-      (part) => (ours[part] ?? theirs[part]) !== (theirs[part] ?? ours[part]),
-    );
+    const parts = this.#differing(theirs);
     if (parts.length === 0) return;
-    const texts = parts.map((part) => `${ORIGINS[part]} is ${theirs[part]} there and ${ours[part]} here`); // prettier-ignore
-    const error = new OtherIdentityError(where, theirs, texts, !parts.includes('shards'));
+    const error = new OtherIdentityError(
+      where,
+      theirs,
+      this.differences(theirs),
+      !parts.includes('shards'),
+    );
     this.onOther(error);
     this.onOther = () => undefined;
     throw error;
   }
+
+  /** Says in which parts another identity differs, with both values. */
+  differences(theirs: Partial<Identity>): string[] {
+    return this.#differing(theirs).map(
+      (part) => `${ORIGINS[part]} is ${theirs[part]} there and ${this.ours[part]} here`,
+    );
+  }
+
+  #differing(theirs: Partial<Identity>): (keyof Identity)[] {
+    const { ours } = this;
+    return (Object.keys(ORIGINS) as (keyof Identity)[]).filter(
+      (part) => (ours[part] ?? theirs[part]) !== (theirs[part] ?? ours[part]),
+    );
+  }
+}
+
+/** The identity that Redis stores, in the form of `IdentityCheck.text`; empty for none. */
+export async function storedIdentity(redis: Redis, keys: KeySpace): Promise<string> {
+  const version = await redis.hget(keys.live(0), VERSION);
+  return identityIn(version ?? '');
 }

@@ -1,5 +1,5 @@
 import { DEAD_LETTER_CODES, type ScoreEvent, type Source } from '#contracts';
-import { toError } from '#kafka-batch';
+import { membersText, toError, type GroupFacts } from '#kafka-batch';
 
 /** Results that were deleted before the group read them: the offsets `from` to `to` - 1 of a partition. */
 export interface ResultGap {
@@ -99,6 +99,23 @@ export class SubscriberUsedError extends ClientError {
     super(
       `this subscriber of group ${groupId} was ${state} before, and a subscriber starts once: ` +
         'create another one with the same group, which continues where this one ended',
+    );
+  }
+}
+
+/** The group has members that read other topics than subscribers do: ranklog's own group, most likely. */
+export class GroupInUseError extends ClientError {
+  readonly code = 'GROUP_IN_USE';
+
+  constructor(
+    readonly groupId: string,
+    group: GroupFacts,
+    cause: unknown,
+  ) {
+    super(
+      `group ${groupId} belongs to other consumers, so this subscriber can't join it: ${membersText(group)}. ` +
+        "Ranklog's ingest has a group of its own (RANKLOG_GROUP, the topic prefix by default): subscribe with another one",
+      { cause },
     );
   }
 }

@@ -3,6 +3,7 @@ import type { Admin, Kafka } from 'kafkajs';
 import {
   decodeDeadLetter,
   decodeRankChange,
+  decodeSkippedBatch,
   decodeStoredDefinition,
   headerText,
   IDENTITY_KEY,
@@ -23,7 +24,7 @@ import type { ResultWait, SendOutcome } from './result-wait.js';
 export interface ResultFeedOptions {
   readonly kafka: Kafka;
   readonly topics: TopicNames;
-  readonly ranklogGroup: string;
+  readonly ranklogGroup: string | undefined;
 }
 
 type TakeRecord = Parameters<TopicFollower['run']>[0];
@@ -135,9 +136,11 @@ export class ResultFeed {
   }
 
   #takeDefinition(record: KafkaRecord, partition: number): void {
-    if (record.key?.toString() === IDENTITY_KEY) return;
+    if (decodeSkippedBatch(record) !== undefined) return;
     try {
-      this.#boards.take(decodeStoredDefinition(record));
+      if (record.key?.toString() === IDENTITY_KEY)
+        this.#boards.group = groupOf(record) ?? this.#boards.group;
+      else this.#boards.take(decodeStoredDefinition(record));
     } catch (error) {
       if (!(error instanceof MalformedRecordError)) throw error;
       const { kafka, topics } = this.options;
@@ -161,9 +164,9 @@ export class ResultFeed {
 
   /** Settles the waits whose events the group has passed. Does not wait for partitions of results that are read slowly. */
   async #settlePassed(): Promise<void> {
-    const { topics, ranklogGroup } = this.options;
+    const { topics, ranklogGroup = this.#boards.group } = this.options;
     const open = this.#all().filter((wait) => wait.at !== undefined && !this.#passed.has(wait));
-    if (open.length === 0) return;
+    if (open.length === 0 || ranklogGroup === undefined) return;
     const committed = await committedOffsets(this.#admin, ranklogGroup, topics.scoreEvents);
     for (const [partition, offset] of committed) {
       const passed = open.filter(({ at }) => at?.partition === partition && at.offset < offset);
@@ -206,6 +209,8 @@ const RESTRICTIONS = ['rankChanges', 'windows', 'dimensions'];
 /** Which boards publish every rank change, by the records of the definitions topic. */
 class PublishedBoards {
   readonly #newest = new Map<string, StoredRecord>();
+  /** The consumer group of ranklog's ingest. */
+  group: string | undefined;
 
   take(record: ReturnType<typeof decodeStoredDefinition>): void {
     const known = this.#newest.get(record.board);
@@ -217,5 +222,15 @@ class PublishedBoards {
     const definition = this.#newest.get(board)?.definition ?? null;
     const publish = definition?.publish ?? {};
     return definition !== null && RESTRICTIONS.every((field) => publish[field] === undefined);
+  }
+}
+
+/** The consumer group in an identity record; undefined if it can't be read. */
+function groupOf({ value }: KafkaRecord): string | undefined {
+  try {
+    const { group } = JSON.parse(value?.toString() ?? '') as { readonly group?: unknown };
+    return typeof group === 'string' ? group : undefined;
+  } catch {
+    return undefined;
   }
 }

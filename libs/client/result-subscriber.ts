@@ -13,6 +13,7 @@ import {
 import {
   BatchConsumer,
   committedOffsets,
+  GroupRefusedError,
   isPermanent,
   logEnds,
   LogGapError,
@@ -24,6 +25,7 @@ import {
   type RecordBatch,
 } from '#kafka-batch';
 import {
+  GroupInUseError,
   ResultGapError,
   ResultTopicReplacedError,
   SubscriberUsedError,
@@ -105,7 +107,10 @@ export abstract class ResultSubscriber<T> {
       topic: topic.name,
       logger: this.#logger,
       consumer: CONSUMER,
-      onFatal: (error) => this.#end(error),
+      onFatal: (error) => {
+        const isRefused = error instanceof GroupRefusedError;
+        this.#end(isRefused ? new GroupInUseError(groupId, error.group, error) : error);
+      },
       onConnected: (admin) => this.#connected(admin),
       handlers: {
         assigned: (assignment) => this.#assigned(assignment),

@@ -20,7 +20,7 @@ export interface ScoreProducerOptions {
   readonly topicPrefix?: string;
   /** CloudEvents source of the events. */
   readonly source?: string;
-  /** The consumer group of ranklog's ingest (RANKLOG_GROUP), `ranklog` by default; only `sendAndWait` needs it. */
+  /** The consumer group of ranklog's ingest; by default `sendAndWait` reads it from the definitions topic. */
   readonly ranklogGroup?: string;
   /** A BoardReader: with it, `sendAndWait` adds the player's present places to an outcome without a rank change. */
   readonly reader?: PlaceReader;
@@ -49,7 +49,7 @@ export class ScoreProducer {
   #inFlight = 0;
 
   constructor(options: ScoreProducerOptions) {
-    const { kafka, topicPrefix, source = '/ranklog/client', ranklogGroup = 'ranklog' } = options;
+    const { kafka, topicPrefix, source = '/ranklog/client', ranklogGroup } = options;
     patchKafkajs();
     this.#producer = kafka.producer({
       idempotent: true,

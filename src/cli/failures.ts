@@ -28,6 +28,7 @@ import {
 import { isRedisUnavailable } from '../infra/redis.js';
 import { ServiceUnreachableError } from '../infra/services.js';
 import { ScoreTopicError, TopicsMissingError } from '../infra/topics.js';
+import { GroupTakenError } from '../ingest/errors.js';
 import { BoardsFileMissingError } from '../registry/board-registrar.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
@@ -35,7 +36,7 @@ import { CommandError, EXIT } from './exit-codes.js';
 const ERRORS = [
   [EXIT.cancelled, [CancelledError]],
   [EXIT.usage, [SettingsError, BoardsFileError, BoardsFileMissingError, OtherIdentityError]],
-  [EXIT.usage, [TopicsMissingError, ScoreTopicError, HistoryCutError]],
+  [EXIT.usage, [TopicsMissingError, ScoreTopicError, HistoryCutError, GroupTakenError]],
   [EXIT.usage, [MalformedViewError, NoSuchViewError, InvalidReadError]],
   [EXIT.no, [UnknownBoardError, UnknownGenerationError, BoardBuildingError]],
   [EXIT.no, [ExpiredViewError, NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError]],

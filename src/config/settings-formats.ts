@@ -47,6 +47,10 @@ export const text = textWhere('a text that is not empty', (value) => value.trim(
 export const kafkaName = textWhere('up to 200 letters, digits, . _ or -', (value) =>
   /^[A-Za-z0-9._-]{1,200}$/.test(value),
 );
+export const kafkaNameOrEmpty: Format<string> = {
+  ...kafkaName,
+  parse: (given) => (given === '' ? '' : kafkaName.parse(given)),
+};
 export const redisUrl = textWhere(
   'redis://host:port or rediss://host:port',
   (value) => /^rediss?:\/\/\S+$/.test(value) && URL.canParse(value),

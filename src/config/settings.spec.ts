@@ -26,7 +26,7 @@ describe('loadSettings', () => {
   it('has a default for everything', () => {
     const { settings } = loadSettings({});
     expect(settings).toMatchObject({
-      group: 'ranklog',
+      group: '',
       shards: 1,
       startTimeout: 30_000,
       kafkaBrokers: ['127.0.0.1:9092'],

@@ -1,6 +1,5 @@
 import { Global, Module, type OnApplicationShutdown, type Type } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import type { Admin } from 'kafkajs';
 import {
   BoardStore,
   ContinuityStore,
@@ -14,6 +13,7 @@ import { checkServers } from '../checks/servers.js';
 import { passOverSkipped } from '../registry/definitions-log.js';
 import type { Settings } from '../config/settings.js';
 import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
+import { identityOf, withGroup } from './identity.js';
 import { KafkaConnection } from './kafka.js';
 import { Logger } from './logger.js';
 import { createRedis } from './redis.js';
@@ -99,23 +99,24 @@ export async function connect(
   try {
     await waitForServices(settings, { kafka: true, redis, signal: shutdown?.signal }, noting);
     await admin.connect();
-    if (roles.length > 0) await checkServers({ settings, roles, redis, connection }, logger);
+    const reading = identityOf(redis, connection, settings);
+    // If rights or topics are missing, so that it can't be read, the checks say so.
+    const checked = { settings: await withGroup(settings, reading), roles, redis, connection };
+    if (roles.length > 0) await checkServers(checked, logger);
     await requireTopics(admin, Object.values(topics));
     for (const { partition, first, last } of await passOverSkipped(connection))
       logger.warn(
         `${topics.scoreEvents}/${partition}/${first}-${last} is skipped: it was given up`,
       );
-    return await identityOf(admin, settings);
+    const identity = await reading;
+    if (settings.group === '' && identity.group !== settings.topicPrefix)
+      logger.info(
+        `RANKLOG_GROUP is not set: going on with the consumer group "${identity.group}", which this ranklog has stored`,
+      );
+    return identity;
   } catch (error) {
     await admin.disconnect();
     redis.disconnect();
     throw error;
   }
-}
-
-/** The identity of a ranklog with these settings. */
-export async function identityOf(admin: Admin, settings: Settings): Promise<IdentityCheck> {
-  const { clusterId: cluster } = await admin.describeCluster();
-  const { topicPrefix, group, redisPrefix, shards } = settings;
-  return new IdentityCheck({ cluster, topicPrefix, group, redisPrefix, shards });
 }

@@ -5,6 +5,30 @@ export class NeedsOperatorError extends Error {
   override readonly name = 'NeedsOperatorError';
 }
 
+/** Members that are not of this ranklog use its consumer group: they would take partitions and never read them. */
+export class GroupTakenError extends Error {
+  override readonly name = 'GroupTakenError';
+
+  constructor(group: string, others: string) {
+    super(
+      `consumer group "${group}" is in use by ${others}. Ranklog shares its group with nobody: end them, or give one of them another group (RANKLOG_GROUP)`,
+    );
+  }
+}
+
+/** Members of a version of this ranklog that assigned partitions otherwise still run. */
+export class PreviousVersionError extends Error {
+  override readonly name = 'PreviousVersionError';
+  /** They may have been ended by then. */
+  readonly retriable = true;
+
+  constructor(group: string, members: string) {
+    super(
+      `processes of the previous version of this ranklog still run in consumer group "${group}": ${members}. They can't share partitions with this version: end all of them; this process joins when they have left`,
+    );
+  }
+}
+
 /** Whether a partition has stopped permanently or needs operator action. */
 export function isStopped({ state, error }: PartitionHealth): boolean {
   return state === 'failed' || error instanceof NeedsOperatorError;

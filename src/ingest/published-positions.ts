@@ -1,6 +1,5 @@
 import type { BoardStore } from '#board-store';
 import { Batched, committedOffsets, lastCommittedRecord, type KafkaRecord } from '#kafka-batch';
-import type { Settings } from '../config/settings.js';
 import type { KafkaConnection } from '../infra/kafka.js';
 
 /**
@@ -15,7 +14,7 @@ export class PublishedPositions {
 
   constructor(
     private readonly connection: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
-    private readonly settings: Pick<Settings, 'group'>,
+    private readonly group: string,
     private readonly store: Pick<BoardStore, 'publishedPositions'>,
   ) {
     const { scoreEvents, rankChanges, leaderChanges, deadLetters } = connection.topics;
@@ -35,7 +34,7 @@ export class PublishedPositions {
   /** By partition, what the group and Redis have. Needs no right to read results, and costs less than `of`. */
   async stored(): Promise<Map<number, number>> {
     const [committed, stored] = await Promise.all([
-      committedOffsets(this.connection.admin, this.settings.group, this.#scoreEvents),
+      committedOffsets(this.connection.admin, this.group, this.#scoreEvents),
       this.store.publishedPositions(),
     ]);
     for (const [partition, position] of stored)

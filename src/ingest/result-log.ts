@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
-import { BoardStore, type Verdict } from '#board-store';
+import { BoardStore, IdentityCheck, type Verdict } from '#board-store';
 import {
   causeId,
   encodeDeadLetter,
@@ -17,8 +17,6 @@ import {
   RecordTooLargeError,
   TransactionalPublisher,
 } from '#kafka-batch';
-import type { Settings } from '../config/settings.js';
-import { SETTINGS } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { maxMessageBytes, TopicsMissingError } from '../infra/topics.js';
 import { NeedsOperatorError } from './errors.js';
@@ -50,11 +48,11 @@ export class ResultLog {
 
   constructor(
     private readonly connection: KafkaConnection,
-    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'group'>,
+    @Inject(IdentityCheck) private readonly identity: Pick<IdentityCheck, 'group'>,
     store: BoardStore,
   ) {
     this.#topics = connection.topics;
-    this.#positions = new PublishedPositions(connection, settings, store);
+    this.#positions = new PublishedPositions(connection, identity.group, store);
     const { rankChanges, leaderChanges, deadLetters } = this.#topics;
     this.#resultTopics = [rankChanges, leaderChanges, deadLetters];
   }
@@ -73,7 +71,7 @@ export class ResultLog {
 
   /** Fences every earlier publisher of the partition: none of them can commit any more. */
   openPublisher(partition: number): Promise<TransactionalPublisher> {
-    const transactionalId = `${this.settings.group}-${this.#topics.scoreEvents}-${partition}`;
+    const transactionalId = `${this.identity.group}-${this.#topics.scoreEvents}-${partition}`;
     return TransactionalPublisher.open(this.connection.kafka, transactionalId);
   }
 
@@ -148,7 +146,7 @@ export class ResultLog {
     const records = [...results].map(([topic, { batches }]) => {
       return { topic, partition, batches: batches.close() };
     });
-    const group = { groupId: this.settings.group, topic: this.#topics.scoreEvents, partition };
+    const group = { groupId: this.identity.group, topic: this.#topics.scoreEvents, partition };
     try {
       await publisher.publish({ records, offset: { ...group, offset: nextOffset } });
     } catch (error) {

@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
+import { IdentityCheck } from '#board-store';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
+import { membershipOf } from './group-membership.js';
 import { PartitionWaits } from './partition-waits.js';
 
 /**
@@ -12,18 +14,31 @@ import { PartitionWaits } from './partition-waits.js';
   providers: [
     {
       provide: KafkaBatchServer,
-      inject: [KafkaConnection, PROCESS_OPTIONS],
-      useFactory: ({ kafka, topics }: KafkaConnection, options: ProcessOptions) => {
-        const { settings, logger, shutdown } = options;
+      inject: [KafkaConnection, IdentityCheck, PROCESS_OPTIONS],
+      useFactory: (
+        { kafka, topics }: KafkaConnection,
+        identity: IdentityCheck,
+        { settings, logger, shutdown, start }: ProcessOptions,
+      ) => {
+        const { refusal, ...membership } = membershipOf(identity);
         return new KafkaBatchServer({
           kafka,
-          groupId: settings.group,
+          groupId: identity.group,
           topic: topics.scoreEvents,
           consumer: {
             sessionTimeout: settings.sessionTimeout,
             heartbeatInterval: Math.min(1_000, settings.sessionTimeout / 3),
           },
           connectTimeoutMs: settings.startTimeout,
+          membership: {
+            ...membership,
+            signal: shutdown?.signal,
+            refusal: (group) => {
+              const error = refusal(group);
+              if (start?.waitsFor !== undefined) start.waitsFor = error.message;
+              return error;
+            },
+          },
           logger,
           onFatal: () => shutdown?.fail(),
         });

@@ -81,7 +81,7 @@ export class BoardRegistrar {
     );
     const isNew = wanted.some(({ board }) => !current.has(board) && !known.has(board));
     const { admin, topics } = this.kafka;
-    const { group } = this.options.settings;
+    const { group } = this.definitions.identity;
     const begins = isNew ? await startsOfUnreadLog(admin, topics.scoreEvents, group) : undefined;
     const names = waiting.map(({ board }) => board);
     const { live } = await store.registerBoards(wanted, current, begins, names);

@@ -33,13 +33,13 @@ export class DefinitionsTopic {
   readonly #topic: string;
   /** The log ranges at the last check that found nothing to repair. */
   #repairedTo: Ranges = new Map();
-  /** Whether the topic has an identity that compaction keeps, by the last read. */
-  #isClaimed = false;
+  /** The identity in the topic that compaction keeps, by the last read or as written since; empty for none. */
+  #claimed = '';
   #unreadable: ReadonlyMap<string, UnreadableDefinition> = new Map();
 
   constructor(
     private readonly connection: KafkaConnection,
-    private readonly identity: IdentityCheck,
+    readonly identity: IdentityCheck,
     private readonly log: Logger,
   ) {
     this.#topic = connection.topics.definitions;
@@ -56,6 +56,12 @@ export class DefinitionsTopic {
    */
   async readAll(): Promise<Map<string, DefinitionRecord>> {
     return (await this.#readFrom(await logRanges(this.connection.admin, this.#topic))).latest;
+  }
+
+  /** The identity in the topic, in the form of `IdentityCheck.text`; empty for none. Cost: as `readAll`. */
+  async storedIdentity(): Promise<string> {
+    await this.readAll();
+    return this.#claimed;
   }
 
   /**
@@ -81,9 +87,9 @@ export class DefinitionsTopic {
 
   /** Writes the identity if the last read found none; with `moves`, also over another identity. Safe to repeat. */
   async claim({ moves = false } = {}): Promise<void> {
-    if (this.#isClaimed && !moves) return;
+    if (this.#claimed !== '' && !moves) return;
     await this.#send([{ key: IDENTITY_KEY, value: this.identity.text }]);
-    this.#isClaimed = true;
+    this.#claimed = this.identity.text;
   }
 
   /** Gives up a batch that can't be read, for ever. Safe to repeat. */
@@ -109,7 +115,7 @@ export class DefinitionsTopic {
   async #readFrom(ranges: Ranges) {
     const found = new FoundRecords();
     let identity = '';
-    let isClaimed = false;
+    let claimed = '';
     const { kafka } = this.connection;
     for await (const { partition, record } of definitionsLog(kafka, this.#topic, ranges)) {
       if (decodeSkippedBatch(record) !== undefined) continue;
@@ -117,12 +123,12 @@ export class DefinitionsTopic {
       if (key === IDENTITY_KEY) {
         const last = this.#identityOf(partition, record);
         identity = last ?? identity;
-        isClaimed = Boolean(last);
+        claimed = last ?? '';
       } else if (record.value === null) found.deleted(key, partition);
       else found.add(this.#decode(partition, record), partition);
     }
     this.#unreadable = found.unreadable;
-    this.#isClaimed = isClaimed;
+    this.#claimed = claimed;
     this.identity.compare(identity, `topic ${this.#topic}`);
     return found;
   }

@@ -1,8 +1,6 @@
-import { Controller, Inject, UseInterceptors } from '@nestjs/common';
+import { Controller, UseInterceptors } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { KeySpace, StoreStatus } from '#board-store';
-import type { Settings } from '../config/settings.js';
-import { SETTINGS } from '../infra/config.module.js';
+import { IdentityCheck, KeySpace, StoreStatus } from '#board-store';
 import { KafkaConnection } from '../infra/kafka.js';
 import { inTime } from '../infra/problems.js';
 import { Answers } from '../standings/answers.js';
@@ -18,14 +16,14 @@ export class StatusController {
     private readonly connection: KafkaConnection,
     private readonly redis: Redis,
     private readonly keys: KeySpace,
-    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'group'>,
+    private readonly identity: IdentityCheck,
   ) {}
 
   @Read('', 'Status', 'Partitions, boards, generations and dead letters', QUERIES.none)
   async read() {
-    const { connection, settings } = this;
+    const { connection, identity } = this;
     const store = new StoreStatus(this.redis, this.keys);
-    const published = await readPublished(connection, settings, store);
+    const published = await readPublished(connection, identity.group, store);
     const log = inTime(readLog(connection, published));
     return readStatus(this.redis, this.keys, log);
   }

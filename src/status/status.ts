@@ -16,7 +16,6 @@ import {
   logEnds,
   unreadableFrom,
 } from '#kafka-batch';
-import type { Settings } from '../config/settings.js';
 import { reconciliationJson } from '../generations/reconciliation-json.js';
 import type { KafkaConnection } from '../infra/kafka.js';
 import { PublishedPositions } from '../ingest/published-positions.js';
@@ -38,11 +37,11 @@ export async function readLog(clients: Clients, published: PublishedPositions) {
 /** The published positions as of now: those of Redis are read only once. @throws errors of Redis */
 export async function readPublished(
   clients: Clients,
-  settings: Pick<Settings, 'group'>,
-  status: StoreStatus,
+  group: string,
+  store: Pick<StoreStatus, 'publishedPositions'>,
 ): Promise<PublishedPositions> {
-  const ofRedis = await status.publishedPositions();
-  return new PublishedPositions(clients, settings, {
+  const ofRedis = await store.publishedPositions();
+  return new PublishedPositions(clients, group, {
     publishedPositions: () => Promise.resolve(ofRedis),
   });
 }

@@ -15,11 +15,11 @@ import { WritesController } from './writes.controller.js';
     {
       provide: ScoreProducer,
       inject: [KafkaConnection, SETTINGS, BoardReader],
-      useFactory: ({ kafka }: KafkaConnection, settings: Settings, reader: BoardReader) => {
-        const { topicPrefix, group: ranklogGroup } = settings;
-        const source = '/ranklog/http';
-        return new ScoreProducer({ kafka, topicPrefix, ranklogGroup, reader, source });
-      },
+      useFactory: (
+        { kafka }: KafkaConnection,
+        { topicPrefix }: Settings,
+        reader: BoardReader,
+      ) => new ScoreProducer({ kafka, topicPrefix, reader, source: '/ranklog/http' }),
     },
   ],
 })

@@ -44,7 +44,8 @@ afterAll(async () => {
 
 function newProducer(): ScoreProducer {
   const { kafka, name } = instance;
-  return new ScoreProducer({ kafka, topicPrefix: name, ranklogGroup: name });
+  // The definitions topic names the group.
+  return new ScoreProducer({ kafka, topicPrefix: name });
 }
 
 const changeOf = (outcome: SendOutcome): RankChange => {

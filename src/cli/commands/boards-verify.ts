@@ -1,5 +1,5 @@
 import { BoardBuildingError } from '#board-store';
-import { readPositions } from '../../status/status.js';
+import { readPositions, readPublished } from '../../status/status.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
 import { withReconciliation } from '../reconciliation-session.js';
@@ -21,7 +21,8 @@ export function boardsVerify(boards: readonly string[], options: BuildOptions): 
         reconciler.verify(names, { ...run, eventsPerSecond: options.throttle }),
       ),
     );
-    for (const { stopped } of await readPositions(session, session.settings))
+    const published = await readPublished(session, session.identity.group, session.store);
+    for (const { stopped } of await readPositions(session, published))
       if (stopped !== null) process.stderr.write(`ranklog: not verified beyond: ${stopped}\n`);
     print(reports.map(reportJson), options, () => reports.map(reportText).join('\n\n'));
     if (reports.some(({ equal }) => equal === false)) return EXIT.no;

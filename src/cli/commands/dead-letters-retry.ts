@@ -33,7 +33,7 @@ export function retryDeadLetters(ids: readonly string[], options: RetryOptions):
     const question = `retry ${selected} dead letters?`;
     if (!yes && !dryRun)
       await interruptible((signal) => confirmOnTerminal(question, signal, INSTEAD));
-    const id = `${session.settings.group}-dead-letters-retry`;
+    const id = `${session.identity.group}-dead-letters-retry`;
     const publisher = dryRun ? undefined : await TransactionalPublisher.open(session.kafka, id);
     try {
       const { sent, leftOut } = await sendMissing(session, letters, { first, publisher });

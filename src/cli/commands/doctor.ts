@@ -1,6 +1,8 @@
+import { KeySpace, StoreStatus } from '#board-store';
 import { find, KAFKA_CHECKS, REDIS_CHECKS, type Checks } from '../../checks/servers.js';
 import type { Role } from '../../config/roles.js';
-import { createStores, identityOf } from '../../infra/connections.module.js';
+import { createStores } from '../../infra/connections.module.js';
+import { identityOf, withGroup } from '../../infra/identity.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { SILENT } from '../../infra/logger.js';
 import { createRedis } from '../../infra/redis.js';
@@ -8,7 +10,7 @@ import { waitForServices } from '../../infra/services.js';
 import { tokensOf } from '../../infra/tokens.js';
 import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
 import { readBoardsFile } from '../../registry/board-registrar.js';
-import { readPositions } from '../../status/status.js';
+import { readPositions, readPublished } from '../../status/status.js';
 import { passOverSkipped } from '../../registry/definitions-log.js';
 import { DefinitionsTopic } from '../../registry/definitions-topic.js';
 import { EXIT } from '../exit-codes.js';
@@ -34,19 +36,22 @@ const CONTENTS: Checks = {
     await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
     return warnings.length > 0 ? warnings.join('; ') : undefined;
   },
-  'Score log': async ({ settings, connection }) => {
+  'Score log': async ({ settings, redis, connection }) => {
     await passOverSkipped(connection);
-    const positions = await readPositions(connection, settings);
+    const { group } = await identityOf(redis, connection, settings);
+    const status = new StoreStatus(redis, new KeySpace(settings.redisPrefix));
+    const published = await readPublished(connection, group, status);
+    const positions = await readPositions(connection, published);
     const stopped = positions.flatMap((position) => position.stopped ?? []);
     return stopped.length > 0 ? stopped.join('; ') : undefined;
   },
   Identity: async ({ settings, redis, connection }) => {
-    const identity = await identityOf(connection.admin, settings);
+    const identity = await identityOf(redis, connection, settings);
     await new DefinitionsTopic(connection, identity, SILENT).readAll();
     await createStores(redis, settings, identity).store.check();
   },
-  Definitions: async ({ settings, connection }) => {
-    const identity = await identityOf(connection.admin, settings);
+  Definitions: async ({ settings, redis, connection }) => {
+    const identity = await identityOf(redis, connection, settings);
     const definitions = new DefinitionsTopic(connection, identity, SILENT);
     await definitions.readAll();
     const problems = [...definitions.unreadable.values()].map(
@@ -74,13 +79,16 @@ export async function doctor(options: JsonOption & { roles: readonly Role[] }): 
     const answers = await find(CONNECTIONS, subject, outcomeOf);
     const [hasRedis, hasKafka] = answers.map(({ outcome }) => outcome === 'ok');
     if (hasKafka) await connection.admin.connect();
+    const hasBoth = hasRedis && hasKafka;
+    const identity = hasBoth ? identityOf(redis, connection, settings) : undefined;
+    const checked = { ...subject, settings: await withGroup(settings, identity) };
     const more = {
       ...(hasRedis && REDIS_CHECKS),
       ...(hasKafka && KAFKA_CHECKS),
-      ...(hasRedis && hasKafka && CONTENTS),
+      ...(hasBoth && CONTENTS),
       ...Object.fromEntries(options.roles.flatMap((role) => Object.entries(OF_ROLES[role]))),
     };
-    const findings = [...answers, ...(await find(more, subject, outcomeOf))];
+    const findings = [...answers, ...(await find(more, checked, outcomeOf))];
     const rows = findings.map(({ check, outcome, text }) => [check, outcome, text]);
     print(findings, options, () => table(['check', 'outcome', 'what to do'], rows));
     if (findings.some(({ outcome }) => outcome === 'refused')) return EXIT.usage;

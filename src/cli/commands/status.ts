@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { committedOffsets } from '#kafka-batch';
+import { identityOf } from '../../infra/identity.js';
 import { requireTopics } from '../../infra/topics.js';
 import { passOverSkipped } from '../../registry/definitions-log.js';
 import {
@@ -26,8 +27,9 @@ export function status(options: StatusOptions): Promise<number> {
       const { admin, topics, settings } = kafka;
       await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
       await passOverSkipped(kafka);
-      const isDone = wait === undefined || (await waitFor(kafka, redis, wait));
-      const published = await readPublished(kafka, settings, redis.status);
+      const { group } = await identityOf(redis.redis, kafka, settings);
+      const isDone = wait === undefined || (await waitFor(kafka, redis, { group, seconds: wait }));
+      const published = await readPublished(kafka, group, redis.status);
       const found = await readStatus(redis.redis, redis.keys, readLog(kafka, published));
       print(found, options, toText);
       if (wait !== undefined && found.deadLetters.length > 0)
@@ -67,9 +69,13 @@ function toText(found: Status): string {
 const POLL_MS = 200;
 
 /** Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up. */
-async function waitFor(kafka: KafkaSession, { status }: RedisSession, seconds: number) {
-  const { admin, topics, settings } = kafka;
-  const published = await readPublished(kafka, settings, status);
+async function waitFor(
+  kafka: KafkaSession,
+  { status }: RedisSession,
+  { group, seconds }: { readonly group: string; readonly seconds: number },
+) {
+  const { admin, topics } = kafka;
+  const published = await readPublished(kafka, group, status);
   const positions = await readPositions(kafka, published);
   const goal = sum(positions.map(({ committedEnd }) => committedEnd));
   const deadline = performance.now() + seconds * 1_000;
@@ -77,7 +83,7 @@ async function waitFor(kafka: KafkaSession, { status }: RedisSession, seconds: n
   try {
     for (;;) {
       const [committed, applied] = await Promise.all([
-        committedOffsets(admin, settings.group, topics.scoreEvents),
+        committedOffsets(admin, group, topics.scoreEvents),
         status.appliedOffsets(),
       ]);
       const reached = positions.map(({ partition, committedEnd, published }) => {

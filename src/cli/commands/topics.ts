@@ -51,7 +51,7 @@ async function move(
   { settings, redis, identity, store, definitions, kafka, admin }: ReconciliationSession,
   kept: Partial<Identity>,
 ): Promise<void> {
-  const { redisPrefix, group, topicPrefix, shards } = { ...settings, ...kept };
+  const { redisPrefix, group, topicPrefix, shards } = { ...settings, ...identity.ours, ...kept };
   await store.claim({ moves: true });
   const before = new KeySpace(redisPrefix);
   if (redisPrefix !== settings.redisPrefix && (await redis.exists(before.shards())) === 1)

@@ -34,7 +34,7 @@ async function watchTopic(
   const { leaders = false, fromBeginning = false, json = false } = selection;
   const topic = leaders ? topics.leaderChanges : topics.rankChanges;
   await requireTopics(admin, [topic]);
-  const groupId = `${settings.group}-watch-${randomUUID()}`;
+  const groupId = `${settings.topicPrefix}-watch-${randomUUID()}`;
   const { topicPrefix } = settings;
   const errors = { policy: 'stop', retries: 0 } as const;
   const Subscriber = leaders ? LeaderChangeSubscriber : RankChangeSubscriber;

@@ -1,0 +1,43 @@
+import type { Redis } from 'ioredis';
+import { IdentityCheck, KeySpace, storedIdentity, type Identity } from '#board-store';
+import type { Settings } from '../config/settings.js';
+import { DefinitionsTopic } from '../registry/definitions-topic.js';
+import type { KafkaConnection } from './kafka.js';
+import { SILENT } from './logger.js';
+
+/**
+ * The identity of a ranklog with these settings. Without RANKLOG_GROUP, its group is the one that it has stored (the default
+ * was another one before), or the topic prefix at the first start. Cost: one request to each server.
+ */
+export async function identityOf(
+  redis: Redis,
+  connection: KafkaConnection,
+  settings: Settings,
+): Promise<IdentityCheck> {
+  const { clusterId: cluster } = await connection.admin.describeCluster();
+  const { topicPrefix, redisPrefix, shards } = settings;
+  const group = settings.group || (await storedGroup(redis, connection, settings)) || topicPrefix;
+  return new IdentityCheck({ cluster, topicPrefix, group, redisPrefix, shards });
+}
+
+/** The settings with the group of the ranklog; with the default one if its identity can't be read. */
+export async function withGroup(
+  settings: Settings,
+  identity: Promise<IdentityCheck> | undefined,
+): Promise<Settings> {
+  const found = await identity?.catch(() => undefined);
+  return { ...settings, group: found?.group ?? (settings.group || settings.topicPrefix) };
+}
+
+/** Reads the definitions topic only if Redis has no identity. */
+async function storedGroup(
+  redis: Redis,
+  connection: KafkaConnection,
+  { redisPrefix, topicPrefix }: Settings,
+): Promise<string | undefined> {
+  const ofRedis = await storedIdentity(redis, new KeySpace(redisPrefix));
+  const definitions = new DefinitionsTopic(connection, new IdentityCheck({}), SILENT);
+  const kept = ofRedis || (await definitions.storedIdentity()) || '{}';
+  const identity = JSON.parse(kept) as Partial<Identity>;
+  return identity.topicPrefix === topicPrefix ? identity.group : undefined;
+}

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import type { Identity, IdentityCheck } from '#board-store';
+import { topicNames } from '#contracts';
+import { membersText, ROUND_ROBIN, type GroupFacts } from '#kafka-batch';
+import { GroupTakenError, PreviousVersionError } from './errors.js';
+
+const PROTOCOL = 'ranklog-';
+
+/**
+ * How ingest joins its consumer group. The protocol has a hash of the identity, so Kafka admits only members of the same
+ * ranklog. Their user data is the identity, so that those who are refused can say how they differ.
+ */
+export function membershipOf(identity: IdentityCheck) {
+  const hash = createHash('sha256').update(identity.text).digest('hex');
+  return {
+    protocol: `${PROTOCOL}${hash.slice(0, 16)}`,
+    userData: identity.text,
+    refusal: (group: GroupFacts) => refusalOf(group, identity),
+  };
+}
+
+/** The error for a group with members that are not of this ranklog, or of a version whose members can't join ours. */
+function refusalOf(group: GroupFacts, identity: IdentityCheck): Error {
+  const { groupId, protocol, members } = group;
+  const who = membersText(group);
+  const read = new Set(members.flatMap(({ topics }) => topics));
+  if (protocol.startsWith(PROTOCOL)) {
+    const theirs = JSON.parse(members[0]?.userData || '{}') as Partial<Identity>;
+    const differences = identity.differences(theirs).join(', ');
+    return new GroupTakenError(groupId, `another ranklog: ${differences} (${who})`);
+  }
+  const { topicPrefix = '' } = identity.ours;
+  if (protocol === ROUND_ROBIN && read.size === 1 && read.has(topicNames(topicPrefix).scoreEvents))
+    return new PreviousVersionError(groupId, who);
+  const text = `other consumers, such as a subscriber, or a ranklog of an earlier version with other topics: ${who}`;
+  return new GroupTakenError(groupId, text);
+}
