@@ -46,8 +46,8 @@ export class LiveStreams implements BeforeApplicationShutdown {
     // Nothing waits from here on, so that no rank change is missed between the past ones and the next one.
     const stream = this.#add(reply, feed, () => next.unsubscribe());
     const next = feed.of(board, playerId).subscribe(([, event]) => stream.send(event));
-    if (position !== undefined)
-      for (const part of feed.recent.since(position, board, playerId)) stream.send(part);
+    const past = position && feed.recent.since(position, board, playerId);
+    if (past !== undefined) for (const part of past) stream.send(part);
     else if (asked) stream.send(eventText('reset', feed.id, JSON.stringify({ position: feed.id })));
     stream.heartbeat(feed.id);
   }
@@ -58,7 +58,8 @@ export class LiveStreams implements BeforeApplicationShutdown {
     const tops = this.#views.get(request, { reader: this.reader, changes: feed });
     await firstValueFrom(tops);
     const stream = this.#add(reply, feed, () => shown.unsubscribe());
-    const resumed = position === undefined ? 'reset' : 'standings';
+    const isKept = position !== undefined && feed.recent.reachBackTo(position);
+    const resumed = isKept ? 'standings' : 'reset';
     const type = asked ? resumed : 'snapshot';
     let isFirst = true;
     const show = ({ id, data, event, isChanged }: Top) => {
@@ -76,14 +77,13 @@ export class LiveStreams implements BeforeApplicationShutdown {
     this.#end();
   }
 
-  /** The position of Last-Event-ID; undefined if there is none, or if it is not kept. @throws ProblemError LOG_UNAVAILABLE */
+  /** The position of Last-Event-ID; undefined if there is none, or if it is of another topic. @throws ProblemError LOG_UNAVAILABLE */
   async #resume({ request: { headers } }: FastifyReply) {
     const id = String(headers['last-event-id'] ?? '');
     const feed = await this.#opened();
     const position = await inTime(feed.positionOf(id));
     checkOpen(feed);
-    const isKept = position !== undefined && feed.recent.reachBackTo(position);
-    return { feed, asked: id !== '', position: isKept ? position : undefined };
+    return { feed, asked: id !== '', position };
   }
 
   /** The feed, also while there are no streams. @throws ProblemError LOG_UNAVAILABLE */

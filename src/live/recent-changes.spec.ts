@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MOST_CHANGES, RecentChanges } from './recent-changes.js';
+import { MOST_CHANGES, positionText, RecentChanges } from './recent-changes.js';
 
 describe('RecentChanges', () => {
   /** Changes of these times, by partition; the offsets are the times. */
@@ -37,5 +37,22 @@ describe('RecentChanges', () => {
     );
     expect(dropped.times).toEqual([]);
     expect(dropped.since).toBeGreaterThanOrEqual(2_000);
+  });
+
+  it('gives the changes from a position on, or none if it has dropped some of them', () => {
+    const recent = new RecentChanges([0]);
+    const add = (offset: number) =>
+      recent.add({
+        ...{ partition: 0, offset, timestamp: offset, board: 'arena', playerId: 'ada' },
+        event: Buffer.from(`event ${offset}`),
+      });
+    for (let offset = 0; offset < MOST_CHANGES; offset++) add(offset);
+    expect(recent.since([MOST_CHANGES - 1], 'arena')?.map(String)).toEqual([
+      `id: ${positionText([MOST_CHANGES])}\n`,
+      `event ${MOST_CHANGES - 1}`,
+    ]);
+    expect(recent.since([5], 'arena')).toHaveLength(2 * (MOST_CHANGES - 5));
+    add(MOST_CHANGES);
+    expect(recent.since([5], 'arena')).toBeUndefined();
   });
 });

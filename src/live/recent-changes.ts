@@ -70,8 +70,16 @@ export class RecentChanges {
       .map(({ event }) => JSON.parse(event.toString('utf8', event.indexOf('{'))) as RankChange);
   }
 
-  /** The rank changes of a board or player from a position on, each as its id and the shared event. Cost: O(changes kept). */
-  since(position: LogPosition, board: string, playerId?: string): (string | Buffer)[] {
+  /**
+   * The rank changes of a board or player from a position on, each as its id and the shared event; undefined if some were
+   * dropped. Checks it here, as a check before a wait would be outdated. Cost: O(changes kept).
+   */
+  since(
+    position: LogPosition,
+    board: string,
+    playerId?: string,
+  ): readonly (string | Buffer)[] | undefined {
+    if (!this.reachBackTo(position)) return undefined;
     const reached = [...position];
     return this.#changes.flatMap((change) => {
       const { partition, offset, event } = change;
