@@ -32,7 +32,7 @@ function applierOf(
   };
   const services = {
     store: store as unknown as BoardStore,
-    boards: { current: NO_BOARDS } as unknown as LiveBoards,
+    boards: { current: NO_BOARDS, refresh: () => Promise.resolve() } as unknown as LiveBoards,
     waits: {
       wait: () => {
         waited.push('wait');
@@ -87,6 +87,26 @@ describe('the start of a partition', () => {
   it('fails if the live boards have changed, because one of them may need earlier events', async () => {
     const { applier } = applierOf([{ status: 'generationChanged' }], undefined, 1);
     await expect(applier.begin(5)).rejects.toThrow('the live boards changed');
+  });
+});
+
+describe('a run that meets other boards each time', () => {
+  const CHANGED: ApplyOutcome = { status: 'generationChanged' };
+  const four = [CHANGED, CHANGED, CHANGED, CHANGED];
+  /** Two runs, as none straddles the published position. */
+  const position = { from: 5, nextOffset: 9, published: 7 };
+  const apply = (applier: Applier) => applier.apply([], position, () => Promise.resolve());
+
+  it('is tried five times, whatever the runs before it took', async () => {
+    const { applier, calls } = applierOf([...four, APPLIED, ...four, APPLIED]);
+    await apply(applier);
+    expect(calls.map(({ from }) => from)).toEqual([5, 5, 5, 5, 5, 7, 7, 7, 7, 7]);
+  });
+
+  it('then makes the partition start again', async () => {
+    const { applier, calls } = applierOf([...four, CHANGED]);
+    await expect(apply(applier)).rejects.toThrow('the live boards changed');
+    expect(calls).toHaveLength(5);
   });
 });
 
