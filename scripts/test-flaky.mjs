@@ -81,7 +81,8 @@ async function runOnce(run, suites) {
   closeSync(log);
   const seconds = Math.round((performance.now() - begun) / 1_000);
   const { suitesRun, failures } = read(report);
-  const outcome = code === 0 ? 'passed' : `FAILED, exit code ${code}`;
+  const problem = code > 128 ? 'was interrupted' : 'FAILED';
+  const outcome = code === 0 ? 'passed' : `${problem}, exit code ${code}`;
   const besides = hasLoad(run) ? ' beside a load' : '';
   process.stdout.write(`run ${run}${besides}: ${outcome} after ${seconds} s, seed ${seed}\n`);
   for (const { suite, test } of failures) process.stdout.write(`  ${suite}: ${test}\n`);

@@ -4,10 +4,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import getPort from 'get-port';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { ScoreProducer } from '#client';
 import { chromiumPath } from '../../scripts/chromium.mjs';
+import { freePort } from '../support/free-port.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
@@ -36,7 +36,7 @@ let url: string;
 beforeAll(async () => {
   const { hostname, port } = new URL(process.env['REDIS_URL'] ?? '');
   redis = await TcpProxy.to({ host: hostname, port: Number(port) });
-  const httpPort = await getPort({ host: '127.0.0.1' });
+  const httpPort = await freePort();
   url = `http://127.0.0.1:${httpPort}`;
   instance = await TestInstance.create(BOARDS, {
     env: { REDIS_URL: `redis://127.0.0.1:${redis.port}`, RANKLOG_HTTP_PORT: String(httpPort) },

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import getPort from 'get-port';
 import type { Admin } from 'kafkajs';
 import { DEFAULT_RELEASE, kafkaClasspath } from '../../scripts/services/kafka-jars.mjs';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { testKafka } from '../support/kafka-client.js';
 import type { TestCa } from '../support/certificates.js';
 
@@ -92,7 +92,7 @@ export class SecureKafka {
 
 async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
-  while (ports.size < count) ports.add(await getPort({ host: HOST, exclude: [...ports] }));
+  while (ports.size < count) ports.add(await freePort());
   return [...ports];
 }
 

@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import getPort from 'get-port';
 import { RankChangeSubscriber, ScoreProducer, type RankChange } from '#client';
 import { COMMANDS } from '../../libs/board-store/rights.js';
 import { kafkaRights, type Subject } from '../../src/checks/servers.js';
@@ -10,6 +9,7 @@ import type { Role } from '../../src/config/roles.js';
 import { loadSettings } from '../../src/config/settings.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
 import { SILENT } from '../../src/infra/logger.js';
+import { freePort } from '../support/free-port.js';
 import { RanklogProcess, until } from '../support/instance.js';
 import { testKafka } from '../support/kafka-client.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -129,7 +129,7 @@ describe('ranklog with the rights that docs/security.md lists', () => {
         ...common,
         RANKLOG_QUERY_WRITES: 'true',
         RANKLOG_HTTP_TOKENS: file('tokens.yaml', TOKENS),
-        RANKLOG_HTTP_PORT: String(await getPort({ host: '127.0.0.1' })),
+        RANKLOG_HTTP_PORT: String(await freePort()),
         KAFKA_BROKERS: kafka.address('mtls'),
         KAFKA_SSL_CERT: certificate.cert,
         KAFKA_SSL_KEY: certificate.key,
@@ -323,7 +323,7 @@ describe('ranklog with the rights that docs/security.md lists', () => {
 
 /** A Redis with TLS on another port than that of `redis`. */
 async function startRedis(ca: TestCa): Promise<RedisServer & { tlsPort: number }> {
-  const tlsPort = await getPort({ host: '127.0.0.1' });
+  const tlsPort = await freePort();
   const { cert, key } = ca.issue('redis', 'IP:127.0.0.1');
   const server = await RedisServer.start(
     ...['--tls-port', String(tlsPort), '--tls-auth-clients', 'optional'],

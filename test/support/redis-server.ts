@@ -2,9 +2,9 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { execa } from 'execa';
-import getPort from 'get-port';
 import { Redis } from 'ioredis';
 import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 
 /**
  * A redis-server process that tests kill and restart, also with other data. It writes its append-only file before it
@@ -26,7 +26,7 @@ export class RedisServer {
   /** Starts an empty server. */
   static async start(...settings: string[]): Promise<RedisServer> {
     const folder = await mkdtemp(path.join(tmpdir(), 'ranklog-redis-'));
-    const server = new RedisServer(await getPort({ host: '127.0.0.1' }), folder);
+    const server = new RedisServer(await freePort(), folder);
     await server.start(...settings);
     return server;
   }

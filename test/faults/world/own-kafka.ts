@@ -1,8 +1,8 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import getPort from 'get-port';
 import { eventually } from '../../support/eventually.js';
+import { freePort } from '../../support/free-port.js';
 import { testKafka } from '../../support/kafka-client.js';
 import { PROJECT, ServicesFolder } from '../../support/project.js';
 
@@ -94,7 +94,7 @@ class AddedBroker {
 
   /** `first` is the configuration file of the first broker, `id` the node id of the new one. Resolves when it has joined. */
   static async start(first: string, id: number): Promise<AddedBroker> {
-    const port = await getPort({ host: HOST });
+    const port = await freePort();
     const settings = settingsIn(first);
     const [data = '', bootstrap = ''] = ['log.dirs', 'advertised.listeners'].map((name) =>
       settings.get(name),
