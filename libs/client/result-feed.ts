@@ -131,7 +131,7 @@ export class ResultFeed {
   #take(record: KafkaRecord, idHeader: string, read: () => SendOutcome): void {
     const waits = this.#waits.get(record.key?.toString() ?? '');
     if (waits === undefined) return;
-    const cause = headerText(record.headers, idHeader) ?? '';
+    const cause = headerText(record, idHeader) ?? '';
     for (const wait of waits) wait.take(cause, read);
   }
 

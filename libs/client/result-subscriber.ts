@@ -278,15 +278,16 @@ export class LeaderChangeSubscriber extends ResultSubscriber<LeaderChange> {
 }
 
 /** A dead letter, with key, value and headers of its record. */
-export type DeadLetterRecord = DeadLetter & RawRecord;
+export type DeadLetterRecord = DeadLetter & Pick<RawRecord, 'key' | 'value' | 'headers'>;
 
 /** Delivers dead letters. Their topic, partition and offset are those of their records, and identify them. */
 export class DeadLetterSubscriber extends ResultSubscriber<DeadLetterRecord> {
   constructor(options: SubscriberOptions) {
     super(options, {
       name: topicNames(options.topicPrefix).deadLetters,
-      decode: ({ key, value, headers }) => {
-        const letter = decodeDeadLetter({ key, value, headers });
+      decode: (record) => {
+        const letter = decodeDeadLetter(record);
+        const { key, value, headers } = record;
         if (letter !== undefined) return { ...letter, key, value, headers };
         throw new MalformedRecordError('ranklog.dead-letter', 'it has no header ranklog_reason');
       },

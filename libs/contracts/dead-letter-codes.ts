@@ -7,6 +7,8 @@ export const DEAD_LETTER_CODES = {
   NESTED_TOO_DEEPLY:
     'The value has more than 100 levels of nested objects and arrays. Send a flatter value.',
   NOT_AN_OBJECT: 'The value is JSON, but not an object. Send one score event in each record.',
+  TOO_MANY_HEADERS:
+    'The record has more than 256 headers, so its dead letter has none of them. Send fewer headers.',
   UNSUPPORTED_CLOUDEVENT:
     'The CloudEvents headers name a version, mode or content type that ranklog does not accept. Use version 1.0, binary mode and JSON; or send plain JSON without the headers.',
   UNKNOWN_RECORD_TYPE:

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { encodeHeaders } from '../../test/support/record-headers.js';
 import { batchBytes, cutDetail, decodeDeadLetter, encodeDeadLetter } from './dead-letter.js';
-import { causeId, type RawRecord, type RecordHeaders } from './record.js';
+import { causeId, MAX_HEADERS, type RawRecord, type RecordHeaders } from './record.js';
 
 const SOURCE = { topic: 'ranklog.score-events', partition: 3, offset: 41_205 };
 const TIME = 1_795_312_800_123;
@@ -35,6 +36,32 @@ describe('a dead letter', () => {
     };
     const { ce_id, trace, own } = encode(headers).headers as Record<string, unknown>;
     expect({ ce_id, trace, own }).toStrictEqual(headers);
+  });
+
+  it('names headers in its detail that it can not have, because their names are not UTF-8', () => {
+    const { headers } = encode({ trace: 'a', '\uFFFD': 'b', 'x\uFFFD\n': 'c' });
+    expect(headers).toMatchObject({ trace: 'a' });
+    expect(Object.keys(headers).filter((name) => name.includes('\uFFFD'))).toEqual([]);
+    expect(headers.ranklog_detail).toBe(
+      'why; without these headers, whose names are not UTF-8: "\uFFFD", "x\uFFFD\\n"',
+    );
+  });
+
+  it.each([
+    ['different', Array.from({ length: MAX_HEADERS + 1 }, (_, index) => [`h${index}`, 'x'])],
+    ['repeated', Array.from({ length: MAX_HEADERS + 1 }, () => ['h', 'x'])],
+  ] as [string, [string, string][]][])('has the size of too many %s headers instead', (_, sent) => {
+    const encodedHeaders = encodeHeaders(sent);
+    const record = { key: null, value: null, timestamp: TIME };
+    const fetched = { ...record, headers: encodedHeaders.decode(), encodedHeaders };
+    for (const given of [fetched, { ...record, headers: encodedHeaders.decode() }]) {
+      const letter = encodeDeadLetter(SOURCE, given, WHY);
+      expect(letter.headers).not.toHaveProperty('h');
+      expect(letter.headers).not.toHaveProperty('h0');
+      const [part] = decodeDeadLetter(letter)?.leftOut ?? [];
+      expect(part).toMatchObject({ part: 'headers', sha256: undefined });
+      expect(part?.bytes).toBeGreaterThanOrEqual(encodedHeaders.byteLength);
+    }
   });
 
   it('replaces null headers by empty ones, because kafkajs can not write null', () => {

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
-import { causeId, headerText, type RawRecord, type RecordHeaders, type Source } from './record.js';
+import {
+  causeId,
+  headerCount,
+  headerText,
+  MAX_HEADERS,
+  type RawRecord,
+  type RecordHeaders,
+  type Source,
+} from './record.js';
 import { retriedIds, retryHeaders, type TimedSource } from './retry.js';
+import { quote } from './values.js';
 
 type HeaderValue = Buffer | string;
 /** A record as Kafka clients accept it. */
@@ -18,7 +27,8 @@ type Part = 'value' | 'headers' | 'key';
 
 /**
  * The dead letter of a record: its key, value and headers, and headers of ranklog with the reason, which replace older ones. If
- * its batch would be larger than `maxBytes`, the largest part is replaced by headers that describe it, then the next one.
+ * its batch would be larger than `maxBytes`, the largest part is replaced by headers that describe it, then the next one. More
+ * than MAX_HEADERS headers are always replaced. The detail names headers that can't be written again.
  */
 export function encodeDeadLetter(
   source: Source,
@@ -26,10 +36,21 @@ export function encodeDeadLetter(
   reason: DeadLetterReason,
   maxBytes = Infinity,
 ) {
-  const leftOut: Part[] = [];
-  const parts = largestParts(record);
+  const leftOut: Part[] = headerCount(record) > MAX_HEADERS ? ['headers'] : [];
+  const { headers, dropped } = writableHeaders(leftOut.length === 0 ? record.headers : {});
+  const why = withDropped(reason, dropped);
+  const parts = largestParts({ key: record.key, value: record.value, headers });
   for (;;) {
-    const letter = without(leftOut, source, record, reason);
+    const digests = leftOut.flatMap((part) => digestHeaders(part, record));
+    const letter = {
+      key: leftOut.includes('key') ? null : record.key,
+      value: leftOut.includes('value') ? null : record.value,
+      headers: {
+        ...(leftOut.includes('headers') ? {} : headers),
+        ...reasonHeaders(source, record, why),
+        ...Object.fromEntries(digests),
+      },
+    };
     const next = batchBytes(letter) > maxBytes ? parts.shift() : undefined;
     if (next === undefined) return letter;
     leftOut.push(next);
@@ -47,33 +68,36 @@ function largestParts({ key, value, headers }: RawRecord): Part[] {
     .sort((a, b) => bytes[b] - bytes[a]);
 }
 
-function without(
-  leftOut: readonly Part[],
+function reasonHeaders(
   source: Source,
-  record: TimedRecord,
+  { timestamp }: TimedRecord,
   { code, detail }: DeadLetterReason,
 ) {
   return {
-    key: leftOut.includes('key') ? null : record.key,
-    value: leftOut.includes('value') ? null : record.value,
-    headers: {
-      ...(leftOut.includes('headers') ? {} : writableHeaders(record.headers)),
-      ranklog_id: causeId(source),
-      ranklog_reason: code,
-      ranklog_detail: detail,
-      ranklog_topic: source.topic,
-      ranklog_partition: String(source.partition),
-      ranklog_offset: String(source.offset),
-      ranklog_timestamp: String(record.timestamp),
-      ...Object.fromEntries(leftOut.flatMap((part) => digestHeaders(part, record))),
-    },
+    ranklog_id: causeId(source),
+    ranklog_reason: code,
+    ranklog_detail: detail,
+    ranklog_topic: source.topic,
+    ranklog_partition: String(source.partition),
+    ranklog_offset: String(source.offset),
+    ranklog_timestamp: String(timestamp),
   };
 }
 
+function withDropped(reason: DeadLetterReason, dropped: readonly string[]): DeadLetterReason {
+  if (dropped.length === 0) return reason;
+  const names = dropped.map(quote).join(', ');
+  const detail = `${reason.detail}; without these headers, whose names are not UTF-8: ${names}`;
+  return { ...reason, detail: cutDetail(detail) };
+}
+
 /** Headers with the size of a left-out part, and with the digest of a key or a value. */
-function digestHeaders(part: Part, { key, value, headers }: RawRecord): [string, string][] {
-  if (part === 'headers') return [['ranklog_headers_bytes', String(headerBytes(headers))]];
-  const bytes = (part === 'value' ? value : key) ?? Buffer.alloc(0);
+function digestHeaders(part: Part, record: RawRecord): [string, string][] {
+  if (part === 'headers') {
+    const size = record.encodedHeaders?.byteLength ?? headerBytes(record.headers);
+    return [['ranklog_headers_bytes', String(size)]];
+  }
+  const bytes = record[part] ?? Buffer.alloc(0);
   return [
     [`ranklog_${part}_bytes`, String(bytes.length)],
     [`ranklog_${part}_sha256`, createHash('sha256').update(bytes).digest('hex')],
@@ -83,14 +107,24 @@ function digestHeaders(part: Part, { key, value, headers }: RawRecord): [string,
 /** A record that was a dead letter before can have these headers. They are dropped: the new dead letter may have all parts. */
 const DIGEST_HEADERS = /^ranklog_(value|key|headers)_(bytes|sha256)$/;
 
-/** Kafka allows headers without a value. kafkajs reads them as null, but throws when it has to write null. */
-function writableHeaders(headers: RecordHeaders): Record<string, HeaderValue | HeaderValue[]> {
+/** What decoding puts in place of bytes that are not UTF-8. */
+const NOT_UTF8 = '\uFFFD';
+
+/**
+ * Headers that can be written, and the names of the others, which are not UTF-8. Kafka allows headers without a value; kafkajs
+ * reads them as null, but throws when it has to write null.
+ */
+function writableHeaders(headers: RecordHeaders) {
   const writable = (value: unknown) => (value ?? Buffer.alloc(0)) as HeaderValue;
-  return Object.fromEntries(
-    Object.entries(headers)
-      .filter(([name]) => !DIGEST_HEADERS.test(name))
-      .map(([name, value]) => [name, Array.isArray(value) ? value.map(writable) : writable(value)]),
-  );
+  const names = Object.keys(headers);
+  const entries = names
+    .filter((name) => !name.includes(NOT_UTF8) && !DIGEST_HEADERS.test(name))
+    .map((name) => {
+      const value = headers[name];
+      return [name, Array.isArray(value) ? value.map(writable) : writable(value)] as const;
+    });
+  const dropped = names.filter((name) => name.includes(NOT_UTF8));
+  return { headers: Object.fromEntries<HeaderValue | HeaderValue[]>(entries), dropped };
 }
 
 /** Bytes that Kafka adds to a batch, and at most to each record (lengths, timestamp, offset) and header (two lengths). */
@@ -145,22 +179,23 @@ export interface DeadLetter extends Source, DeadLetterReason {
 }
 
 /** undefined for a record that is not a dead letter. */
-export function decodeDeadLetter({ headers }: RawRecord): DeadLetter | undefined {
-  const code = headerText(headers, 'ranklog_reason');
+export function decodeDeadLetter(record: RawRecord): DeadLetter | undefined {
+  const text = (name: string) => headerText(record, name);
+  const code = text('ranklog_reason');
   if (code === undefined) return undefined;
-  const timestamp = headerText(headers, 'ranklog_timestamp');
-  const retryOf = retriedIds(headers);
+  const timestamp = text('ranklog_timestamp');
+  const retryOf = retriedIds(record);
   return {
     code,
-    detail: headerText(headers, 'ranklog_detail') ?? '',
-    topic: headerText(headers, 'ranklog_topic') ?? '',
-    partition: Number(headerText(headers, 'ranklog_partition')),
-    offset: Number(headerText(headers, 'ranklog_offset')),
+    detail: text('ranklog_detail') ?? '',
+    topic: text('ranklog_topic') ?? '',
+    partition: Number(text('ranklog_partition')),
+    offset: Number(text('ranklog_offset')),
     ...(timestamp !== undefined && { timestamp: Number(timestamp) }),
     ...(retryOf.length > 0 && { retryOf }),
     leftOut: (['value', 'key', 'headers'] as const).flatMap((part) => {
-      const bytes = headerText(headers, `ranklog_${part}_bytes`);
-      const sha256 = headerText(headers, `ranklog_${part}_sha256`);
+      const bytes = text(`ranklog_${part}_bytes`);
+      const sha256 = text(`ranklog_${part}_sha256`);
       return bytes === undefined ? [] : [{ part, bytes: Number(bytes), sha256 }];
     }),
   };
@@ -168,6 +203,7 @@ export function decodeDeadLetter({ headers }: RawRecord): DeadLetter | undefined
 
 /** The record that retries a dead letter: the original key, value and headers, and headers that name the records before. */
 export function encodeRetry({ key, value, headers }: RawRecord, letter: TimedSource) {
-  const own = Object.entries(writableHeaders(headers)).filter(([name]) => !/^ranklog_/.test(name));
+  const { headers: writable } = writableHeaders(headers);
+  const own = Object.entries(writable).filter(([name]) => !/^ranklog_/.test(name));
   return { key, value, headers: { ...Object.fromEntries(own), ...retryHeaders(headers, letter) } };
 }

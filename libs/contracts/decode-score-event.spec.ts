@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DEAD_LETTER_CODES } from './dead-letter-codes.js';
 import { decodeScoreEvent, decodeText, type DecodedScoreEvent } from './decode-score-event.js';
-import type { RecordHeaders } from './record.js';
+import { encodeHeaders } from '../../test/support/record-headers.js';
+import { MAX_HEADERS, type RecordHeaders } from './record.js';
 
 const NAMES = '"board":"arena","playerId":"p-17"';
 const withFields = (fields: string) => `{${NAMES},${fields}}`;
@@ -23,6 +24,40 @@ function refused(value: Buffer | string | null, headers?: RecordHeaders) {
   if (result.ok) throw new Error(`accepted: ${JSON.stringify(result.event)}`);
   return { code: result.code, detail: result.detail };
 }
+
+describe('the headers of a score event', () => {
+  const text = withFields('"delta":1');
+  const sent = (count: number, name: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => [name(index), 'x'] as const);
+
+  it.each([
+    ['different', (index: number) => `h${index}`],
+    ['repeated', () => 'h'],
+  ])('are at most 256, also if they are %s', (_, name) => {
+    for (const count of [MAX_HEADERS, MAX_HEADERS + 1]) {
+      const encodedHeaders = encodeHeaders(sent(count, name));
+      const headers = encodedHeaders.decode();
+      for (const given of [record(text, headers), { ...record(text, headers), encodedHeaders }]) {
+        const result = decodeScoreEvent(given);
+        if (count === MAX_HEADERS) expect(result.ok).toBe(true);
+        else expect(result).toMatchObject({ ok: false, code: 'TOO_MANY_HEADERS' });
+      }
+    }
+  });
+
+  it('are decoded only if they are read by name', () => {
+    const encodedHeaders = encodeHeaders([
+      ...[['ce_id', 'e-1'] as const, ['ce_specversion', '1.0'] as const, ['trace', 'x'] as const],
+    ]);
+    const fetched = {
+      ...{ key: null, value: Buffer.from(text), encodedHeaders },
+      get headers(): RecordHeaders {
+        throw new Error('all headers were decoded');
+      },
+    };
+    expect(decodeScoreEvent(fetched)).toMatchObject({ ok: true, event: { eventId: 'e-1' } });
+  });
+});
 
 describe('a score event', () => {
   it('is decoded to decimal texts, a time in ms, and its attributes', () => {

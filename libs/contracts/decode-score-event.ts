@@ -4,7 +4,7 @@ import { isPlainObject } from './checks.js';
 import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { exactDeltas } from './exact-deltas.js';
-import type { RawRecord, RecordHeaders } from './record.js';
+import { headerCount, MAX_HEADERS, type RawRecord } from './record.js';
 import { decodeRetry, type RetriedRecord } from './retry.js';
 import { scoreEventProblem, type Field, type ScoreEvent } from './score-event.js';
 import { quote, show } from './values.js';
@@ -19,23 +19,24 @@ export interface DecodedScoreEvent extends ScoreInput {
 export type ScoreEventDecoding =
   { readonly ok: true; readonly event: DecodedScoreEvent } | ({ readonly ok: false } & Rejection);
 
-/** Reads a record of the score topic. Never throws, for any bytes. Cost: linear in the value. */
-export function decodeScoreEvent({ value, headers }: RawRecord): ScoreEventDecoding {
-  return hasAny(headers) ? decodeWithHeaders(value, headers) : decodeValue(value);
+/** Reads a record of the score topic. Never throws, for any bytes. Cost: linear in the value and the headers. */
+export function decodeScoreEvent(record: RawRecord): ScoreEventDecoding {
+  const count = headerCount(record);
+  if (count === 0) return decodeValue(record.value); // each look-up of a header takes time
+  if (count > MAX_HEADERS)
+    return reject(
+      'TOO_MANY_HEADERS',
+      `the record has ${count} headers, more than ${MAX_HEADERS}; its dead letter has none of them`,
+    );
+  return decodeWithHeaders(record);
 }
 
-/** Most records have no headers; each look-up takes time. */
-function hasAny(headers: RecordHeaders): boolean {
-  for (const _ in headers) return true;
-  return false;
-}
-
-function decodeWithHeaders(value: Buffer | null, headers: RecordHeaders): ScoreEventDecoding {
-  const problem = cloudEventProblem(headers);
+function decodeWithHeaders(record: RawRecord): ScoreEventDecoding {
+  const problem = cloudEventProblem(record);
   if (problem !== undefined) return { ok: false, ...problem };
-  const retry = decodeRetry(headers);
-  const defaults = { eventId: cloudEventId(headers), occurredAt: retry?.occurredAt };
-  const decoded = decodeValue(value, defaults);
+  const retry = decodeRetry(record);
+  const defaults = { eventId: cloudEventId(record), occurredAt: retry?.occurredAt };
+  const decoded = decodeValue(record.value, defaults);
   if (retry === undefined || !decoded.ok) return decoded;
   return { ok: true, event: { ...decoded.event, retryOf: retry.retryOf } };
 }

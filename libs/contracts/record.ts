@@ -3,20 +3,55 @@ export type RecordHeaders = Readonly<
   Record<string, Buffer | string | readonly (Buffer | string)[] | undefined>
 >;
 
-export interface RawRecord {
+/** Headers that are still bytes. Each read takes linear time. */
+export interface EncodedHeaders {
+  /** A repeated header counts as several. */
+  readonly count: number;
+  readonly byteLength: number;
+  last(name: string): Buffer | undefined;
+  text(name: string): string | undefined;
+}
+
+/** The headers of a record, decoded; of a record that ranklog has read from Kafka, also as bytes. */
+export interface HeadedRecord {
+  readonly headers: RecordHeaders;
+  readonly encodedHeaders?: EncodedHeaders | undefined;
+}
+
+export interface RawRecord extends HeadedRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  readonly headers: RecordHeaders;
+}
+
+/**
+ * A record with more headers is a dead letter without them: Kafka clients such as kafkajs take quadratic time for headers,
+ * 5 ms for as many as these.
+ */
+export const MAX_HEADERS = 256;
+
+/** How many headers a record has. A repeated header counts as several. */
+export function headerCount(record: HeadedRecord): number {
+  if (record.encodedHeaders !== undefined) return record.encodedHeaders.count;
+  let count = 0;
+  for (const name in record.headers) {
+    const value = record.headers[name];
+    count += Array.isArray(value) ? value.length : 1;
+  }
+  return count;
 }
 
 /** The text of a header; of the last one if the header is repeated. */
-export function headerText(headers: RecordHeaders, name: string): string | undefined {
-  return lastHeader(headers, name)?.toString();
+export function headerText(record: HeadedRecord, name: string): string | undefined {
+  const { encodedHeaders } = record;
+  if (encodedHeaders !== undefined) return encodedHeaders.text(name);
+  return lastHeader(record, name)?.toString();
 }
 
 /** A header as it was sent; if it is repeated, the last one. undefined if it is missing or has no value. */
-export function lastHeader(headers: RecordHeaders, name: string): Buffer | string | undefined {
-  const value = headers[name];
+export function lastHeader(record: HeadedRecord, name: string): Buffer | string | undefined {
+  const { encodedHeaders } = record;
+  if (encodedHeaders !== undefined) return encodedHeaders.last(name);
+  const value = record.headers[name];
   const last = Array.isArray(value) ? (value as readonly (Buffer | string)[]).at(-1) : value;
   return (last as Buffer | string | null | undefined) ?? undefined;
 }

@@ -30,12 +30,12 @@ export class ResultContract<T extends object> {
   }
 
   /** @throws MalformedRecordError */
-  decode({ value, headers }: RawRecord): T {
-    const type = headerText(headers, 'ce_type');
+  decode(record: RawRecord): T {
+    const type = headerText(record, 'ce_type');
     if (type !== undefined && type !== this.type) throw this.malformed(`ce_type is ${type}`);
     let result: unknown;
     try {
-      result = JSON.parse(value?.toString('utf8') ?? '');
+      result = JSON.parse(record.value?.toString('utf8') ?? '');
     } catch {
       throw this.malformed('the value is not JSON');
     }

@@ -48,7 +48,7 @@ describe('a retry', () => {
       ranklog_retry_of: [`${TOPIC}/3/17`, `${TOPIC}/3/25`],
       ranklog_retry_timestamp: [String(NOON), String(NOON + MINUTE)],
     });
-    expect(decodeRetry(twice.headers)).toEqual({
+    expect(decodeRetry(twice)).toEqual({
       retryOf: { partition: 3, offset: 25, timestamp: NOON + MINUTE },
       occurredAt: '2026-11-20T12:00:00.000Z',
     });
@@ -79,7 +79,7 @@ describe('a retry', () => {
       { ranklog_retry_of: `x/0/${'9'.repeat(16)}`, ranklog_retry_timestamp: '1' },
     ],
   ])('is an ordinary event if its headers have %s', (_, headers) => {
-    expect(decodeRetry(headers)).toBeUndefined();
+    expect(decodeRetry({ headers })).toBeUndefined();
     expect(eventOf({ ...original(), headers })).not.toHaveProperty('retryOf');
   });
 });

@@ -6,7 +6,13 @@ import {
   type BoardDefinition,
   type ScoreInput,
 } from '#board';
-import { causeId, type RecordHeaders, type Source } from './record.js';
+import {
+  causeId,
+  headerText,
+  type HeadedRecord,
+  type RecordHeaders,
+  type Source,
+} from './record.js';
 
 /** The place of a record, and its timestamp in ms. */
 export type TimedSource = Source & { readonly timestamp: number };
@@ -23,8 +29,12 @@ export function retryHeaders(headers: RecordHeaders, source: TimedSource) {
 }
 
 /** The ids of the records before a retry, the original first; none if the record is no retry. */
-export function retriedIds(headers: RecordHeaders): string[] {
-  return texts(headers, IDS);
+export function retriedIds(record: HeadedRecord): string[] {
+  return isRetry(record) ? texts(record.headers, IDS) : [];
+}
+
+function isRetry(record: HeadedRecord): boolean {
+  return headerText(record, IDS) !== undefined;
 }
 
 function texts(headers: RecordHeaders, name: string): string[] {
@@ -32,10 +42,10 @@ function texts(headers: RecordHeaders, name: string): string[] {
 }
 
 /** The last record that a retry repeats, and the time of the original, for an event without occurredAt. undefined for no retry. */
-export function decodeRetry(headers: RecordHeaders) {
-  if (headers[IDS] === undefined) return undefined;
-  const times = texts(headers, TIMES);
-  const id = /\/(\d{1,15})\/(\d{1,15})$/.exec(retriedIds(headers).at(-1) ?? '');
+export function decodeRetry(record: HeadedRecord) {
+  if (!isRetry(record)) return undefined;
+  const times = texts(record.headers, TIMES);
+  const id = /\/(\d{1,15})\/(\d{1,15})$/.exec(retriedIds(record).at(-1) ?? '');
   const first = times[0];
   if (id === null || first === undefined || !times.every((time) => INT64.test(time)))
     return undefined;

@@ -1,6 +1,7 @@
 import type { KafkaMessage } from 'kafkajs';
 import type { FetchedPartition, RawMessage } from 'kafkajs/src/broker/index.js';
 import { unreadableBatch } from './fetch-decoder.js';
+import { EncodedHeaders, type DecodedHeaders } from './record-headers.js';
 import type { KafkaRecord } from './types.js';
 
 /** Committed records of one partition, perhaps none. `nextOffset` counts control, aborted and compacted records, too. */
@@ -54,8 +55,27 @@ export function markAborted(fetched: Omit<FetchedPartition, 'partition'>): void 
   }
 }
 
-/** A kafkajs message with offset and timestamp as numbers. */
+/** A record whose headers are decoded when they are read. */
+class FetchedRecord implements KafkaRecord {
+  #headers: DecodedHeaders | undefined;
+
+  constructor(
+    readonly offset: number,
+    readonly timestamp: number,
+    readonly key: Buffer | null,
+    readonly value: Buffer | null,
+    readonly encodedHeaders: EncodedHeaders,
+  ) {}
+
+  get headers(): DecodedHeaders {
+    this.#headers ??= this.encodedHeaders.decode();
+    return this.#headers;
+  }
+}
+
+/** A kafkajs message with offset and timestamp as numbers. Old formats have no headers; `patchKafkajs` keeps others encoded. */
 export function toRecord(message: RawMessage | KafkaMessage): KafkaRecord {
-  const { offset, timestamp, key, value, headers = {} } = message;
-  return { offset: Number(offset), timestamp: Number(timestamp), key, value, headers };
+  const { offset, timestamp, key, value, headers = EncodedHeaders.none } = message;
+  const encoded = headers as unknown as EncodedHeaders;
+  return new FetchedRecord(Number(offset), Number(timestamp), key, value, encoded);
 }

@@ -1,7 +1,9 @@
 /** The internals of kafkajs 2.2.4 that this library uses; kafkajs declares no types for them. */
 declare module 'kafkajs/src/broker/index.js' {
-  import type { RecordBatchEntry } from 'kafkajs';
-  export interface RawMessage extends Readonly<Omit<RecordBatchEntry, 'attributes'>> {
+  import type { IHeaders, RecordBatchEntry } from 'kafkajs';
+  export interface RawMessage extends Readonly<Omit<RecordBatchEntry, 'attributes' | 'headers'>> {
+    /** Missing in old formats. After `patchKafkajs`, they are EncodedHeaders. */
+    readonly headers?: IHeaders;
     isControlRecord: boolean;
     readonly batchContext: {
       readonly producerId: string;
@@ -161,6 +163,8 @@ declare module 'kafkajs/src/protocol/encoder.js' {
 declare module 'kafkajs/src/protocol/decoder.js' {
   export default class Decoder {
     constructor(bytes: Buffer);
+    readonly buffer: Buffer;
+    readonly offset: number;
     forward(bytes: number): void;
     readInt16(): number;
     readInt32(): number;
@@ -168,7 +172,9 @@ declare module 'kafkajs/src/protocol/decoder.js' {
     readString(): string;
     /** null for a length of -1 */
     readBytes(): Buffer | null;
+    readVarInt(): number;
     readVarIntBytes(): Buffer;
+    readVarIntArray(readOne: (decoder: Decoder) => unknown): object;
     readArray<T>(read: (decoder: Decoder) => T): T[];
     readArrayAsync<T>(read: (decoder: Decoder) => Promise<T>): Promise<T[]>;
   }

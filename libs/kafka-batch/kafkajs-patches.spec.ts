@@ -7,6 +7,7 @@ import Batch from 'kafkajs/src/consumer/batch.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import Runner from 'kafkajs/src/consumer/runner.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import { encodeHeaders } from '../../test/support/record-headers.js';
 import {
   KAFKA_ERRORS,
   patchKafkajs,
@@ -179,6 +180,27 @@ describe('a patched runner', () => {
     expect(await waitWith([1], [3])).toBe(200);
     expect(await waitWith([0], [1])).toBe(20); // the active partition is on another broker
     expect(await waitWith([1], [0])).toBe(500); // the paused one is
+  });
+
+  it('gives plain headers to a handler that is not ours, and leaves those of ours encoded', async () => {
+    const encoded = encodeHeaders([
+      ['constructor', 'x'],
+      ['__proto__', 'y'],
+    ]);
+    const headersOf = async (handler: EachBatchHandler) => {
+      const messages = [{ offset: '7', isControlRecord: false, headers: encoded }];
+      const { runner } = runnerOf(handler);
+      const batch = new Batch('t', '5', { ...MARKERS_ONLY, messages });
+      Object.assign(runner.consumerGroup, { fetch: () => Promise.resolve([batch]) });
+      return (await runner.fetch(1))[0]?.messages[0]?.headers;
+    };
+    const plain = await headersOf(() => Promise.resolve());
+    expect(Object.entries(plain ?? {}).map(([name, value]) => [name, String(value)])).toEqual([
+      ['constructor', 'x'],
+      ['__proto__', 'y'],
+    ]);
+    expect(plain).toBeInstanceOf(Object);
+    expect(await headersOf(takingEveryFetch(() => Promise.resolve()))).toBe(encoded);
   });
 
   it('skips a fetch without data records for any other handler', async () => {

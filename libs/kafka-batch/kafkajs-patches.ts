@@ -7,11 +7,13 @@ import OffsetManager from 'kafkajs/src/consumer/offsetManager/index.js';
 import Runner from 'kafkajs/src/consumer/runner.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import Decoder from 'kafkajs/src/protocol/decoder.js';
 import errors from 'kafkajs/src/protocol/error.js';
 import fetchVersions from 'kafkajs/src/protocol/requests/fetch/index.js';
 import { markAborted } from './committed-messages.js';
 import type { UnreadableBatchError } from './errors.js';
 import { decodeFetch, FIRST_DECODED_VERSION, unreadableBatch } from './fetch-decoder.js';
+import { EncodedHeaders } from './record-headers.js';
 
 const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestTimeoutError } =
   kafkajs;
@@ -42,6 +44,7 @@ export function patchKafkajs(): void {
   keepGroupOffsets();
   rejoinWithoutMemberId();
   deliverEveryFetch();
+  keepHeadersEncoded();
   publishErrors();
 }
 
@@ -280,6 +283,26 @@ function deliverEveryFetch(): void {
   replace(ConsumerGroup.prototype, 'recoverFromFetch', async function (recover, error) {
     sights.delete(this);
     await recover(error);
+  });
+}
+
+/**
+ * kafkajs copies all headers for each header: 5,000 of them take seconds. It also takes a header named `constructor` for one that
+ * occurred before. This leaves headers as bytes. A handler that is not ours gets the plain objects that it expects.
+ */
+function keepHeadersEncoded(): void {
+  // kafkajs reads nothing but the headers of a record, its last part, by this method.
+  Decoder.prototype.readVarIntArray = function () {
+    const count = this.readVarInt();
+    return count > 0 ? new EncodedHeaders(count, this.buffer, this.offset) : EncodedHeaders.none;
+  };
+  replace(Runner.prototype, 'fetch', async function (fetch, nodeId) {
+    const batches = await fetch(nodeId);
+    if (takesEveryFetch(this)) return batches;
+    for (const message of batches.flatMap(({ messages }) => messages))
+      if (message.headers instanceof EncodedHeaders)
+        message.headers = { ...message.headers.decode() };
+    return batches;
   });
 }
 

@@ -1,4 +1,5 @@
 import type { BoardStore } from '#board-store';
+import { headerText } from '#contracts';
 import { Batched, committedOffsets, lastCommittedRecord, type KafkaRecord } from '#kafka-batch';
 import type { KafkaConnection } from '../infra/kafka.js';
 
@@ -52,6 +53,6 @@ export class PublishedPositions {
 }
 
 function causeOf(result: KafkaRecord | undefined): string {
-  const id = result?.headers['ranklog_id'] ?? result?.headers['ce_id'];
-  return id?.toString() ?? '';
+  if (result === undefined) return '';
+  return headerText(result, 'ranklog_id') ?? headerText(result, 'ce_id') ?? '';
 }

@@ -2,10 +2,21 @@ import assert from 'node:assert';
 import fc from 'fast-check';
 import { MAX_VIEWS_OF_AN_EVENT, parseView } from '#board';
 import { KeySpace, shardOf, type Boards, type EventEntry } from '#board-store';
-import { cloudEventHeaders, DEAD_LETTER_CODES, isId, SCORE_EVENT_TYPE } from '#contracts';
-import type { KafkaRecord } from '#kafka-batch';
+import {
+  cloudEventHeaders,
+  DEAD_LETTER_CODES,
+  decodeDeadLetter,
+  encodeDeadLetter,
+  encodeRetry,
+  isId,
+  MAX_HEADERS,
+  SCORE_EVENT_TYPE,
+  type DeadLetterReason,
+} from '#contracts';
+import { BatchEncoder, type KafkaRecord } from '#kafka-batch';
 import type { ReadRecord } from '../../src/ingest/read-record.js';
 import { BASE_TIME } from '../model/arbitrary.js';
+import { encodeHeaders, HOSTILE_NAMES, type SentHeader } from '../support/record-headers.js';
 import { editedArbitrary, editedBytesArbitrary } from './edits.js';
 import { DEFINITIONS, EVENT_TEXTS } from './inputs.js';
 
@@ -28,6 +39,19 @@ const HEADERS = {
   ranklog_retry_timestamp: String(BASE_TIME),
 };
 
+/** Headers as producers send them, also with names that are no names of ranklog. */
+const sentArbitrary: fc.Arbitrary<SentHeader[]> = fc.array(
+  fc.tuple(
+    fc.constantFrom(...Object.keys(HEADERS), ...HOSTILE_NAMES),
+    fc.oneof(fc.constantFrom(null, ...Object.values(HEADERS)), editedBytesArbitrary(['x'])),
+  ),
+  { minLength: 1, maxLength: 6 },
+);
+/** Sometimes many of them. */
+const encodedArbitrary = fc
+  .tuple(sentArbitrary, fc.constantFrom(1, 1, 1, 1, 1, 1, 1, 60, 6_000))
+  .map(([sent, times]) => encodeHeaders(Array.from({ length: times }, () => sent).flat()));
+
 const headerArbitrary = fc.constantFrom(...Object.entries(HEADERS)).chain(([name, value]) => {
   const bytes = editedBytesArbitrary([value]);
   const text = editedArbitrary([value]);
@@ -45,13 +69,15 @@ const headersArbitrary: fc.Arbitrary<KafkaRecord['headers']> = fc.oneof(
   },
 );
 
+const MAX_BYTES = 100_000;
+
 const timestampArbitrary = fc.oneof(
   { weight: 6, arbitrary: fc.constant(BASE_TIME) },
   fc.constantFrom(0, -1, 2 ** 53 - 1, -(2 ** 53), Date.parse('9999-12-31T23:59:59.999Z')),
 );
 
 /** Records of the score topic whose values and headers are changes of valid ones. */
-export const recordArbitrary: fc.Arbitrary<KafkaRecord> = fc.record({
+const objectArbitrary: fc.Arbitrary<KafkaRecord> = fc.record({
   offset: fc.constant(0),
   timestamp: timestampArbitrary,
   key: fc.constant(null),
@@ -62,8 +88,34 @@ export const recordArbitrary: fc.Arbitrary<KafkaRecord> = fc.record({
   headers: headersArbitrary,
 });
 
+/** The same; at times with headers that are read from the bytes of a record. */
+export const recordArbitrary: fc.Arbitrary<KafkaRecord> = fc
+  .tuple(objectArbitrary, fc.option(encodedArbitrary, { freq: 3 }))
+  .map(([record, encodedHeaders]) => {
+    if (encodedHeaders === null) return record;
+    return { ...record, headers: encodedHeaders.decode(), encodedHeaders };
+  });
+
+const SOURCE = { topic: 'ranklog.score-events', partition: 3, offset: 17 };
+
+/** @throws unless the dead letter of a record can be written, and has its reason and its place; the same for the retry */
+export function assertDeadLetter(record: KafkaRecord, reason: DeadLetterReason): void {
+  const letter = encodeDeadLetter(SOURCE, record, reason, MAX_BYTES);
+  const batches = new BatchEncoder(MAX_BYTES);
+  batches.add(letter);
+  assert(batches.close().every(({ bytes }) => bytes.length <= MAX_BYTES));
+  assert(Object.keys(letter.headers).length <= MAX_HEADERS + 20);
+  const decoded = decodeDeadLetter(letter);
+  const { topic, partition, offset } = SOURCE;
+  assert.deepEqual(
+    [decoded?.code, decoded?.topic, decoded?.partition, decoded?.offset],
+    [reason.code, topic, partition, offset],
+  );
+  new BatchEncoder().add(encodeRetry(letter, { ...SOURCE, timestamp: record.timestamp }));
+}
+
 /** @throws unless the result of reading a record is an event that Redis can take, or a dead letter with a known reason */
-export function assertReadable({ entry, event }: ReadRecord): void {
+export function assertReadable({ record, entry, event }: ReadRecord): void {
   if (entry.kind === 'none') return;
   if (entry.kind === 'event') {
     assertStorable(entry);
@@ -73,6 +125,7 @@ export function assertReadable({ entry, event }: ReadRecord): void {
   assert(entry.detail !== '' && entry.detail.isWellFormed(), entry.detail);
   assert(Buffer.byteLength(entry.detail) <= 1_024, 'the detail is too long');
   assert(event === undefined || isId(event.playerId));
+  assertDeadLetter(record, entry);
 }
 
 const PREFIX = 'ranklog';

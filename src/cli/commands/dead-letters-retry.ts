@@ -106,8 +106,8 @@ async function findRetried(
     return [partition, { start: Math.max(start, offset), end }] as const;
   });
   const retried = new Set<string>();
-  for await (const { headers } of readLog(session, new Map(ranges)))
-    retried.add(retriedIds(headers).at(-1) ?? '');
+  for await (const record of readLog(session, new Map(ranges)))
+    retried.add(retriedIds(record).at(-1) ?? '');
   return retried;
 }
 

@@ -55,9 +55,9 @@ export class OpeningEvents {
   }
 
   /** Takes a record of the log: an event of this import is not made again. */
-  addSent({ headers, value }: KafkaRecord): void {
-    const id = headerText(headers, 'ce_id');
-    if (id?.startsWith(this.#idPrefix) === true) this.#known.set(id, digest(String(value)));
+  addSent(record: KafkaRecord): void {
+    const id = headerText(record, 'ce_id');
+    if (id?.startsWith(this.#idPrefix) === true) this.#known.set(id, digest(String(record.value)));
   }
 
   /** The new events of rows, in groups of at most 1,000. */

@@ -122,7 +122,7 @@ function readLog(
     const decoded = decodeScoreEvent(record);
     if (!decoded.ok) bad.push({ ...place, code: decoded.code });
     else if (boards.has(decoded.event.board)) {
-      const retried = retriedIds(record.headers).flatMap((one) => byId.get(one) ?? []);
+      const retried = retriedIds(record).flatMap((one) => byId.get(one) ?? []);
       const event = { ...place, event: decoded.event, retried };
       byId.set(id, event);
       events.push(event);

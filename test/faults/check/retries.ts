@@ -12,7 +12,7 @@ interface Retry {
 
 export function retriesIn(topic: string, log: readonly ReadRecord[]): Retry[] {
   return log.flatMap((record) => {
-    const retried = retriedIds(record.headers).at(-1);
+    const retried = retriedIds(record).at(-1);
     return retried === undefined ? [] : [{ id: recordId(topic, record), record, retried }];
   });
 }
