@@ -2,6 +2,7 @@
 // Score events of random players on the board `arena`, of 1 to 1,000 points and about 190 bytes. An event depends only on its
 // number, so all contenders read the same events.
 import { Partitioners } from 'kafkajs';
+import { cloudEventHeaders, SCORE_EVENT_TYPE } from '#contracts';
 
 const BATCH = 1_000;
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');
@@ -11,10 +12,14 @@ const BEGIN = Date.parse('2026-01-01T00:00:00Z');
 /**
  * Fills a score topic with events, one a millisecond. With `atOnce`, consumers of committed records see all of them at the moment
  * when the returned function is called.
- * @param {import('./sandbox.mjs').Sandbox} sandbox @param {Size & { from?: number, atOnce?: boolean }} size `from`: first number
+ * @param {import('./sandbox.mjs').Sandbox} sandbox
+ * @param {Size & { from?: number, atOnce?: boolean, withHeaders?: boolean | undefined }} size `from`: first number;
+ *   `withHeaders`: each event has the headers of a CloudEvent, as ScoreProducer sends it
  * @returns {Promise<() => Promise<void>>}
  */
-export async function fillLog({ kafka, topics, name }, { events, players, from = 0, atOnce }) {
+export async function fillLog({ kafka, topics, name }, size) {
+  const { events, players, from = 0, atOnce, withHeaders = false } = size;
+  const messageOf = withHeaders ? scoreWithHeaders : score;
   const transactional = { transactionalId: `${name}-fill`, maxInFlightRequests: 1 };
   const producer = kafka.producer({
     createPartitioner: Partitioners.DefaultPartitioner,
@@ -25,7 +30,7 @@ export async function fillLog({ kafka, topics, name }, { events, players, from =
   const end = from + events;
   for (let at = from; at < end; at += BATCH) {
     const messages = Array.from({ length: Math.min(BATCH, end - at) }, (_, index) =>
-      score(at + index, players),
+      messageOf(at + index, players),
     );
     await (transaction ?? producer).send({ topic: topics.scoreEvents, messages });
   }
@@ -47,6 +52,12 @@ export function score(number, players, time = new Date(BEGIN + number), eventId 
     attributes: { region: 'eu-west', mode: 'ranked', season: '2026-winter' },
   };
   return { key: playerId, value: JSON.stringify(event) };
+}
+
+/** The same event as ScoreProducer sends it. @param {number} number of the event @param {number} players */
+function scoreWithHeaders(number, players) {
+  const event = { id: `m-${number}`, type: SCORE_EVENT_TYPE, source: '/bench' };
+  return { ...score(number, players), headers: cloudEventHeaders(event) };
 }
 
 /** What boards must have after the events: players, and the sum of their scores. @param {Size} size */

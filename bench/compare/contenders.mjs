@@ -11,6 +11,7 @@ import { runStreams } from './streams.mjs';
  * @typedef {object} Contender one run of it fills one row or several
  * @property {Record<string, string>} rows what each row measures, by name
  * @property {number} [share] of the events, for peers that would take minutes
+ * @property {boolean} [withHeaders] its events have five headers, as ScoreProducer sends them
  * @property {(sandbox: Sandbox, size: Size) => Promise<Record<string, import('../meter.mjs').Figures>>} run
  */
 
@@ -55,6 +56,13 @@ function ownContenders(cli, { name, what }) {
     {
       rows: { [name]: `${what}, a rank change for every event` },
       run: async (sandbox, size) => ({ [name]: await measureIngest(sandbox, size, { cli }) }),
+    },
+    {
+      rows: { [`${name}-headers`]: `${what}, a rank change for every event, of five headers each` },
+      withHeaders: true,
+      run: async (sandbox, size) => ({
+        [`${name}-headers`]: await measureIngest(sandbox, size, { cli }),
+      }),
     },
     {
       rows: {

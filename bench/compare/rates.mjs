@@ -20,7 +20,8 @@ const RATIOS = [
     ['ranklog', 'transaction'],
     ['ranklog-4', 'ranklog'],
   ],
-  ...['', '-none', '-4'].map((kind) => [`ranklog${kind}`, `before${kind}`]),
+  ['ranklog-headers', 'ranklog'],
+  ...['', '-headers', '-none', '-4'].map((kind) => [`ranklog${kind}`, `before${kind}`]),
   ['rebuild', 'before-rebuild'],
 ];
 
@@ -59,12 +60,12 @@ function choose(all, only) {
 }
 
 /** @param {Contender} contender @param {{ events: number, players: number, partitions: number }} size */
-async function run({ share = 1, ...contender }, { events, players, partitions }) {
+async function run({ share = 1, withHeaders, ...contender }, { events, players, partitions }) {
   const sandbox = new Sandbox('bench', { partitions });
   await sandbox.open();
   try {
     const size = { events: Math.round(events * share), players };
-    await fillLog(sandbox, size);
+    await fillLog(sandbox, { ...size, withHeaders });
     return await contender.run(sandbox, size);
   } finally {
     await sandbox.remove();

@@ -57,15 +57,21 @@ export function markAborted(fetched: Omit<FetchedPartition, 'partition'>): void 
 
 /** A record whose headers are decoded when they are read. */
 class FetchedRecord implements KafkaRecord {
+  readonly offset: number;
+  readonly timestamp: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly encodedHeaders: EncodedHeaders;
   #headers: DecodedHeaders | undefined;
 
-  constructor(
-    readonly offset: number,
-    readonly timestamp: number,
-    readonly key: Buffer | null,
-    readonly value: Buffer | null,
-    readonly encodedHeaders: EncodedHeaders,
-  ) {}
+  constructor({ offset, timestamp, key, value, headers }: RawMessage | KafkaMessage) {
+    this.offset = Number(offset);
+    this.timestamp = Number(timestamp);
+    this.key = key;
+    this.value = value;
+    // Old formats have no headers; `patchKafkajs` keeps others encoded.
+    this.encodedHeaders = (headers as unknown as EncodedHeaders | undefined) ?? EncodedHeaders.none;
+  }
 
   get headers(): DecodedHeaders {
     this.#headers ??= this.encodedHeaders.decode();
@@ -73,9 +79,7 @@ class FetchedRecord implements KafkaRecord {
   }
 }
 
-/** A kafkajs message with offset and timestamp as numbers. Old formats have no headers; `patchKafkajs` keeps others encoded. */
+/** A kafkajs message with offset and timestamp as numbers. */
 export function toRecord(message: RawMessage | KafkaMessage): KafkaRecord {
-  const { offset, timestamp, key, value, headers = EncodedHeaders.none } = message;
-  const encoded = headers as unknown as EncodedHeaders;
-  return new FetchedRecord(Number(offset), Number(timestamp), key, value, encoded);
+  return new FetchedRecord(message);
 }
