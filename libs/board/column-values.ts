@@ -28,6 +28,15 @@ const inputsOf = derived((definition) => {
   return [...new Set(names)];
 });
 
+/** The fewest decimals of the columns that each input feeds. */
+export const inputDecimals = derived((definition): ReadonlyMap<string, number> => {
+  const fewest = new Map<string, number>();
+  for (const { column, inputs } of fedColumns(definition))
+    for (const [input] of inputs)
+      fewest.set(input, Math.min(column.decimals, fewest.get(input) ?? Infinity));
+  return fewest;
+});
+
 /** The event's value for each column, in sort direction; null for a `sum` without any input. @throws RejectedEventError */
 export function columnValues(definition: BoardDefinition, numbers: EventNumbers) {
   const inputs = inputsOf(definition);

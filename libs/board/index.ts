@@ -1,5 +1,5 @@
 export * from './boards-file.js';
-export type { EventNumbers } from './column-values.js';
+export { inputDecimals, type EventNumbers } from './column-values.js';
 export * from './decimal.js';
 export * from './definition.js';
 export * from './definition-text.js';

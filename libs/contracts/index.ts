@@ -1,3 +1,4 @@
+export { isPlainObject } from './checks.js';
 export * from './cloud-events.js';
 export * from './dead-letter.js';
 export * from './dead-letter-codes.js';
@@ -11,5 +12,5 @@ export { MalformedRecordError } from './result-contract.js';
 export type { Leader, MovedPlayer, RankPlacing } from './result-parts.js';
 export * from './skipped-batch.js';
 export type { ScoreEvent } from './score-event.js';
-export { isId, type AttributeValue } from './values.js';
+export { isId, quote, type AttributeValue } from './values.js';
 export { formatTime, isEventTime, parseTime } from '#board';

@@ -12,6 +12,10 @@ export interface Line {
   readonly bytes: number;
 }
 
+/** Why a line without text can't be read. */
+export const NOT_UTF8 =
+  'the line is not valid UTF-8; convert the file, such as with "iconv -f LATIN1 -t UTF-8"';
+
 /** 16 MiB: reading a longer line could need unbounded memory. */
 const LONGEST_LINE = 16 * 1_024 * 1_024;
 const NEWLINE = 0x0a;
@@ -36,7 +40,10 @@ export function sizeOf(file: string): number {
   }
 }
 
-/** The lines of a source; gzip is recognised by its first bytes. @throws CommandError for a line of more than LONGEST_LINE bytes */
+/**
+ * The lines of a source, without a byte order mark; gzip is recognised by its first bytes.
+ * @throws CommandError for UTF-16, and for a line of more than LONGEST_LINE bytes
+ */
 export async function* readLines(source: Readable): AsyncGenerator<Line> {
   let rest: Buffer = Buffer.alloc(0);
   let number = 0;
@@ -58,9 +65,18 @@ export async function* readLines(source: Readable): AsyncGenerator<Line> {
 }
 
 function toLine(number: number, bytes: Buffer): Line {
-  return {
-    number,
-    text: isUtf8(bytes) ? bytes.toString('utf8').replace(/\r$/, '') : undefined,
-    bytes: bytes.length,
-  };
+  if (number === 1) refuseUtf16(bytes);
+  const decoded = isUtf8(bytes) ? bytes.toString('utf8').replace(/\r$/, '') : undefined;
+  const text = number === 1 ? decoded?.replace(/^\uFEFF/, '') : decoded;
+  return { number, text, bytes: bytes.length };
+}
+
+/** As UTF-16, the text of a first line begins with a byte order mark or has zero bytes, which no JSON or CSV has. */
+function refuseUtf16(firstLine: Buffer): void {
+  const mark = firstLine.length < 2 ? 0 : firstLine.readUInt16BE();
+  if (mark !== 0xfffe && mark !== 0xfeff && !firstLine.includes(0)) return;
+  throw new CommandError(
+    'the file is UTF-16; convert it to UTF-8, such as with "iconv -f UTF-16 -t UTF-8"',
+    EXIT.usage,
+  );
 }

@@ -1,10 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { open, readFile, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { KeySpace, type Standing } from '#board-store';
-import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import type { Standing } from '#board-store';
+import { TestInstance, type RanklogProcess } from '../support/instance.js';
 import { seededRandom } from '../support/seeded-random.js';
 
 const BOARDS = `
@@ -12,6 +12,8 @@ boards:
   zset: { columns: [{ name: score, decimals: 2 }] }
   laps: { columns: [{ name: laps }, { name: seconds, update: best, order: asc, decimals: 1 }], ties: latest, dimensions: [[], [region]] }
   killed: { columns: [{ name: score, min: -5 }] }
+  countries: { columns: [{ name: score, update: best }], dimensions: [[], [country]] }
+  floats: { columns: [{ name: deviation, update: latest, order: asc, decimals: 1 }] }
   daily: { columns: [{ name: score }], windows: [{ window: day, keep: 1d }] }
 `;
 const AT = '2026-11-20T00:00:00.000Z';
@@ -170,78 +172,22 @@ describe('ranklog import', () => {
     },
   );
 
-  it('sends the rest when it is repeated after it was killed, and never two imports into a board at a time', async () => {
-    const players = Array.from({ length: 2_000 }, (_, serial) => `p-${serial}`);
-    const rows = ['playerId,score', ...players.map((id) => `${id},7`)].join('\n');
-    const source = await file('killed', rows);
-    const before = await logLength();
-    const sent = async () => (await logLength()) - before;
-    const pipe = path.join(tmpdir(), `${instance.name}-pipe`);
-    execFileSync('mkfifo', [pipe]);
-    const first = instance.spawn('import', 'killed', pipe, '--at', AT);
-    const input = await open(pipe, 'w');
-    await input.write(rows);
-    await until(async () => (await sent()) > 0, 'some events are sent');
-    const second = await ranklog('import', 'killed', source, '--at', AT);
-    expect([second.code, second.err]).toEqual([3, expect.stringContaining(`:${first.pid}`)]);
-    first.kill('SIGKILL');
-    await first.ended;
-    await input.close();
-    await rm(pipe);
-    const done = await sent();
-    expect(done).toBeLessThan(2_000);
-    await instance.redis.del(new KeySpace(instance.name).lease(0, 'killed (import)')); // as if it had expired
-    expect(await imported('killed', source, '--at', AT)).toMatchObject({
-      code: 0,
-      repeated: done,
-      sent: 2_000 - done,
-    });
+  it('compares a file with the board, and refuses rows that differ from the log', async () => {
+    const rows = Array.from({ length: 2_000 }, (_, serial) => `p-${serial},7\n`);
+    const source = await file('killed', ['playerId,score\n', ...rows].join(''));
+    expect(await imported('killed', source, '--at', AT)).toMatchObject({ code: 0, sent: 2_000 });
     await applied();
-    const { size, entries } = await instance.reader.standings('killed', { limit: 1_000 });
-    expect([size, new Set(entries.map(({ columns }) => columns['score']))]).toEqual([
-      2_000,
-      new Set(['7']),
-    ]);
-    expect(await sent()).toBe(2_000);
-
     const changed = await file('changed', 'playerId,score\np-1,8\nnew,1\n');
     const comparison = await ranklog('import', 'killed', changed, '--compare');
     expect(comparison.code).toBe(1);
     expect(comparison.out).toMatch(/^compared +2\ndifferent +2\nextra +1999$/m);
+    expect(comparison.err).toBe('p-1: source 8, board 7\nnew: source 1, board not ranked\n');
     const refused = await file('refused', 'playerId,score\nada,x\n');
     const none = await ranklog('import', 'killed', refused, '--compare');
     expect(none.out).toMatch(/^compared +0\ndifferent +0\nextra +2000$/m);
-    expect(comparison.err).toBe('p-1: source 8, board 7\nnew: source 1, board not ranked\n');
     expect(await imported('killed', changed, '--at', AT)).toMatchObject({
       ...{ code: 1, refusals: expect.stringMatching(/^line 2: .* differs/), refused: 1, sent: 1 },
     });
-  });
-
-  it('finds what an earlier import sent behind the records of an open transaction, and waits for them', async () => {
-    const rows = Array.from({ length: 1_001 }, (_, serial) => `p-${serial},7\n`);
-    const pipe = path.join(tmpdir(), `${instance.name}-open`);
-    execFileSync('mkfifo', [pipe]);
-    const args = ['killed', '--at', AT, '--id', 'open'];
-    const before = await logLength();
-    const first = imported(...args, pipe);
-    const input = await open(pipe, 'w');
-    await input.write(['playerId,score\n', ...rows.slice(0, -1)].join(''));
-    await until(async () => (await logLength()) >= before + 1_000, 'some events are sent');
-    const producer = instance.kafka.producer({ transactionalId: instance.name, idempotent: true, maxInFlightRequests: 1 }); // prettier-ignore
-    await producer.connect();
-    const transaction = await producer.transaction();
-    const messages = [0, 1, 2].map((partition) => ({ partition, value: 'not a score event' }));
-    await transaction.send({ topic: instance.topics.scoreEvents, messages });
-    await input.write(rows[1_000]!);
-    await input.close();
-    expect(await first).toMatchObject({ code: 0, sent: 1_001 });
-    await rm(pipe);
-    const again = imported(...args, await file('open', ['playerId,score\n', ...rows].join('')));
-    await ranklog('views', 'killed'); // takes as long as the other command needs to begin
-    await ranklog('views', 'killed');
-    await transaction.abort();
-    await producer.disconnect();
-    expect(await again).toMatchObject({ code: 0, repeated: 1_001, sent: 0 });
   });
 
   it('moves a board in as docs/migrate.md shows, command by command', async () => {
@@ -307,7 +253,7 @@ describe('ranklog import', () => {
   });
 
   it('names bad rows by their line', async () => {
-    const rows = ['ada,1', 'bob,-6', ',1', 'cyd,1e3', 'dan,1,2', 'ada,2', '"eve,1', '', 'ada,1'];
+    const rows = ['ada,1', 'bob,-6', ',1', 'cyd,1e3', 'dan,1,2', 'a"b,2', '"eve,1', '', '"f"g,1'];
     const csv = await file(
       'bad.csv',
       Buffer.concat([
@@ -317,15 +263,16 @@ describe('ranklog import', () => {
     );
     const dryRun = ['--id', 'bad', '--dry-run'];
     const bad = await imported('killed', csv, '--at', AT, ...dryRun);
-    expect(bad).toMatchObject({ code: 1, rows: 9, refused: 7, repeated: 1, toSend: 1 });
+    expect(bad).toMatchObject({ code: 1, rows: 9, refused: 8, repeated: 0, toSend: 1 });
     expect(bad.refusals.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^line 3: OUT_OF_BOUNDS: .* -6 is below min -5/),
       expect.stringMatching(/^line 4: INVALID_ID: playerId is missing/),
       expect.stringMatching(/^line 5: INVALID_NUMBER: /),
-      expect.stringMatching(/^line 6: it is not UTF-8/),
-      expect.stringMatching(/^line 7: .* differs/),
-      expect.stringMatching(/^line 8: it is not UTF-8/),
-      expect.stringMatching(/^line 11: it is not UTF-8/),
+      'line 6: the row has 3 cells, the header 2',
+      expect.stringMatching(/^line 7: a quote is inside a cell/),
+      expect.stringMatching(/^line 8: a quoted cell does not end on this line/),
+      expect.stringMatching(/^line 10: text follows a closing quote/),
+      expect.stringMatching(/^line 11: the line is not valid UTF-8; .*iconv/),
     ]);
     const json = await file(
       'bad.ndjson',
@@ -367,13 +314,60 @@ describe('ranklog import', () => {
   it.each([
     [['arena', '/dev/null'], 1, 'there is no board "arena"'],
     [['zset', '/nowhere.csv'], 2, "can't read /nowhere.csv"],
-    [['zset', '/tmp/scores.csv', '--round'], 2, '--round needs --key'],
     [['zset', 'redis://127.0.0.1'], 2, 'a Redis needs --key'],
   ])('%j ends with %i and says why', async (args, code, word) => {
     expect(await ranklog('import', ...args)).toMatchObject({
       code,
       err: expect.stringContaining(word),
     });
+  });
+
+  it('sends nothing of a file with several rows of a player, and says what to do', async () => {
+    const length = await logLength();
+    const rows = ['ann,1', 'bob,2', 'ann,1', 'bob,3', 'cyd,4'];
+    const csv = await file('wins.csv', ['playerId,score', ...rows].join('\n'));
+    for (const more of [[], ['--dry-run'], ['--compare']]) {
+      const { code, out, err } = await ranklog('import', 'killed', csv, '--at', AT, ...more);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toMatch(
+        /^line 4: player "ann" has an earlier row\nline 5: player "bob" has an earlier row\nranklog: there are several rows of a player \(2 rows too many\), and nothing was sent: .*"ranklog produce"/,
+      );
+    }
+    const lines = ['zset', 'killed', 'killed'].map((board) =>
+      JSON.stringify({ board, playerId: 'ann', delta: 1 }),
+    );
+    const { err } = await ranklog('import', 'killed', await file('wins', lines.join('\n')));
+    expect(err).toMatch(/^line 3: player "ann" has an earlier row\n.*\(1 rows too many\)/);
+    expect(await logLength()).toBe(length);
+  });
+
+  it('takes the columns of a CSV that are dimensions of the board as attributes', async () => {
+    const rows = ['playerId,score,country', 'ann,3,se', 'bob,4,no', 'cyd,5,'];
+    const args = ['countries', await file('countries.csv', rows.join('\n')), '--at', AT];
+    const defaults = ['--attribute', 'country=dk'];
+    expect(await imported(...args, ...defaults)).toMatchObject({ code: 0, sent: 3 });
+    await applied();
+    const players = async (country: string) =>
+      (await standings('countries', `all country=${country}`)).map(({ playerId }) => playerId);
+    expect([await players('se'), await players('no'), await players('dk')]).toEqual([
+      ...[['ann'], ['bob'], ['cyd']],
+    ]);
+  });
+
+  it('rounds the numbers of a file on demand', async () => {
+    const rows = ['ann,34.699999999999996', 'bob,1302.0', 'cyd,1e-07'];
+    const csv = await file('floats.csv', ['playerId,deviation', ...rows].join('\n'));
+    const args = ['floats', csv, '--at', AT];
+    expect(await imported(...args, '--dry-run')).toMatchObject({ code: 1, refused: 2 });
+    expect(await imported(...args, '--round')).toMatchObject({ code: 0, sent: 3 });
+    await applied();
+    const columns = (await standings('floats')).map((it) => [it.playerId, it.columns['deviation']]);
+    expect(columns).toEqual([
+      ['cyd', '0.0'],
+      ['ann', '34.7'],
+      ['bob', '1302.0'],
+    ]);
+    expect(await imported(...args, '--round', '--compare')).toMatchObject({ code: 0, compared: 3 });
   });
 
   it('refuses a file without a header, and a key of another type', async () => {

@@ -1,6 +1,6 @@
 import type { Boards } from '#board-store';
 import { batchBytes, encodeRetry, retriedIds } from '#contracts';
-import { BatchEncoder, TransactionalPublisher, type LogRange } from '#kafka-batch';
+import type { LogRange } from '#kafka-batch';
 import { maxMessageBytes } from '../../infra/topics.js';
 import { readRecord } from '../../ingest/read-record.js';
 import { selectLetters, type FoundLetter, type LetterFilter } from '../dead-letters.js';
@@ -8,14 +8,13 @@ import { CommandError, EXIT } from '../exit-codes.js';
 import { readLog, writtenRanges } from '../kafka-session.js';
 import { print, table } from '../output.js';
 import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
+import { ScoreLogWriter } from '../score-log-writer.js';
 import { confirmOnTerminal, interruptible } from '../terminal.js';
 import type { JsonOption } from '../usage/options.js';
 
 type RetryOptions = LetterFilter & JsonOption & { readonly yes?: true; readonly dryRun?: true };
 type RetryMessage = ReturnType<typeof encodeRetry>;
 
-/** The size at which a transaction ends. */
-const TRANSACTION_BYTES = 262_144;
 const INSTEAD = { command: 'retry', instead: '--dry-run to see what it would send' };
 
 export function retryDeadLetters(ids: readonly string[], options: RetryOptions): Promise<number> {
@@ -33,15 +32,17 @@ export function retryDeadLetters(ids: readonly string[], options: RetryOptions):
     const question = `retry ${selected} dead letters?`;
     if (!yes && !dryRun)
       await interruptible((signal) => confirmOnTerminal(question, signal, INSTEAD));
-    const id = `${session.identity.group}-dead-letters-retry`;
-    const publisher = dryRun ? undefined : await TransactionalPublisher.open(session.kafka, id);
+    const maxBytes = await maxMessageBytes(session.admin, session.topics.scoreEvents);
+    const { group } = session.identity;
+    const target = { group, purpose: 'dead-letters-retry', maxBytes };
+    const writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);
     try {
-      const { sent, leftOut } = await sendMissing(session, letters, { first, publisher });
+      const { sent, leftOut } = await sendMissing(session, letters, { first, maxBytes, writer });
       const answer = { selected, [dryRun ? 'toSend' : 'sent']: sent, ...leftOut };
       print(answer, options, () => table(['dead letters', 'number'], Object.entries(answer)));
       return leftOut.refused === 0 ? EXIT.ok : EXIT.no;
     } finally {
-      await publisher?.close();
+      await writer?.close();
     }
   });
 }
@@ -49,49 +50,36 @@ export function retryDeadLetters(ids: readonly string[], options: RetryOptions):
 interface Work {
   /** By partition, the first offset of a selected record. The retries are after it. */
   readonly first: ReadonlyMap<number, number>;
-  /** Its opening has fenced earlier retries, also of a killed or paused process: the log has all retries that were ever sent. */
-  readonly publisher: TransactionalPublisher | undefined;
+  readonly maxBytes: number;
+  /** Its opening has fenced earlier retries: the log has all that were ever sent. */
+  readonly writer: ScoreLogWriter | undefined;
 }
 
-/** Sends the retries that the log lacks, and that would count. Without a publisher, only counts them. */
+/** Sends the retries that the log lacks, and that would count. Without a writer, only counts them. */
 async function sendMissing(
   session: ReconciliationSession,
   letters: () => AsyncIterable<FoundLetter>,
-  { first, publisher }: Work,
+  { first, maxBytes, writer }: Work,
 ) {
   const topic = session.topics.scoreEvents;
-  const to = { topic, maxBytes: await maxMessageBytes(session.admin, topic) };
   const log = await writtenRanges(session);
   const retried = await findRetried(session, log, first);
-  const context = { ...to, log, boards: await session.store.boards() };
+  const context = { topic, maxBytes, log, boards: await session.store.boards() };
   const leftOut = { retried: 0, accepted: 0, refused: 0 };
-  const waiting = new Map<number, BatchEncoder>();
-  let [sent, bytes] = [0, 0];
-  const send = async () => {
-    const records = [...waiting].map(([partition, batches]) => {
-      return { topic, partition, batches: batches.close() };
-    });
-    if (records.length > 0) await publisher?.publish({ records });
-    waiting.clear();
-    bytes = 0;
-  };
+  let sent = 0;
   for await (const letter of letters()) {
     const retry = retried.has(letter.id) ? 'retried' : retryOf(letter, context);
     if (typeof retry === 'object') {
-      const batches = waiting.get(letter.partition) ?? new BatchEncoder(to.maxBytes);
-      waiting.set(letter.partition, batches);
-      batches.add(retry);
       retried.add(letter.id);
-      bytes += batchBytes(retry);
       sent += 1;
-      if (bytes >= TRANSACTION_BYTES) await send();
+      await writer?.add(letter.partition, retry);
     } else if (retry === 'retried' || retry === 'accepted') leftOut[retry] += 1;
     else {
       leftOut.refused += 1;
       process.stderr.write(`${letter.id}: ${retry}\n`);
     }
   }
-  await send();
+  await writer?.flush();
   return { sent, leftOut };
 }
 

@@ -1,15 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decimalColumns } from '#board';
 import { HOLDER, LEASE_MS, LeaseStore } from '#board-store';
-import { ScoreProducer } from '#client';
+import { partitionOf } from '#kafka-batch';
+import { identityOf } from '../../infra/identity.js';
+import { maxMessageBytes } from '../../infra/topics.js';
 import { CommandError, EXIT, readCode } from '../exit-codes.js';
 import { withLease } from '../held-lease.js';
 import { OpeningEvents, type OpeningOptions } from '../import/opening-events.js';
+import { openRepeatable } from '../import/repeatable-file.js';
+import { refuseRepeatedPlayers } from '../import/repeated-players.js';
 import { fileRows, zsetRows, type Row } from '../import/rows.js';
 import { readLog, withKafka, writtenRanges, type KafkaSession } from '../kafka-session.js';
 import { sizeOf } from '../lines.js';
 import { print, table } from '../output.js';
+import { ScoreLogWriter } from '../score-log-writer.js';
 import { withRedis, type RedisSession } from '../session.js';
+import { interruptible } from '../terminal.js';
 
 export interface ImportOptions extends OpeningOptions {
   readonly key?: string;
@@ -21,31 +27,85 @@ export interface ImportOptions extends OpeningOptions {
   readonly json?: true;
 }
 
+type Rows = AsyncIterable<Row>;
+
+/** What an import works on; the signal is aborted when it is cancelled. */
+interface Job {
+  readonly session: RedisSession;
+  readonly opening: OpeningEvents;
+  readonly options: ImportOptions;
+  readonly signal: AbortSignal;
+}
+
 export function importScores(board: string, from: string, options: ImportOptions): Promise<number> {
-  const { key, round, compare } = options;
+  const { key } = options;
   if (/^rediss?:/.test(from) !== (key !== undefined))
     throw new CommandError('a Redis needs --key, and a file takes none', EXIT.usage);
-  if (round && key === undefined) throw new CommandError('--round needs --key', EXIT.usage);
-  if (key === undefined) sizeOf(from); // throws if it is missing
-  return withRedis(async (session) => {
-    const { definition } = await session.reader.board(board);
-    const overviews = await session.status.overviews();
-    const clock = overviews.find((known) => known.board === board)?.clock ?? -Infinity;
-    const at = options.at ?? (compare && Date.now());
-    const opening = new OpeningEvents(definition, clock, { ...options, at });
-    const run = async (rows: AsyncIterable<Row>) => {
-      const work = compare ? compareWithBoard : sendMissing;
-      const { code, ...facts } = await work(session, opening, rows, options);
-      const { refused } = opening.counts;
-      print({ rows: opening.counts.rows, refused, ...facts }, options, (answer) =>
-        table(['board', board], Object.entries<string | number | boolean>(answer)),
-      );
-      return code === EXIT.ok && refused > 0 ? EXIT.no : code;
-    };
-    if (key === undefined) return run(fileRows(from));
-    const decimals = round && Math.min(...definition.columns.map((column) => column.decimals));
-    return withRedis(({ redis }) => run(zsetRows(redis, key, decimals)), undefined, from);
+  return key === undefined
+    ? importFile(board, from, options)
+    : importZset(board, { url: from, key }, options);
+}
+
+async function importFile(board: string, from: string, options: ImportOptions): Promise<number> {
+  sizeOf(from); // throws if it is missing
+  const file = await openRepeatable(from);
+  try {
+    return await withJob(board, options, async (job) => {
+      const { definition } = job.opening;
+      await refuseRepeatedPlayers(fileRows(file, definition), board, job.signal);
+      return run(job, fileRows(file, definition, options.round));
+    });
+  } finally {
+    await file.close();
+  }
+}
+
+function importZset(
+  board: string,
+  { url, key }: { url: string; key: string },
+  options: ImportOptions,
+): Promise<number> {
+  return withJob(board, options, (job) => {
+    const decimals = Math.min(...job.opening.definition.columns.map((column) => column.decimals));
+    const rounding = options.round ? decimals : undefined;
+    return withRedis(({ redis }) => run(job, zsetRows(redis, key, rounding)), undefined, url);
   });
+}
+
+function withJob(
+  board: string,
+  options: ImportOptions,
+  use: (job: Job) => Promise<number>,
+): Promise<number> {
+  return interruptible((signal) =>
+    withRedis(async (session) => {
+      const opening = await openingEvents(session, board, options);
+      return use({ session, opening, options, signal });
+    }),
+  );
+}
+
+async function openingEvents(
+  { reader, status }: RedisSession,
+  board: string,
+  options: ImportOptions,
+) {
+  const { definition } = await reader.board(board);
+  const overviews = await status.overviews();
+  const clock = overviews.find((known) => known.board === board)?.clock ?? -Infinity;
+  const at = options.at ?? (options.compare && Date.now());
+  return new OpeningEvents(definition, clock, { ...options, at });
+}
+
+async function run(job: Job, rows: Rows): Promise<number> {
+  const { opening, options } = job;
+  const work = options.compare ? compareWithBoard : sendMissing;
+  const { code, ...facts } = await work(job, rows);
+  const { refused } = opening.counts;
+  print({ rows: opening.counts.rows, refused, ...facts }, options, (answer) =>
+    table(['board', opening.definition.board], Object.entries<string | number | boolean>(answer)),
+  );
+  return code === EXIT.ok && refused > 0 ? EXIT.no : code;
 }
 
 /**
@@ -53,15 +113,15 @@ export function importScores(board: string, from: string, options: ImportOptions
  * counts players of the view whom the source lacks. Cost: O(log N) a player.
  */
 async function compareWithBoard(
-  { reader }: RedisSession,
-  opening: OpeningEvents,
-  rows: AsyncIterable<Row>,
-  { view: asked }: ImportOptions,
+  { session: { reader }, opening, options, signal }: Job,
+  rows: Rows,
 ) {
   const { definition } = opening;
-  const { view, size, stale } = await reader.standings(definition.board, { view: asked, limit: 0 });
+  const asked = { view: options.view, limit: 0 };
+  const { view, size, stale } = await reader.standings(definition.board, asked);
   let [compared, different, extra] = [0, 0, size];
   for await (const group of opening.of(rows)) {
+    signal.throwIfAborted();
     const events = group.filter(({ resolved }) => resolved.views.some((it) => it.view === view));
     if (events.length === 0) continue;
     const ids = events.map(({ resolved }) => resolved.playerId);
@@ -85,27 +145,23 @@ async function compareWithBoard(
 
 /**
  * Sends the events that the log lacks, unless it is a dry run. Cost: reads the score topic once.
- * @throws CommandError if the beginning of the log is gone, SendError, LeaseHeldError, LeaseLostError
+ * @throws CommandError if the beginning of the log is gone, or another import took over; LeaseHeldError, LeaseLostError
  */
-async function sendMissing(
-  redis: RedisSession,
-  opening: OpeningEvents,
-  rows: AsyncIterable<Row>,
-  { dryRun, allowPartialHistory = false }: ImportOptions,
-) {
+async function sendMissing({ session: redis, opening, options, signal }: Job, rows: Rows) {
+  const { board } = opening.definition;
+  const { dryRun = false } = options;
   await withKafka((session) =>
-    alone(redis, opening.definition.board, async (signal) => {
-      for await (const record of readWritten(session, allowPartialHistory)) opening.addSent(record);
-      const { kafka, settings } = session;
-      const producer = new ScoreProducer({ kafka, topicPrefix: settings.topicPrefix });
-      if (!dryRun) await producer.connect(); // a dry run needs no right to write to Kafka
+    alone(redis, { board, signal }, async (held) => {
+      const maxBytes = await maxMessageBytes(session.admin, session.topics.scoreEvents);
+      opening.maxBytes = maxBytes;
+      const { group } = await identityOf(redis.redis, session, session.settings);
+      const target = { group, purpose: `import-${board}`, maxBytes };
+      // Opening it fences earlier imports, so the log is read afterwards.
+      const writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);
       try {
-        for await (const events of opening.of(rows)) {
-          signal.throwIfAborted();
-          if (!dryRun) await producer.sendMessages(events.map(({ message }) => message));
-        }
+        await send(session, { opening, options, signal: held, writer }, rows);
       } finally {
-        await producer.disconnect();
+        await writer?.close();
       }
     }),
   );
@@ -113,31 +169,53 @@ async function sendMissing(
   return { code: EXIT.ok, repeated, tied: opening.tied, [dryRun ? 'toSend' : 'sent']: made };
 }
 
-/** Runs work while no other import into the board runs. The signal is aborted when the lease that ensures this is lost. */
-async function alone(
-  { redis, keys, status }: RedisSession,
-  board: string,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const leases = new LeaseStore(redis, keys, { shards: await status.shards() });
-  const lost = new AbortController();
-  const lease = await withLease(() => leases.acquire(`${board} (import)`, HOLDER), lost.signal);
-  const renew = () => void leases.renew(lease).catch((error: unknown) => lost.abort(error));
-  const timer = setInterval(renew, LEASE_MS / 5);
-  try {
-    await work(lost.signal);
-  } finally {
-    clearInterval(timer);
-    await leases.release(lease);
-  }
+interface Sending extends Omit<Job, 'session'> {
+  readonly writer: ScoreLogWriter | undefined;
 }
 
-async function* readWritten(session: KafkaSession, allowPartialHistory: boolean) {
+async function send(
+  session: KafkaSession,
+  { opening, options, signal, writer }: Sending,
+  rows: Rows,
+): Promise<void> {
   const ranges = await writtenRanges(session);
-  if (!allowPartialHistory && [...ranges.values()].some(({ start }) => start > 0))
+  const isCut = [...ranges.values()].some(({ start }) => start > 0);
+  if (isCut && options.allowPartialHistory !== true)
     throw new CommandError(
       `the beginning of ${session.topics.scoreEvents} is gone, so players of an earlier import would count twice; if there was none, use --allow-partial-history`,
       EXIT.usage,
     );
-  yield* readLog(session, ranges);
+  for await (const record of readLog(session, ranges)) {
+    signal.throwIfAborted();
+    opening.addSent(record);
+  }
+  for await (const events of opening.of(rows)) {
+    signal.throwIfAborted();
+    for (const { message } of events)
+      await writer?.add(partitionOf(message.key, ranges.size), message);
+  }
+  await writer?.flush();
+}
+
+/**
+ * Runs work while no other import into the board runs. Its signal is aborted with `signal`, and when the lease that ensures
+ * this is lost.
+ */
+async function alone(
+  { redis, keys, status }: RedisSession,
+  { board, signal }: { board: string; signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const leases = new LeaseStore(redis, keys, { shards: await status.shards() });
+  const lost = new AbortController();
+  const held = AbortSignal.any([signal, lost.signal]);
+  const lease = await withLease(() => leases.acquire(`${board} (import)`, HOLDER), held);
+  const renew = () => void leases.renew(lease).catch((error: unknown) => lost.abort(error));
+  const timer = setInterval(renew, LEASE_MS / 5);
+  try {
+    await work(held);
+  } finally {
+    clearInterval(timer);
+    await leases.release(lease).catch(() => undefined); // it expires
+  }
 }

@@ -3,7 +3,7 @@ import type { Message } from 'kafkajs';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
 import { EXIT } from '../exit-codes.js';
-import { readLines, sizeOf, type Line } from '../lines.js';
+import { NOT_UTF8, readLines, sizeOf, type Line } from '../lines.js';
 import { print } from '../output.js';
 import { Throttle } from '../../infra/throttle.js';
 import { ProgressBar } from '../progress.js';
@@ -80,8 +80,7 @@ async function sendFile(
 /** The message of a line; none of a blank one. @throws InvalidScoreEventError */
 function toMessages(producer: ScoreProducer, { text, bytes }: Line, largest: number): Message[] {
   if (text?.trim() === '') return [];
-  if (text === undefined)
-    throw new InvalidScoreEventError('NOT_UTF8', 'the line is not valid UTF-8');
+  if (text === undefined) throw new InvalidScoreEventError('NOT_UTF8', NOT_UTF8);
   if (bytes > largest)
     throw new InvalidScoreEventError(
       'TOO_LARGE',

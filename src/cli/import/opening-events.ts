@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Message } from 'kafkajs';
 import { resolveEvent, type BoardDefinition, type ResolvedEvent } from '#board';
 import {
+  batchBytes,
   cloudEventHeaders,
   decodeText,
   formatTime,
@@ -10,6 +10,7 @@ import {
 } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 import { ProgressBar } from '../progress.js';
+import { HashedMap } from './hashed-map.js';
 import type { Row } from './rows.js';
 
 export interface OpeningOptions {
@@ -23,11 +24,11 @@ export interface OpeningOptions {
 
 /** A score event as it is sent, the same whenever an import is repeated, and in the terms of the board. */
 interface OpeningEvent {
-  readonly message: Message;
+  readonly message: ReturnType<typeof messageOf>;
   readonly resolved: ResolvedEvent;
 }
 
-/** Makes an opening event of each row that ingest would accept. Keeps about 200 bytes of each event in memory. */
+/** Makes an opening event of each row that ingest would accept. Keeps two entries of a HashedMap for each event in memory. */
 export class OpeningEvents {
   /**
    * `refused`: rows that ingest would not accept, or without effect; each is written to standard error. `repeated`: rows whose
@@ -35,10 +36,12 @@ export class OpeningEvents {
    */
   readonly counts = { rows: 0, refused: 0, repeated: 0, made: 0 };
   /** Digests of the events, by event id. */
-  readonly #known = new Map<string, number>();
-  /** Digests of the columns and times of the new events. */
-  readonly #places = new Set<number>();
+  readonly #known = new HashedMap();
+  /** The columns and times of the new events. */
+  readonly #places = new HashedMap();
   readonly #idPrefix: string;
+  /** The largest batch that the score topic accepts: larger events are refused. */
+  maxBytes = Infinity;
 
   /** `clock`: the event clock of the board, in ms */
   constructor(
@@ -80,8 +83,8 @@ export class OpeningEvents {
     }
   }
 
-  #take({ place, text }: Row): OpeningEvent[] {
-    const opening = text === undefined ? 'it is not UTF-8, or not CSV' : this.#openingOf(text);
+  #take({ place, event }: Row): OpeningEvent[] {
+    const opening = 'json' in event ? this.#openingOf(event.json) : event.problem;
     if (typeof opening === 'object') {
       this.counts.made += 1;
       return [opening];
@@ -116,11 +119,18 @@ export class OpeningEvents {
     const { event: resolved } = resolution;
     if (resolved.views.every(({ expiresAt }) => (expiresAt ?? Infinity) <= this.clock))
       return 'no view contains it, or only views that have expired';
+    const message = messageOf(id, event.playerId, value);
+    if (batchBytes(message) > this.maxBytes)
+      return `its event has ${batchBytes(message)} bytes; the score topic accepts ${this.maxBytes}`;
     this.#known.set(id, own);
-    this.#places.add(digest(`${resolved.values.join()} ${resolved.occurredAt}`));
-    const headers = cloudEventHeaders({ id, type: SCORE_EVENT_TYPE, source: '/ranklog/import' });
-    return { message: { key: event.playerId, value, headers }, resolved };
+    this.#places.set(`${resolved.values.join()} ${resolved.occurredAt}`, 1);
+    return { message, resolved };
   }
+}
+
+function messageOf(id: string, key: string, value: string) {
+  const headers = cloudEventHeaders({ id, type: SCORE_EVENT_TYPE, source: '/ranklog/import' });
+  return { key, value, headers };
 }
 
 /** 132 bits. */

@@ -1,53 +1,45 @@
-import { createReadStream } from 'node:fs';
-import { parse } from 'csv-parse/sync';
+import type { FileHandle } from 'node:fs/promises';
 import type { Redis } from 'ioredis';
+import { inputDecimals, type BoardDefinition } from '#board';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { readLines } from '../lines.js';
+import { NOT_UTF8, readLines } from '../lines.js';
+import { columnsOf, eventOf, type CsvColumns } from './csv.js';
+import { roundEvent } from './event-json.js';
 
 export interface Row {
   /** `line 7`, `member "ada"` */
   readonly place: string;
-  /** The JSON of a score event, maybe without a board; undefined if the row is not UTF-8, or not CSV like the header. */
-  readonly text: string | undefined;
+  /** The JSON of a score event, maybe without a board; or why the row can't be read. */
+  readonly event: { readonly json: string } | { readonly problem: string };
 }
 
 /**
- * The rows of a file, plain or gzip, or of standard input (-): NDJSON if it begins with {, else CSV with a header. A CSV row is
- * one line, as no id contains a line break. @throws CommandError for a bad header
+ * The rows of a file, plain or gzip: NDJSON if it begins with {, else CSV with a header. A CSV row is one line, as no id
+ * contains a line break. `rounds`: numbers are rounded to the decimals of their inputs. @throws CommandError for a bad header
  */
-export async function* fileRows(file: string): AsyncGenerator<Row> {
-  let names: string[] | undefined;
-  const source = file === '-' ? process.stdin : createReadStream(file);
+export async function* fileRows(
+  file: FileHandle,
+  definition: BoardDefinition,
+  rounds = false,
+): AsyncGenerator<Row> {
+  let columns: CsvColumns | undefined;
+  const source = file.createReadStream({ start: 0, autoClose: false });
   for await (const { number, text } of readLines(source))
-    if (number === 1 && text?.trimStart().startsWith('{') !== true) names = namesOf(text);
-    else if (text?.trim() !== '')
-      yield { place: `line ${number}`, text: names ? eventOf(names, cellsOf(text)) : text };
+    if (number === 1 && text?.trimStart().startsWith('{') !== true)
+      columns = columnsOf(text, definition);
+    else if (text?.trim() !== '') {
+      const event = readLine(text, columns);
+      yield { place: `line ${number}`, event: rounds ? rounded(event, definition) : event };
+    }
 }
 
-function namesOf(header?: string): string[] {
-  const names = cellsOf(header);
-  if (names.includes('playerId')) return names;
-  throw new CommandError(
-    'the first line is neither a JSON object nor a CSV header: playerId, the inputs of the board, and maybe occurredAt',
-    EXIT.usage,
-  );
+function readLine(text: string | undefined, columns: CsvColumns | undefined): Row['event'] {
+  if (text === undefined) return { problem: NOT_UTF8 };
+  return columns === undefined ? { json: text } : eventOf(text, columns);
 }
 
-/** The cells of a line; none if it is not CSV. */
-function cellsOf(line = ''): string[] {
-  try {
-    return parse(line, { bom: true, record_delimiter: '\n' })[0] ?? [];
-  } catch {
-    return [];
-  }
-}
-
-/** An empty cell is a missing field. */
-function eventOf(names: readonly string[], cells: readonly string[]): string | undefined {
-  if (cells.length !== names.length) return undefined;
-  const fields = names.map((name, index) => [name, cells[index] || undefined] as const);
-  const { playerId, occurredAt, ...deltas } = Object.fromEntries(fields);
-  return JSON.stringify({ playerId, occurredAt, deltas });
+function rounded(event: Row['event'], definition: BoardDefinition): Row['event'] {
+  return 'json' in event ? { json: roundEvent(event.json, inputDecimals(definition)) } : event;
 }
 
 /** The members of a ZSET. With `decimals`, scores are rounded to so many. @throws CommandError */
@@ -59,9 +51,10 @@ export async function* zsetRows(redis: Redis, key: string, decimals?: number): A
   for await (const step of steps)
     for (let at = 0; at < step.length; at += 2) {
       const [playerId = '', score = ''] = step.slice(at, at + 2);
-      const text = JSON.stringify({ playerId, delta: decimalOf(score, decimals) });
+      const json = JSON.stringify({ playerId, delta: decimalOf(score, decimals) });
       const isText = !playerId.includes('\uFFFD'); // U+FFFD stands for bytes that are not UTF-8
-      yield { place: `member ${JSON.stringify(playerId)}`, text: isText ? text : undefined };
+      const event = isText ? { json } : { problem: 'it is not UTF-8' };
+      yield { place: `member ${JSON.stringify(playerId)}`, event };
     }
 }
 

@@ -53,7 +53,7 @@ const importScores = new LazyCommand('import')
   .argument('<board>')
   .argument('<source>', 'a CSV or NDJSON file, - for standard input, or the URL of a Redis')
   .option('--key <key>', 'the sorted set in that Redis')
-  .option('--round', "round the scores of a sorted set to the column's decimals")
+  .option('--round', "round the scores to the column's decimals")
   .option('--at <time>', 'the time of the events of rows without occurredAt', momentOf)
   .option('--attribute <name=value>', 'an attribute of rows without any; repeatable', collectNamed)
   .option('--id <id>', 'a name: each player has one opening event of each import', 'opening')
@@ -62,9 +62,11 @@ const importScores = new LazyCommand('import')
   .option('--view <view>', 'the view to compare (default: the overall ranking)')
   .option('--allow-partial-history', 'import although the beginning of the log is gone')
   .notes(
-    `A row has playerId, delta or deltas (in CSV, a column for each input of the board), and maybe
-occurredAt and attributes (NDJSON). Repeating an import sends only what the log lacks, also after a crash.
-Exit code 1: rows are refused (each is written to standard error), or the comparison finds a difference.
+    `A row has playerId, delta or deltas, and maybe occurredAt and attributes. In CSV, each input and each
+attribute of the board has a column. A player has one row: send events with "ranklog produce".
+Repeating an import sends only what the log lacks, also after a crash.
+Exit code 1: rows are refused (each is written to standard error; if a player has several rows, nothing
+is sent), or the comparison finds a difference.
 
 Examples:
   ranklog import arena scores.csv --at 2026-11-20T00:00:00Z --dry-run
