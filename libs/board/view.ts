@@ -31,19 +31,31 @@ export function formatView({ window, where }: View): string {
   return window + where.map(([name, value]) => ` ${name}=${encodeURIComponent(value)}`).join('');
 }
 
-/** @throws MalformedViewError unless formatView writes exactly this text. */
+/**
+ * The view that a text names. Its values may be encoded otherwise than formatView does: other encoders also escape `'()!*`,
+ * write hex digits in lower case, or leave `/`. @throws MalformedViewError
+ */
 export function parseView(text: string): View {
   const [window = '', ...pairs] = text.split(' ');
-  const view: View = { window, where: pairs.map((pair) => parsePair(pair, text)) };
-  if (window === '' || formatView(view) !== text) throw new MalformedViewError(text);
-  return view;
+  if (!WINDOW.test(window)) throw new MalformedViewError(text);
+  return { window, where: pairs.map((pair) => parsePair(pair, text)) };
 }
 
+/** The text of a view as formatView writes it. Keys, results and comparisons have no other. @throws MalformedViewError */
+export function canonicalView(text: string): string {
+  return formatView(parseView(text));
+}
+
+/** Printable ASCII. */
+const WINDOW = /^[\x21-\x7e]+$/;
+/** Without `+`, which some encoders write for a space, and `=`. */
+const PAIR = /^([\x21-\x3c\x3e-\x7e]+)=([\x21-\x2a\x2c-\x3c\x3e-\x7e]*)$/;
+
 function parsePair(pair: string, text: string): readonly [string, string] {
-  const at = pair.indexOf('=');
-  if (at < 1) throw new MalformedViewError(text);
+  const [, name, value] = PAIR.exec(pair) ?? [];
+  if (name === undefined || value === undefined) throw new MalformedViewError(text);
   try {
-    return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))];
+    return [name, decodeURIComponent(value)];
   } catch {
     throw new MalformedViewError(text);
   }

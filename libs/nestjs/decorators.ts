@@ -1,5 +1,6 @@
 import { SetMetadata } from '@nestjs/common';
 import { MetadataScanner, Reflector, type DiscoveryService } from '@nestjs/core';
+import { canonicalView } from '#board';
 import type { LeaderChange, RankChange } from '#client';
 
 /** Which results a handler gets; without a field, all. */
@@ -26,8 +27,10 @@ type HandlerDecorator<T> = <Handler extends (result: T) => unknown>(
 ) => void;
 
 function handles<T>(kind: ResultKind, filter: ResultFilter): HandlerDecorator<T> {
+  const { view } = filter;
+  const named = typeof view === 'string' ? { ...filter, view: canonicalView(view) } : filter;
   return (target, key, descriptor) => {
-    const filters = [filter, ...filtersOf(kind, descriptor.value ?? {})];
+    const filters = [named, ...filtersOf(kind, descriptor.value ?? {})];
     SetMetadata(metadataKey(kind), filters)(target, key, descriptor);
   };
 }
