@@ -19,6 +19,7 @@ export {
   type PartitionLook,
 } from './lookups.js';
 export { LOOKS, type PartitionHealth, type PartitionState } from './partition-worker.js';
+export { partitionOf } from './partitioner.js';
 export * from './positions.js';
 export { BatchEncoder, type OutgoingRecord } from './record-batch.js';
 export { brokerFacts, type Right } from './rights.js';

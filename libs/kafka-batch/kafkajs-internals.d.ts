@@ -220,5 +220,5 @@ declare module 'crc-32/crc32c.js' {
 }
 
 declare module 'kafkajs/src/producer/partitioners/default/murmur2.js' {
-  export default function murmur2(key: string): number;
+  export default function murmur2(key: string | Buffer): number;
 }

@@ -15,8 +15,9 @@ import type { KafkaRecord } from './types.js';
 
 const FIRST_STRIDE = 64;
 
-/** The range of a partition, and its record at an offset, if there is one. */
+/** The range of a partition, its record at an offset, if there is one, and how many partitions the topic has. */
 export interface PartitionLook {
+  readonly partitions: number;
   readonly range: LogRange;
   readonly record: KafkaRecord | undefined;
 }
@@ -97,10 +98,12 @@ export async function lookAt(
     const leader = leaders.get(partition);
     if (leader === undefined) throw new Error(`Kafka has no partition ${partition} of ${topic}`);
     const range = await leader.range(topic, partition);
+    const partitions = leaders.size;
     if (offset === undefined || offset < range.start || offset >= range.end)
-      return { range, record: undefined };
+      return { range, partitions, record: undefined };
     const batch = await leader.fetch({ topic, partition, offset });
-    return { range, record: batch?.records.find((record) => record.offset === offset) };
+    const record = batch?.records.find((found) => found.offset === offset);
+    return { range, partitions, record };
   });
 }
 

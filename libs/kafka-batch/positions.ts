@@ -1,13 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
-import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js';
 import { Backoff } from './backoff.js';
 import { isBusy, type LogRange } from './errors.js';
-
-/** The partition that the producers of ranklog, of kafkajs and of Java choose for a key. */
-export function partitionOf(key: string, partitions: number): number {
-  return (murmur2(key) & 0x7fffffff) % partitions;
-}
 
 /** A new cluster creates the topic of its groups at the first request for a group. */
 const COORDINATOR_TIMEOUT_MS = 15_000;

@@ -11,6 +11,9 @@ import { splitRuns, type BatchPosition, type Run } from './split-calls.js';
 /** The verdicts of one run in order of offsets, each with its record. `through` is the last offset of the run. */
 export interface AppliedRun {
   readonly through: number;
+  readonly items: readonly ReadRecord[];
+  /** The boards against which the records were resolved. */
+  readonly boards: Boards;
   readonly verdicts: readonly { readonly verdict: Verdict; readonly read: ReadRecord }[];
 }
 
@@ -129,7 +132,7 @@ export class Applier {
 
   /** Applies a run to all shards; returns undefined if the live boards have changed. */
   async #applyRun(run: ReadRun, published: number): Promise<AppliedRun | undefined> {
-    const { through, items } = run;
+    const { through, items, boards } = run;
     const last = items.at(-1)?.record;
     const verdicts = await this.#applyShards(
       { ...run, lastRecord: last && identityOf(last) },
@@ -137,7 +140,7 @@ export class Applier {
     );
     if (verdicts === undefined) return undefined;
     this.#done = through;
-    return { through, verdicts: pair(verdicts, items) };
+    return { through, items, boards, verdicts: pair(verdicts, items) };
   }
 
   /** Applies a run to all shards and returns their verdicts; undefined if the boards have changed. */

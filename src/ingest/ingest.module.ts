@@ -10,6 +10,7 @@ import { MetricsModule } from '../metrics/metrics.module.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 import { IngestController } from './ingest.controller.js';
 import { LiveBoards } from './live-boards.js';
+import { MisplacedRecords } from './misplaced-records.js';
 import { IngestServices } from './partition-ingest.js';
 import { ResultLog } from './result-log.js';
 import { Resync } from './resync.js';
@@ -24,6 +25,7 @@ import { TransportModule } from './transport.module.js';
     ScoreLog,
     ResultLog,
     DeadLetterReport,
+    MisplacedRecords,
     {
       provide: LiveBoards,
       inject: [BoardStore, BoardRegistrar, PROCESS_OPTIONS],

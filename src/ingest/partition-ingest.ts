@@ -13,11 +13,12 @@ import { RecurringTask } from '../infra/recurring-task.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
 import { LiveBoards } from './live-boards.js';
+import { MisplacedRecords, PlacementWatch } from './misplaced-records.js';
 import { PartitionWaits } from './partition-waits.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
 import { ResultLog } from './result-log.js';
 import { Resync, StoreChangedError } from './resync.js';
-import { identityOf, ScoreLog } from './score-log.js';
+import { identityOf, ScoreLog, type FoundLog } from './score-log.js';
 
 /** How often a partition sends its published position to all shards. */
 const KEEP_UP_EVERY_MS = 5_000;
@@ -35,6 +36,7 @@ export class IngestServices {
   @Inject() readonly scoreLog: ScoreLog;
   @Inject() readonly resultLog: ResultLog;
   @Inject() readonly deadLetters: DeadLetterReport;
+  @Inject() readonly misplaced: MisplacedRecords;
   @Inject() readonly metrics: Metrics;
 }
 
@@ -49,11 +51,13 @@ interface LogCheck {
 interface Start extends ApplierStart {
   readonly published: number;
   readonly checked: LogCheck;
+  readonly log: FoundLog;
 }
 
 interface Tools {
   readonly applier: Applier;
   readonly publisher: TransactionalPublisher;
+  readonly placement: PlacementWatch;
 }
 
 /**
@@ -111,7 +115,10 @@ export class PartitionIngest {
       const start = await findStart(partition, services, continuity);
       const applier = new Applier(services, assignment, start);
       await applier.begin(start.published);
-      const ingest = new PartitionIngest(assignment, services, { applier, publisher }, start);
+      const live = Math.max(start.published, ...start.appliedOffsets.map((offset) => offset + 1));
+      const placement = new PlacementWatch(assignment, live, start.log);
+      const tools = { applier, publisher, placement };
+      const ingest = new PartitionIngest(assignment, services, tools, start);
       return { offset: start.offset, ingest };
     } catch (error) {
       resync.suspect(error);
@@ -141,7 +148,8 @@ export class PartitionIngest {
     await this.tools.publisher.close();
   }
 
-  async #queueResults({ through, verdicts }: AppliedRun): Promise<void> {
+  async #queueResults({ through, items, boards, verdicts }: AppliedRun): Promise<void> {
+    this.tools.placement.report(items, boards.live, this.services.misplaced);
     if (through < this.#published) return;
     const { partition } = this.assignment;
     const results = verdicts.map(({ verdict, read }) =>
@@ -182,7 +190,8 @@ export class PartitionIngest {
     const { continuity, scoreLog } = this.services;
     if (last !== undefined)
       await continuity.storeCheckedRecord(partition, last).catch(() => undefined); // the next check stores a later record
-    await scoreLog.check(partition, { published: this.#published, last });
+    const log = await scoreLog.check(partition, { published: this.#published, last });
+    this.tools.placement.look(log);
     this.#checked = next;
   }
 
@@ -239,6 +248,6 @@ async function findStart(
   // Offsets that are cut from the log can be left out if they are applied and their results are published.
   const isCut = offset < log.start && Math.min(...next) >= log.start;
   const skips = isCut && !(await store.hasUnpublished(partition, log.start));
-  const start = { published, checked, appliedOffsets, continuity: tokens };
+  const start = { published, checked, log, appliedOffsets, continuity: tokens };
   return { ...start, offset: skips ? log.start : offset };
 }

@@ -28,6 +28,9 @@ interface KnownLog {
   readonly last: RecordIdentity | undefined;
 }
 
+/** The offsets that the log of a partition holds, and how many partitions the topic has. */
+export type FoundLog = LogRange & Pick<PartitionLook, 'partitions'>;
+
 /** Checks the score topic, independently of its consumer. */
 @Injectable()
 export class ScoreLog {
@@ -35,15 +38,15 @@ export class ScoreLog {
 
   /**
    * Checks that the log is the one that was applied: it reaches the published position and has the last applied record, unless
-   * the log has been cut beyond that record. Returns the offsets that the log holds. @throws WrongLogError
+   * the log has been cut beyond that record. @throws WrongLogError
    */
-  async check(partition: number, known: KnownLog): Promise<LogRange> {
+  async check(partition: number, known: KnownLog): Promise<FoundLog> {
     const { kafka, topics } = this.connection;
     const topic = topics.scoreEvents;
     for (let look = 1; ; look++) {
       const found = await lookAt(kafka, { topic, partition, offset: known.last?.offset });
       const problem = this.#problemOf(partition, found, known);
-      if (problem === undefined) return found.range;
+      if (problem === undefined) return { ...found.range, partitions: found.partitions };
       if (look === LOOKS.most) throw problem;
       await delay(LOOKS.pauseMs);
     }

@@ -55,6 +55,8 @@ export const COUNTERS = {
     'Results that this process has published. board is empty for a record without a live board.',
   'ranklog_dead_letters_total{reason,board}':
     'Dead letters that this process has published. board is empty for a record without a live board.',
+  'ranklog_misplaced_records_total{reason,board}':
+    "Score events that this process has applied, with another key or partition than Kafka's default; reason is key or partition.",
   ranklog_rebalances_total: 'How often this process has joined the consumer group.',
   'ranklog_redis_errors_total{error}':
     'Commands to Redis that failed. error is the first word of an error reply, or connection.',

@@ -19,6 +19,7 @@ import {
 import { reconciliationJson } from '../generations/reconciliation-json.js';
 import type { KafkaConnection } from '../infra/kafka.js';
 import { PublishedPositions } from '../ingest/published-positions.js';
+import { countMisplaced } from './sampled-records.js';
 
 /** The state of a ranklog for those who operate it, as `ranklog status --json` prints it. Times are RFC 3339. */
 export type Status = Awaited<ReturnType<typeof readStatus>>;
@@ -27,11 +28,12 @@ type Clients = Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
 
 /** The part that Kafka knows. @throws errors of Kafka */
 export async function readLog(clients: Clients, published: PublishedPositions) {
-  const [positions, letters] = await Promise.all([
+  const [positions, letters, misplaced] = await Promise.all([
     readPositions(clients, published),
     countDeadLetters(clients),
+    countMisplaced(clients),
   ]);
-  return { positions, letters };
+  return { positions, letters, misplaced };
 }
 
 /** The published positions as of now: those of Redis are read only once. @throws errors of Redis */
@@ -140,7 +142,10 @@ async function readStore(redis: Redis, keys: KeySpace) {
 
 /** Joins what Redis knows with `log`. Cost: twenty requests to each shard, three for each board. @throws what `log` rejects with */
 export async function readStatus(redis: Redis, keys: KeySpace, log: ReturnType<typeof readLog>) {
-  const [{ positions, letters }, store] = await Promise.all([log, readStore(redis, keys)]);
+  const [{ positions, letters, misplaced }, store] = await Promise.all([
+    log,
+    readStore(redis, keys),
+  ]);
   const [appliedOffsets, overviews, found, recovering, { building }, reconciliations] = store;
   const generations = found.map(generationJson);
   return {
@@ -156,6 +161,7 @@ export async function readStatus(redis: Redis, keys: KeySpace, log: ReturnType<t
     ),
     reconciliations: reconciliations.map(reconciliationJson),
     deadLetters: letters,
+    misplaced,
   };
 }
 

@@ -280,6 +280,7 @@ describe('the commands', () => {
     const found = json('status');
     const at = { firstAt: expect.any(String), lastAt: expect.any(String) };
     expect(found).toMatchObject({
+      misplaced: { key: expect.any(Number), partition: 0, earlier: null },
       generations: BOARD_NAMES.map((board) => ({ board, role: 'live' })),
       deadLetters: [
         { code: 'UNKNOWN_BOARD', count: 2, ...at, detail: expect.stringContaining('arana') },

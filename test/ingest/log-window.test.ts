@@ -9,6 +9,7 @@ import { Metrics } from '../../src/metrics/metrics.js';
 import { DeadLetterReport } from '../../src/ingest/dead-letter-report.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { Resync } from '../../src/ingest/resync.js';
+import { MisplacedRecords } from '../../src/ingest/misplaced-records.js';
 import { PartitionIngest, type IngestServices } from '../../src/ingest/partition-ingest.js';
 import { PartitionWaits } from '../../src/ingest/partition-waits.js';
 import { ResultLog } from '../../src/ingest/result-log.js';
@@ -43,6 +44,7 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
       waits: new PartitionWaits(continuity, SILENT),
       scoreLog: new ScoreLog({ kafka, admin, topics }),
       deadLetters: new DeadLetterReport(metrics, SILENT),
+      misplaced: new MisplacedRecords(metrics, SILENT),
     };
   });
   afterEach(async () => {

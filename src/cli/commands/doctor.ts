@@ -13,6 +13,7 @@ import { readBoardsFile } from '../../registry/board-registrar.js';
 import { readPositions, readPublished } from '../../status/status.js';
 import { passOverSkipped } from '../../registry/definitions-log.js';
 import { DefinitionsTopic } from '../../registry/definitions-topic.js';
+import { countMisplaced, misplacedText } from '../../status/sampled-records.js';
 import { EXIT } from '../exit-codes.js';
 import { exitCodeOf } from '../failures.js';
 import { print, table } from '../output.js';
@@ -27,14 +28,16 @@ const CONNECTIONS: Checks = {
 };
 
 const CONTENTS: Checks = {
-  Topics: async ({ settings, connection: { admin, topics } }) => {
+  Topics: async ({ settings, connection }) => {
+    const { admin, topics } = connection;
     await requireTopics(admin, Object.values(topics));
     const warnings: string[] = [];
     const logger = Object.assign({}, SILENT, {
       warn: (text: string) => void warnings.push(text),
     });
     await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
-    return warnings.length > 0 ? warnings.join('; ') : undefined;
+    warnings.push(misplacedText(await countMisplaced(connection)));
+    return warnings.filter(Boolean).join('; ') || undefined;
   },
   'Score log': async ({ settings, redis, connection }) => {
     await passOverSkipped(connection);

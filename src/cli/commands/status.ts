@@ -10,6 +10,7 @@ import {
   readStatus,
   type Status,
 } from '../../status/status.js';
+import { misplacedText } from '../../status/sampled-records.js';
 import { EXIT } from '../exit-codes.js';
 import { countText, durationText, startsText } from '../value-text.js';
 import { withKafka, type KafkaSession } from '../kafka-session.js';
@@ -61,6 +62,7 @@ function toText(found: Status): string {
         `board ${board} lacks the beginning of the log: ${startsText(startsAt)}`,
     ),
     deadLettersText(found.deadLetters),
+    misplacedText(found.misplaced),
   ]
     .filter(Boolean)
     .join('\n\n');

@@ -1,0 +1,25 @@
+const SEED = 0x9747b28c;
+const M = 0x5bd1e995;
+
+/** The partition that the producers of ranklog, of kafkajs and of Java choose for a key. */
+export function partitionOf(key: string | Buffer, partitions: number): number {
+  return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitions;
+}
+
+/** As that of kafkajs, whose 64-bit objects cost ten times as much: ingest hashes the key of every event. */
+export function murmur2(data: Buffer): number {
+  const { length } = data;
+  const tail = length - (length % 4);
+  let hash = SEED ^ length;
+  for (let at = 0; at < tail; at += 4) {
+    let word = Math.imul(data.readInt32LE(at), M);
+    word = Math.imul(word ^ (word >>> 24), M);
+    hash = Math.imul(hash, M) ^ word;
+  }
+  if (length > tail) {
+    for (let at = length - 1; at >= tail; at--) hash ^= (data[at] ?? 0) << (8 * (at - tail));
+    hash = Math.imul(hash, M);
+  }
+  hash = Math.imul(hash ^ (hash >>> 13), M);
+  return hash ^ (hash >>> 15);
+}

@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import type { BoardDefinition } from '#board';
+import type { Boards } from '#board-store';
+import { partitionOf, type KafkaRecord } from '#kafka-batch';
+import { Logger } from '../infra/logger.js';
+import { RepeatedWarnings } from '../infra/repeated-warnings.js';
+import { Metrics } from '../metrics/metrics.js';
+import type { ReadRecord } from './read-record.js';
+import type { FoundLog } from './score-log.js';
+
+/** What is wrong with the place of a record: its key is not its player's id, or its partition is not that of the key. */
+export type Misplacement = 'key' | 'partition';
+
+/** Compares a record with Kafka's default partitioner. Cost: about 0.2 us, for every event. */
+export function misplacementOf(
+  { key }: Pick<KafkaRecord, 'key'>,
+  playerId: string,
+  { partition, partitions }: { readonly partition: number; readonly partitions: number },
+): Misplacement | undefined {
+  if (key === null || key.toString() !== playerId) return 'key';
+  return partitionOf(key, partitions) === partition ? undefined : 'partition';
+}
+
+type Warned = Readonly<Record<'reason' | 'board' | 'id', string>> & {
+  readonly deduplicates: boolean;
+};
+
+const REASONS: Readonly<Record<Misplacement, string>> = {
+  key: 'their key is not their player id',
+  partition: "they are not in the partition that Kafka's default partitioner gives",
+};
+
+/** Counts and logs score events that are not where Kafka's default partitioner puts their player's id. */
+@Injectable()
+export class MisplacedRecords {
+  readonly #warnings = new RepeatedWarnings<Warned>((warned, count) => {
+    const { reason, board, deduplicates } = warned;
+    const repeats = deduplicates ? `, so a repeated event may count twice on board "${board}"` : '';
+    const why = REASONS[reason as Misplacement];
+    this.logger.warn(
+      `misplaced records: ${count}: ${why}${repeats}; see "Misplaced records" in docs/operations.md`,
+      { count, ...warned },
+    );
+  });
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly logger: Logger,
+  ) {}
+
+  found(reason: Misplacement, definition: BoardDefinition, id: string): void {
+    const { board } = definition;
+    this.metrics.counters.ranklog_misplaced_records_total.inc({ reason, board });
+    const deduplicates = definition.deduplicateMs !== undefined;
+    this.#warnings.count(`${reason} ${deduplicates}`, { reason, board, id, deduplicates });
+  }
+}
+
+/**
+ * Finds the misplaced records of a partition. Records from before the present number of partitions was seen may have been placed by
+ * another number, so only their keys are judged. Retries go to the partition of their original, and are left out.
+ */
+export class PlacementWatch {
+  #partitions: number;
+  /** The end of the log when the present number of partitions was first seen. */
+  #since: number;
+
+  /** `live` is the first offset that was neither applied nor published before. */
+  constructor(
+    private readonly place: { readonly topic: string; readonly partition: number },
+    private readonly live: number,
+    { partitions, end }: FoundLog,
+  ) {
+    this.#partitions = partitions;
+    this.#since = end;
+  }
+
+  /** Takes what a check of the log has found. */
+  look({ partitions, end }: FoundLog): void {
+    if (partitions === this.#partitions) return;
+    this.#partitions = partitions;
+    this.#since = end;
+  }
+
+  /** Reports the misplaced ones of records that were applied. */
+  report(items: readonly ReadRecord[], boards: Boards['live'], misplaced: MisplacedRecords): void {
+    const { topic, partition } = this.place;
+    const place = { partition, partitions: this.#partitions };
+    for (const { record, event, entry } of items) {
+      if (entry.kind !== 'event' || event === undefined || event.retryOf !== undefined) continue;
+      if (record.offset < this.live) continue;
+      const reason = misplacementOf(record, event.playerId, place);
+      if (reason === undefined || (reason === 'partition' && record.offset < this.#since)) continue;
+      const definition = boards.get(event.board)?.definition;
+      if (definition !== undefined)
+        misplaced.found(reason, definition, `${topic}/${partition}/${record.offset}`);
+    }
+  }
+}

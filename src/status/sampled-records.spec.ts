@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { partitionOf } from '#kafka-batch';
+import { misplacedAmong, misplacedText } from './sampled-records.js';
+
+const record = (playerId: string, place: number, key: string | null = playerId) => ({
+  ...{ offset: 0, timestamp: 1_000, headers: {}, place },
+  key: key === null ? null : Buffer.from(key),
+  value: Buffer.from(JSON.stringify({ board: 'arena', playerId, delta: 1 })),
+});
+const players = Array.from({ length: 60 }, (_, n) => `p-${n}`);
+const placedBy = (partitions: number) =>
+  players.map((player) => record(player, partitionOf(player, partitions)));
+
+describe('the sample of the last score events', () => {
+  it('finds nothing if all are where the default partitioner puts them', () => {
+    const found = misplacedAmong(placedBy(6), 6);
+    expect(found).toEqual({ sampled: 60, key: 0, partition: 0, earlier: null });
+    expect(misplacedText(found)).toBe('');
+  });
+
+  it('names the number of partitions by which all are placed: then partitions were added', () => {
+    const found = misplacedAmong([...placedBy(4), record('ann', 0, null)], 6);
+    expect(found).toMatchObject({
+      ...{ sampled: 61, key: 1 },
+      earlier: { partitions: 4, lastAt: '1970-01-01T00:00:01.000Z' },
+    });
+    expect(found.partition).toBeGreaterThan(0);
+    expect(misplacedText(found)).toContain('as with 4 partitions, the last at 1970-01-01T00:00:01');
+  });
+
+  it('names none for another partitioner', () => {
+    const other = players.map((player, n) => record(player, n % 6));
+    expect(misplacedAmong(other, 6).earlier).toBeNull();
+  });
+});
