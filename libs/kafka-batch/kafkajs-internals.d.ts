@@ -82,6 +82,24 @@ declare module 'kafkajs/src/network/connection.js' {
   }
 }
 
+declare module 'kafkajs/src/network/connectionPool.js' {
+  import type { Socket } from 'node:net';
+  import type Connection from 'kafkajs/src/network/connection.js';
+  export default class ConnectionPool {
+    constructor(options: {
+      host: string;
+      port: number;
+      logger: object;
+      connectionTimeout: number;
+      requestTimeout: number;
+      socketFactory: (of: { onConnect: () => void }) => Socket;
+    });
+    isConnected(): boolean;
+    getConnection(): Promise<Connection>;
+    destroy(): Promise<void>;
+  }
+}
+
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   export default class RequestQueue {
     constructor(options: object);

@@ -1,4 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kafka, logLevel, type EachBatchHandler, type EachBatchPayload } from 'kafkajs';
 import Broker from 'kafkajs/src/broker/index.js';
@@ -6,7 +8,9 @@ import Cluster from 'kafkajs/src/cluster/index.js';
 import Batch from 'kafkajs/src/consumer/batch.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import Runner from 'kafkajs/src/consumer/runner.js';
+import ConnectionPool from 'kafkajs/src/network/connectionPool.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import { eventually } from '../../test/support/eventually.js';
 import { encodeHeaders } from '../../test/support/record-headers.js';
 import {
   KAFKA_ERRORS,
@@ -103,6 +107,35 @@ describe('a patched cluster', () => {
 });
 
 describe('a patched connection', () => {
+  it('opens one socket for requests at the same time', async () => {
+    const server = createServer((socket) => void socket.resume());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const opened: Socket[] = [];
+    const pool = new ConnectionPool({
+      ...{ host: '127.0.0.1', port, logger: LOGGER },
+      ...{ connectionTimeout: 10_000, requestTimeout: 10_000 },
+      socketFactory: ({ onConnect }) => {
+        const socket = connect(port, '127.0.0.1', onConnect);
+        opened.push(socket);
+        return socket;
+      },
+    });
+    const both = () => Promise.all([pool.getConnection(), pool.getConnection()]);
+    try {
+      await both();
+      expect(opened.length).toBe(1);
+      opened[0]?.emit('end'); // Kafka closes an idle connection
+      await eventually(() => !pool.isConnected(), 'the connection is closed');
+      await both();
+      expect(opened.length).toBe(2);
+    } finally {
+      for (const socket of opened) socket.destroy();
+      await pool.destroy(); // and its timers
+      server.close();
+    }
+  });
+
   it('publishes an error that kafkajs retries', async () => {
     const published: unknown[] = [];
     const add = (error: unknown) => published.push(error);

@@ -46,6 +46,7 @@ export function patchKafkajs(): void {
   deliverEveryFetch();
   keepHeadersEncoded();
   publishErrors();
+  connectOnce(); // last: the failure of an attempt is published once
 }
 
 /** Replaces a method. The replacement gets the original, bound to the object, and then the arguments. */
@@ -136,6 +137,20 @@ function closeSilentConnections(): void {
       }
       throw error;
     }
+  });
+}
+
+/**
+ * kafkajs opens a socket for each request that finds the connection closed. Two such requests open two, and requests use the last
+ * one: when the broker closes the other for being idle, kafkajs takes that for the end of the connection, and rejects all requests
+ * in flight. Here the second one waits for the socket of the first.
+ */
+function connectOnce(): void {
+  const attempts = new WeakMap<Connection, Promise<unknown>>();
+  replace(Connection.prototype, 'connect', function (connect) {
+    const attempt = attempts.get(this) ?? connect().finally(() => attempts.delete(this));
+    attempts.set(this, attempt);
+    return attempt;
   });
 }
 
