@@ -20,6 +20,7 @@ import {
   type ViewSummary,
 } from './existing-views.js';
 import { KeySpace } from './keys.js';
+import { requirePrimary } from './primary.js';
 import {
   anchorAt,
   boundsOf,
@@ -93,9 +94,11 @@ export class BoardReader implements ViewReads {
     defineScripts(redis, READ_SCRIPTS);
   }
 
-  /** The live boards with their definitions, sorted by name. Cost: one request, and at most five per shard. */
+  /** The live boards with their definitions, sorted by name. Cost: two requests, and at most five per shard. */
   async boards(): Promise<LiveBoard[]> {
-    return this.#boards.live();
+    const live = await this.#boards.live();
+    await requirePrimary(this.#redis);
+    return live;
   }
 
   /** A live board with its definition. Cost: two requests. */

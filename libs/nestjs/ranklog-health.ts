@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import { requirePrimary } from '../board-store/primary.js';
 import { MODULE_OPTIONS_TOKEN, type RanklogModuleOptions } from './options.js';
 import { ResultSubscriptions } from './result-subscriptions.js';
 
-const PING_TIMEOUT_MS = 2_000;
+const ANSWER_TIMEOUT_MS = 2_000;
 
 /** The result of a health indicator of @nestjs/terminus. `problems` is missing if there are none. */
 export interface RanklogHealthResult {
@@ -19,7 +20,7 @@ export class RanklogHealth {
     @Inject(ResultSubscriptions) private readonly subscriptions: ResultSubscriptions,
   ) {}
 
-  /** `down` if Redis does not answer within 2 s, or if a subscription has ended with an error. Never rejects. */
+  /** `down` if Redis does not answer within 2 s or is a replica, or if a subscription has ended with an error. Never rejects. */
   async isHealthy<Key extends string>(key: Key): Promise<Record<Key, RanklogHealthResult>> {
     const ended = [...this.subscriptions.failures].map(
       ([groupId, error]) => `the subscription of group ${groupId} has ended: ${String(error)}`,
@@ -31,8 +32,10 @@ export class RanklogHealth {
   }
 
   async #redisProblems(): Promise<string[]> {
-    const late = delay(PING_TIMEOUT_MS, `no answer within ${PING_TIMEOUT_MS} ms`, { ref: false });
-    const answer = await Promise.race([this.options.redis.ping(), late]).catch(String);
-    return answer === 'PONG' ? [] : [`Redis: ${answer}`];
+    const late = delay(ANSWER_TIMEOUT_MS, `no answer within ${ANSWER_TIMEOUT_MS} ms`, {
+      ref: false,
+    });
+    const problem = await Promise.race([requirePrimary(this.options.redis), late]).catch(String);
+    return problem === undefined ? [] : [`Redis: ${problem}`];
   }
 }

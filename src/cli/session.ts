@@ -22,7 +22,7 @@ export function openSession() {
 
 /**
  * Runs `use` with a connection to Redis, then closes it. `generation`: the snapshot that `reader` reads; default: live generations.
- * `redisUrl`: another Redis than that of the settings.
+ * `redisUrl`: another Redis than that of the settings, maybe a replica.
  * @throws ServiceUnreachableError
  */
 export async function withRedis<T>(
@@ -32,7 +32,7 @@ export async function withRedis<T>(
 ): Promise<T> {
   const { settings: own, logger } = openSession();
   const settings = { ...own, redisUrl: redisUrl ?? own.redisUrl };
-  const redis = createRedis(settings, logger);
+  const redis = createRedis(settings, logger, redisUrl !== undefined);
   const keys = new KeySpace(settings.redisPrefix);
   try {
     await waitForServices(settings, { redis }, logger);

@@ -1,17 +1,21 @@
 import { Redis } from 'ioredis';
+import { ReplicaError, requirePrimary } from '#board-store';
 import { tlsOptions, type Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
+import { RecurringTask } from './recurring-task.js';
 
 /** Long enough for a slow script, short enough to notice a server that hangs. */
 const COMMAND_TIMEOUT_MS = 5_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
+/** How long a process that sends no commands takes its server for the primary after a change of role. */
+const ROLE_CHECK_MS = 1_000;
 
 /**
  * A Redis client that is not connected yet. While the server is unreachable, commands fail instead of queueing. A command may
  * have run although it failed, or run later when ioredis sends it again on the next connection, so ranklog sends only commands
- * that are safe to repeat.
+ * that are safe to repeat. It is never ready on a replica, and leaves a server that becomes one; `anyRole`: a replica will do.
  */
-export function createRedis(settings: Settings, logger: Logger): Redis {
+export function createRedis(settings: Settings, logger: Logger, anyRole = false): Redis {
   const redis = new Redis(settings.redisUrl, {
     lazyConnect: true,
     maxRetriesPerRequest: 1,
@@ -31,6 +35,7 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
       reject.call(command, error.message.startsWith(OFFLINE) ? new Error(NOT_CONNECTED) : error);
     return send(command, stream);
   };
+  if (!anyRole) stayOnPrimary(redis);
   let state: 'new' | 'ready' | 'down' = 'new';
   redis.on('error', (error: Error) => {
     if (state === 'down') return;
@@ -43,6 +48,55 @@ export function createRedis(settings: Settings, logger: Logger): Redis {
     state = 'ready';
   });
   return redis;
+}
+
+/** These read no keys, or are scripts, which check the role themselves. */
+const NO_PLAIN_READ = /^(auth|select|info|ping|time|config|eval|evalsha)$/;
+
+/**
+ * Leaves a server that is a replica, as its plain reads may be old: when it connects, after each plain command, and at intervals,
+ * for a process that sends none. The next connection resolves the host name anew.
+ */
+function stayOnPrimary(redis: Redis): void {
+  const { connector } = redis as unknown as { connector: Connector };
+  connector.check = ({ role, master_host: host, master_port: port }) => {
+    if (role !== 'slave') return true;
+    redis.emit('error', new ReplicaError(`${host}:${port}`));
+    return false; // ioredis connects again, after a pause that grows
+  };
+  redis.options.reconnectOnError = (error) => {
+    const isOfReplica = error.message.startsWith('READONLY ');
+    if (isOfReplica) redis.emit('error', error);
+    return isOfReplica || isOfSelect(error);
+  };
+  const checkRole = () =>
+    requirePrimary(redis).catch((error: unknown) => {
+      if (error instanceof ReplicaError) {
+        redis.emit('error', error);
+        redis.disconnect(true); // and connect again
+      }
+      throw error;
+    });
+  const send = redis.sendCommand.bind(redis);
+  redis.sendCommand = (command, stream) => {
+    const sent = send(command, stream);
+    if (redis.status !== 'ready' || NO_PLAIN_READ.test(command.name)) return sent;
+    const { resolve } = command;
+    const checked = checkRole();
+    checked.catch((error: unknown) => command.reject(error as Error));
+    command.resolve = (value) => void checked.then(() => resolve(value)).catch(() => undefined);
+    return sent;
+  };
+  const check = new RecurringTask(() => checkRole().catch(() => undefined), ROLE_CHECK_MS);
+  redis.on('ready', () => {
+    check.start();
+  });
+  redis.on('close', () => void check.stop());
+}
+
+/** Part of ioredis that decides whether a server will do, by its reply to INFO. */
+interface Connector {
+  check: (info: Readonly<Record<string, string | undefined>>) => boolean;
 }
 
 /** ioredis 5.11 keeps the timer of a closed connection, which would then close the next one. */

@@ -2,7 +2,7 @@ import { eventually } from '../../support/eventually.js';
 import { KAFKA_API } from '../../support/kafka-frames.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { below, pick } from '../load.js';
+import { below, pick, type Random } from '../load.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
 import { addWorker, asZombie, ensureTwo, killWorker } from './workers.js';
@@ -21,6 +21,30 @@ export async function restoreSnapshot(world: World): Promise<void> {
   world.recordLoss();
   await world.redis.startFromSnapshot();
   world.did('restores of a snapshot', 'Redis restored from a snapshot');
+}
+
+/** Promotes a replica that lacks the last published records, before `replace` makes workers use it; returns how many it lacks. */
+async function promoteLagging(
+  world: World,
+  random: Random,
+  replace: (replica: RedisServer) => Promise<void>,
+): Promise<number> {
+  const link = await TcpProxy.to({ host: '127.0.0.1', port: world.redis.port });
+  try {
+    const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(link.port));
+    await eventually(
+      async () => /master_link_status:up/.test(await replica.redis.info('replication')),
+      'the replica has all data of the primary',
+    );
+    link.freeze();
+    const behind = 1 + below(random, 200);
+    await world.publishedMore(behind);
+    await replica.redis.replicaof('NO', 'ONE');
+    await replace(replica);
+    return behind;
+  } finally {
+    await link.close();
+  }
 }
 
 /** A delay that makes a recovery last long enough to be disturbed. */
@@ -94,22 +118,17 @@ export const SERVER_FAULTS: readonly Fault[] = [
   {
     name: 'fail-over',
     async run(world, random) {
-      const link = await TcpProxy.to({ host: '127.0.0.1', port: world.redis.port });
-      try {
-        const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(link.port));
-        await eventually(
-          async () => /master_link_status:up/.test(await replica.redis.info('replication')),
-          'the replica has all data of the primary',
-        );
-        link.freeze();
-        const behind = 1 + below(random, 200);
-        await world.publishedMore(behind);
-        await replica.redis.replicaof('NO', 'ONE');
-        await world.failOver(replica);
-        world.did('failovers', `failed over to a replica that was ${behind} records behind`);
-      } finally {
-        await link.close();
-      }
+      const behind = await promoteLagging(world, random, (replica) => world.failOver(replica));
+      world.did('failovers', `failed over to a replica that was ${behind} records behind`);
+    },
+  },
+  {
+    name: 'demote-redis',
+    async run(world, random) {
+      const behind = await promoteLagging(world, random, (replica) => world.demote(replica));
+      const note = `demoted Redis, without closed connections; the new primary was ${behind} records behind`;
+      world.did('changes of role', note);
+      await world.publishedEverywhere(); // only once all workers have left the replica
     },
   },
   {

@@ -204,6 +204,14 @@ export class World {
     for (const worker of this.workers) worker.failOver(server.port);
   }
 
+  /** Makes the current Redis a replica of another one, and keeps its connections; new ones go to the other. */
+  async demote(server: RedisServer): Promise<void> {
+    await this.redis.redis.replicaof('127.0.0.1', String(server.port));
+    this.recordLoss();
+    this.#redisServers.push(server);
+    for (const { redis } of this.workers) redis.retarget({ host: '127.0.0.1', port: server.port });
+  }
+
   async remove(): Promise<void> {
     await Promise.all(this.#commands.map((command) => command.kill()));
     await Promise.all(this.workers.map((worker) => worker.end('SIGKILL')));

