@@ -24,6 +24,7 @@ import { requirePrimary } from './primary.js';
 import {
   anchorAt,
   boundsOf,
+  MOST_COUNTED,
   MOST_PLAYERS,
   MOST_REQUESTS,
   patternOf,
@@ -67,7 +68,11 @@ export interface ReaderOptions {
   readonly generation?: string | undefined;
 }
 
-interface Page extends ReadableView, DenseOption {
+/** How many players Redis may read to count dense ranks; by default MOST_COUNTED, if they are asked for. */
+interface CountOption {
+  readonly mostCounted?: number | undefined;
+}
+interface Page extends ReadableView, DenseOption, CountOption {
   readonly anchor: Anchor;
   readonly limit: number;
   /** By default any score. */
@@ -212,10 +217,18 @@ export class BoardReader implements ViewReads {
     };
   };
 
-  /** One player on several boards or views, at most 100, in the order of the requests. Cost: as `player`, all in one trip. */
+  /**
+   * One player on several boards or views, at most 100, in the order of the requests. Cost: as `player`, all in one trip; their dense
+   * ranks together cost as those of one.
+   */
   playerOn: ViewReads['playerOn'] = async (playerId, requests) => {
     whole('number of requests', requests.length, 0, MOST_REQUESTS);
-    return Promise.all(requests.map((request) => this.player(request.board, playerId, request)));
+    const dense = requests.filter((request) => request.dense).length;
+    const share: CountOption = { mostCounted: Math.floor(MOST_COUNTED / Math.max(1, dense)) };
+    const reads = requests.map(({ board, ...request }) =>
+      this.player(board, playerId, { ...request, ...share }),
+    );
+    return Promise.all(reads);
   };
 
   /**
@@ -299,8 +312,9 @@ export class BoardReader implements ViewReads {
   }
 
   #pageAt(board: string, request: PlaceRequest, anchor: Anchor, limit: number) {
-    const { dense } = request;
-    return this.#page(board, (live) => ({ ...selectedView(live, request), anchor, limit, dense }));
+    const { dense, mostCounted }: DenseOption & CountOption = request;
+    const own = { anchor, limit, dense, mostCounted };
+    return this.#page(board, (live) => ({ ...selectedView(live, request), ...own }));
   }
 
   async #page(board: string, pageOf: (definition: BoardDefinition) => Page) {
@@ -308,9 +322,9 @@ export class BoardReader implements ViewReads {
       board,
       (live) => {
         const page = pageOf(live);
-        const { anchor, bounds: [best] = [''] } = page;
+        const { anchor, bounds: [best] = [''], mostCounted = MOST_COUNTED } = page;
         const isTop = anchor[0] === 'position' && anchor[1] === 0 && best === '';
-        return { ...page, dense: page.dense === true || isTop };
+        return { ...page, mostCounted: page.dense === true || isTop ? mostCounted : 0 };
       },
       (args, { ties }, { anchor, limit, bounds = ['', ''] }) =>
         this.#redis.ranklogPageBuffer(...args, TIE_SIGNS[ties], ...bounds, limit, ...anchor),
@@ -319,7 +333,7 @@ export class BoardReader implements ViewReads {
   }
 
   /** Calls a script for one view. Returns its reply, with the definition and the view that were read. */
-  async #read<Asked extends ReadableView & DenseOption>(
+  async #read<Asked extends ReadableView & CountOption>(
     board: string,
     viewOf: (definition: BoardDefinition) => Asked,
     call: (args: PlaceArguments, live: BoardDefinition, asked: Asked) => Promise<ReadReply>,
@@ -332,7 +346,7 @@ export class BoardReader implements ViewReads {
         const args = [
           ...this.#boards.arguments(located, this.#keys.ofView(shard, generation, found.view)),
           ...[found.view, found.expiresAt ?? '-', definition.columns.length],
-          ...[REACH_TIME_WIDTH[definition.ties], found.dense === true ? 1 : 0],
+          ...[REACH_TIME_WIDTH[definition.ties], found.mostCounted ?? 0],
         ] as const;
         return call(args, definition, found);
       },

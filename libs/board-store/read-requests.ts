@@ -6,8 +6,11 @@ import type { Anchor, Bounds, ViewSelection } from './view-selection.js';
 /** The most players that one read returns, or asks for by id. */
 export const MOST_PLAYERS = 1_000;
 
-/** The most views that one read of a player asks for, as each may take Redis 10 ms with `dense`. */
+/** The most views that one read of a player asks for. */
 export const MOST_REQUESTS = 100;
+
+/** The most players whom Redis reads to count dense ranks for one read, however many views it asks for: they take it 10 ms. */
+export const MOST_COUNTED = 10_000;
 
 /** A decimal, exact as a text. */
 export type Decimal = string | number;
@@ -21,7 +24,8 @@ export interface ScoreRange {
 export interface DenseOption {
   /**
    * Whether to count dense ranks (1 2 2 3). A page from the top of the view always has them. For any other read, Redis reads up to
-   * 10,000 players in front (10 ms): enough for the first 5,000 ranks, and for later ranks if enough players are tied.
+   * 10,000 players in front (10 ms): enough for the first 5,000 ranks, and for later ranks if enough players are tied. The requests
+   * of one `playerOn` share these 10,000 evenly.
    */
   readonly dense?: boolean | undefined;
 }

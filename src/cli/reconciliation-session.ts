@@ -16,7 +16,7 @@ async function open() {
   const options = { settings, logger, roles: [] };
   const redis = createRedis(settings, logger);
   const connection = new KafkaConnection(settings, logger);
-  const identity = await connect(redis, connection, options);
+  const identity = await connect([redis], connection, options);
   const stores = createStores(redis, settings, identity);
   const definitions = new DefinitionsTopic(connection, identity, logger);
   const { kafka, admin, topics } = connection;

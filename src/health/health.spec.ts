@@ -20,6 +20,7 @@ const reportOf = (
   {
     loopAgeMs = 0,
     redis = 'ready',
+    reads = 'ready',
     waiting = new Set<number>(),
     isRunning = true,
     roles = ['ingest'] as Role[],
@@ -30,7 +31,7 @@ const reportOf = (
   const consumer = { loopAgeMs, partitions: new Map(entries) };
   const transport: Pick<KafkaBatchServer, 'health'> = { health: () => consumer };
   const health = new HealthService(
-    { status: redis } as Redis,
+    [{ status: redis }, { status: reads }] as Redis[],
     transport as KafkaBatchServer,
     { current: waiting } as unknown as PartitionWaits,
     {
@@ -88,6 +89,8 @@ describe('the health of a process', () => {
       status: 'failing',
       problems: ['not connected to Redis (close)', 'nothing was fetched from Kafka for 12 s'],
     });
+    const alone = reportOf({ 0: running }, { reads: 'reconnecting' });
+    expect(alone.problems).toEqual(['not connected to Redis (reconnecting)']);
   });
 
   it('is "starting" while the process starts, with the reason', () => {

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Role } from '../config/roles.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
+import { CONNECTIONS } from '../infra/connections.module.js';
 import { PartitionWaits } from '../ingest/partition-waits.js';
 
 /** `stuckSeconds`: for how long a partition has had work and finished none. */
@@ -11,7 +12,7 @@ export type HealthReport = ReturnType<HealthService['report']>;
 @Injectable()
 export class HealthService {
   constructor(
-    private readonly redis: Redis,
+    @Inject(CONNECTIONS) private readonly connections: readonly Redis[],
     private readonly transport: KafkaBatchServer,
     private readonly waits: PartitionWaits,
     @Inject(PROCESS_OPTIONS) private readonly options: ProcessOptions,
@@ -30,10 +31,11 @@ export class HealthService {
       .sort((a, b) => a.partition - b.partition);
     const isSilent = consumer.loopAgeMs > settings.sessionTimeout;
     const silence = `nothing was fetched from Kafka for ${seconds(consumer.loopAgeMs)} s`;
+    const lost = this.connections.find(({ status }) => status !== 'ready');
     const ofAll = [
       ...(start?.waitsFor === undefined ? [] : [start.waitsFor]),
       ...(shutdown?.signal.aborted ? ['the process is ending'] : []),
-      ...(this.redis.status === 'ready' ? [] : [`not connected to Redis (${this.redis.status})`]),
+      ...(lost === undefined ? [] : [`not connected to Redis (${lost.status})`]),
     ];
     const ofPartitions = partitions.flatMap(({ partition, state, problem }) =>
       problem === null ? [] : `partition ${partition} (${state}): ${problem}`,

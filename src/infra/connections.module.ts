@@ -1,4 +1,4 @@
-import { Global, Module, type OnApplicationShutdown, type Type } from '@nestjs/common';
+import { Global, Inject, Module, type OnApplicationShutdown, type Type } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import {
   BoardStore,
@@ -23,6 +23,15 @@ import { requireTopics } from './topics.js';
 /** The injection token of all stores, for providers that need several of them. */
 export const STORES = Symbol('Stores');
 
+/**
+ * The injection token of the Redis client for reads over HTTP. They have a connection of their own: Redis answers the commands of a
+ * connection in order, so those of ingest would wait behind all reads that came before.
+ */
+export const READS = Symbol('Reads');
+/** The injection token of all Redis clients of the process. The first one is that of the class Redis. */
+export const CONNECTIONS = Symbol('Connections');
+type Connections = readonly [Redis, ...Redis[]];
+
 const PROVIDERS = [
   { provide: Redis, inject: [SETTINGS, Logger], useFactory: createRedis },
   {
@@ -31,8 +40,20 @@ const PROVIDERS = [
     useFactory: (settings: Settings, logger: Logger) => new KafkaConnection(settings, logger),
   },
   {
+    provide: READS,
+    inject: [Redis, PROCESS_OPTIONS],
+    useFactory: (redis: Redis, { settings, roles, logger }: ProcessOptions) =>
+      roles.includes('query') ? createRedis(settings, logger) : redis,
+  },
+  {
+    provide: CONNECTIONS,
+    inject: [Redis, READS],
+    useFactory: (redis: Redis, reads: Redis): Connections =>
+      reads === redis ? [redis] : [redis, reads],
+  },
+  {
     provide: IdentityCheck,
-    inject: [Redis, KafkaConnection, PROCESS_OPTIONS],
+    inject: [CONNECTIONS, KafkaConnection, PROCESS_OPTIONS],
     useFactory: connect,
   },
   { provide: STORES, inject: [Redis, SETTINGS, IdentityCheck], useFactory: createStores },
@@ -71,33 +92,36 @@ function oneOf<Name extends keyof Stores>(provide: Type<Stores[Name]>, name: Nam
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class ConnectionsModule implements OnApplicationShutdown {
   constructor(
-    private readonly redis: Redis,
+    @Inject(CONNECTIONS) private readonly connections: Connections,
     private readonly kafka: KafkaConnection,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
     await this.kafka.admin.disconnect();
-    this.redis.disconnect();
+    for (const redis of this.connections) redis.disconnect();
   }
 }
 
 /**
- * Waits for Redis and Kafka, connects, and reads the cluster id. Closes both on failure, as Nest calls no shutdown hook then.
+ * Waits for Redis and Kafka, connects, and reads the cluster id. Closes all on failure, as Nest calls no shutdown hook then.
  * @throws ServiceUnreachableError, SettingsError, TopicsMissingError, and the reason of the shutdown signal
  */
 export async function connect(
-  redis: Redis,
+  connections: Connections,
   connection: KafkaConnection,
   { settings, roles, logger, shutdown, start }: ProcessOptions,
 ): Promise<IdentityCheck> {
   const { admin, topics } = connection;
+  const [redis, ...others] = connections;
   const warn = (reason: string) => {
     if (start) start.waitsFor = reason;
     logger.warn(reason);
   };
   const noting = Object.assign({}, logger, { warn });
   try {
-    await waitForServices(settings, { kafka: true, redis, signal: shutdown?.signal }, noting);
+    const signal = shutdown?.signal;
+    await waitForServices(settings, { kafka: true, redis, signal }, noting);
+    for (const other of others) await waitForServices(settings, { redis: other, signal }, noting);
     await admin.connect();
     const reading = identityOf(redis, connection, settings);
     // If rights or topics are missing, so that it can't be read, the checks say so.
@@ -105,18 +129,14 @@ export async function connect(
     if (roles.length > 0) await checkServers(checked, logger);
     await requireTopics(admin, Object.values(topics));
     for (const { partition, first, last } of await passOverSkipped(connection))
-      logger.warn(
-        `${topics.scoreEvents}/${partition}/${first}-${last} is skipped: it was given up`,
-      );
-    const identity = await reading;
-    if (settings.group === '' && identity.group !== settings.topicPrefix)
-      logger.info(
-        `RANKLOG_GROUP is not set: going on with the consumer group "${identity.group}", which this ranklog has stored`,
-      );
-    return identity;
+      logger.warn(`${topics.scoreEvents}/${partition}/${first}-${last} was given up: it is skipped`);
+    const { group } = await reading;
+    if (settings.group === '' && group !== settings.topicPrefix)
+      logger.info(`RANKLOG_GROUP is not set: going on with the stored consumer group "${group}"`);
+    return await reading;
   } catch (error) {
     await admin.disconnect();
-    redis.disconnect();
+    for (const client of connections) client.disconnect();
     throw error;
   }
 }

@@ -1,11 +1,12 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Consumer } from 'kafkajs';
 import { KAFKA_ERRORS, toError } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
+import { CONNECTIONS } from '../infra/connections.module.js';
 import { TransportModule } from '../ingest/transport.module.js';
 import { MetricsCollector, StoreReader } from './metrics-collector.js';
 import { Metrics } from './metrics.js';
@@ -19,7 +20,7 @@ export class MetricsModule implements OnModuleInit {
   constructor(
     private readonly metrics: Metrics,
     private readonly host: HttpAdapterHost,
-    private readonly redis: Redis,
+    @Inject(CONNECTIONS) private readonly connections: readonly Redis[],
     private readonly transport: KafkaBatchServer,
   ) {}
 
@@ -34,13 +35,17 @@ export class MetricsModule implements OnModuleInit {
     subscribe(KAFKA_ERRORS, (name) => counters.ranklog_kafka_errors_total.inc(name as object));
     const consumer = this.transport.unwrap<Consumer>();
     consumer.on(consumer.events.GROUP_JOIN, () => counters.ranklog_rebalances_total.inc());
-    // ioredis tells only the caller. Its tracing channel would make text of all arguments.
-    const send = this.redis.sendCommand.bind(this.redis);
-    this.redis.sendCommand = (command, stream) => {
+    for (const redis of this.connections) this.#countErrors(redis);
+  }
+
+  /** ioredis tells only the caller. Its tracing channel would make text of all arguments. */
+  #countErrors(redis: Redis): void {
+    const send = redis.sendCommand.bind(redis);
+    redis.sendCommand = (command, stream) => {
       command.promise.catch((failure: unknown) => {
         const { name, message } = toError(failure);
         const error = name === 'ReplyError' ? message.split(' ', 1)[0] : 'connection';
-        counters.ranklog_redis_errors_total.inc({ error });
+        this.metrics.counters.ranklog_redis_errors_total.inc({ error });
       });
       return send(command, stream);
     };

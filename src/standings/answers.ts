@@ -73,20 +73,21 @@ export class Answers implements NestInterceptor, OnModuleInit {
   async intercept(context: ExecutionContext, next: CallHandler<object>) {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const read = () => this.#limited(() => firstValueFrom(next.handle()));
+    const reads = readsOf(request.body);
+    const read = () => this.#limited(reads, () => firstValueFrom(next.handle()));
     const isCacheable = request.method !== 'POST';
     const answer = await (isCacheable ? this.#answer(request.url, read) : answerOf(read));
     return of(write(answer, request, http.getResponse<FastifyReply>()));
   }
 
-  async #limited(read: Read): Promise<object> {
-    if (this.#inFlight >= MOST_IN_FLIGHT)
-      throw new ProblemError('OVERLOADED', `${MOST_IN_FLIGHT} reads are in flight; try again`);
-    this.#inFlight += 1;
+  async #limited(reads: number, read: Read): Promise<object> {
+    if (this.#inFlight + reads > MOST_IN_FLIGHT)
+      throw new ProblemError('OVERLOADED', `${this.#inFlight} reads are in flight; try again`);
+    this.#inFlight += reads;
     try {
       return await read();
     } finally {
-      this.#inFlight -= 1;
+      this.#inFlight -= reads;
     }
   }
 
@@ -100,6 +101,12 @@ export class Answers implements NestInterceptor, OnModuleInit {
     const isTooOld = this.settings.queryCache === 0 && answer.readAt < askedAt;
     return isTooOld ? this.#answers.forceFetch(url, { context: read }) : answer;
   }
+}
+
+/** How many reads a request sends to Redis: that of a player's standings has several. */
+function readsOf(body: unknown): number {
+  const { requests } = (body ?? {}) as { requests?: unknown };
+  return Array.isArray(requests) ? Math.max(1, requests.length) : 1;
 }
 
 /** The cache also shares reads while they run: with 0 for `ttl`, it does no more. */

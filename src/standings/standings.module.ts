@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { BoardReader, KeySpace } from '#board-store';
 import { ReconciliationsController } from '../generations/reconciliations.controller.js';
 import { LiveController } from '../live/live.controller.js';
 import { LiveStreams } from '../live/live-streams.js';
+import { READS } from '../infra/connections.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { StatusController } from '../status/status.controller.js';
@@ -29,7 +30,7 @@ export const READ_CONTROLLERS = [
   providers: [
     {
       provide: BoardReader,
-      inject: [Redis, KeySpace],
+      inject: [READS, KeySpace],
       useFactory: (redis: Redis, { prefix }: KeySpace) => new BoardReader({ redis, prefix }),
     },
     LiveStreams,

@@ -2,7 +2,8 @@
 --
 -- KEYS  1 to 8 as in read.lua, 9 ranking, 10 players
 -- ARGV  1 to 3 as in read.lua, 4 view, 5 ms of the event clock at which it expires (- never), 6
---       number of columns, 7 bytes of the reach time in a member, 8 count the dense position (1, 0)
+--       number of columns, 7 bytes of the reach time in a member, 8 most players
+--       to read for the dense position (0: not counted)
 
 -- include read.lua
 -- include ties.lua
@@ -52,7 +53,8 @@ local function places(first, limit, from, to)
   for i, id in ipairs(ids) do found[9 + i] = id end
   local columns, last = sub(members[1], 1, columns_width), sub(members[#ids], 1, columns_width)
   found[5] = tie_begin(first, score_of(states[1]), columns)
-  if ARGV[8] == '1' then found[6] = different_columns(found[5]) or '' end
+  local most = tonumber(ARGV[8])
+  if most > 0 then found[6] = different_columns(found[5], most) or '' end
   found[7] = found[3] - tie_end(first + #ids - 1, score_of(states[#ids]), last)
   return lines(found, states)
 end

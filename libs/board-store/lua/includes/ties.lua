@@ -10,9 +10,6 @@ local columns_width = 8 * (tonumber(ARGV[6]) - 1)
 
 -- How many players a step of different_columns reads, and how long a tie must be to be jumped over.
 local STEP, LONG_TIE = 64, 16
--- The most players that different_columns reads, which takes about 10 ms. A jump counts as STEP
--- players, as it searches for the end of the tie.
-local MOST_COUNTED = 10000
 
 -- Whether the player at a position has this score, and these bytes for the further columns.
 local function has_columns(position, score, columns)
@@ -63,11 +60,12 @@ local function tie_of(position, score, columns)
 end
 
 -- How many different sets of column values the players before a position have; nil if that would
--- read more than about MOST_COUNTED players.
-local function different_columns(last)
+-- read more than about `most` players. A jump counts as STEP players, as it searches for the end of
+-- the tie.
+local function different_columns(last, most)
   local count, position, looked, began, score, columns = 0, 0, 0, 0
   while position < last do
-    if looked >= MOST_COUNTED then return nil end
+    if looked >= most then return nil end
     local step_end = math.min(position + STEP, last) - 1
     local found = call('ZRANGE', KEYS[9], position, step_end, 'WITHSCORES')
     for i = 1, #found, 2 do
