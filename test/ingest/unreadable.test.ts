@@ -78,7 +78,7 @@ it('a batch that was given up is passed over by every process, also after a loss
   await stopped.ended;
 
   const service = await instance.start();
-  expect(service.errors).toContain(`${place('1-1')} is skipped: it was given up`);
+  expect(service.errors).toContain(`${place('1-1')} was given up: it is skipped`);
   await log.isPublished(0, 3);
   expect(await scores(instance)).toEqual({ a: 1, b: 1 });
   await instance.run('boards', 'verify', 'arena');
