@@ -129,7 +129,9 @@ export async function connect(
     if (roles.length > 0) await checkServers(checked, logger);
     await requireTopics(admin, Object.values(topics));
     for (const { partition, first, last } of await passOverSkipped(connection))
-      logger.warn(`${topics.scoreEvents}/${partition}/${first}-${last} was given up: it is skipped`);
+      logger.warn(
+        `${topics.scoreEvents}/${partition}/${first}-${last} was given up: it is skipped`,
+      );
     const { group } = await reading;
     if (settings.group === '' && group !== settings.topicPrefix)
       logger.info(`RANKLOG_GROUP is not set: going on with the stored consumer group "${group}"`);

@@ -15,11 +15,8 @@ import { WritesController } from './writes.controller.js';
     {
       provide: ScoreProducer,
       inject: [KafkaConnection, SETTINGS, BoardReader],
-      useFactory: (
-        { kafka }: KafkaConnection,
-        { topicPrefix }: Settings,
-        reader: BoardReader,
-      ) => new ScoreProducer({ kafka, topicPrefix, reader, source: '/ranklog/http' }),
+      useFactory: ({ kafka }: KafkaConnection, { topicPrefix }: Settings, reader: BoardReader) =>
+        new ScoreProducer({ kafka, topicPrefix, reader, source: '/ranklog/http' }),
     },
   ],
 })
