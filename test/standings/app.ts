@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Redis } from 'ioredis';
-import { BoardReader, KeySpace } from '#board-store';
+import { BoardReader, IdentityCheck, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
 import { topicNames } from '#contracts';
 import { SETTINGS } from '../../src/infra/config.module.js';
@@ -63,6 +63,7 @@ export async function openApp(
       { provide: Redis, useValue: redis },
       { provide: KeySpace, useValue: new KeySpace(prefix) },
       { provide: KafkaConnection, useValue: KAFKA },
+      { provide: IdentityCheck, useValue: new IdentityCheck({}) },
       { provide: SETTINGS, useValue: { queryCache } },
       { provide: Logger, useValue: logger },
     ],
