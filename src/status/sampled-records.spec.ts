@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { partitionOf } from '#kafka-batch';
 import { misplacedAmong, misplacedText } from './sampled-records.js';
 
-const record = (playerId: string, place: number, key: string | null = playerId) => ({
-  ...{ offset: 0, timestamp: 1_000, headers: {}, place },
-  key: key === null ? null : Buffer.from(key),
-  value: Buffer.from(JSON.stringify({ board: 'arena', playerId, delta: 1 })),
-});
+const sample = (playerId: string, partition: number, key: string | null = playerId) => {
+  const value = Buffer.from(JSON.stringify({ board: 'arena', playerId, delta: 1 }));
+  const bytes = key === null ? null : Buffer.from(key);
+  return { record: { offset: 0, timestamp: 1_000, headers: {}, key: bytes, value }, partition };
+};
 const players = Array.from({ length: 60 }, (_, n) => `p-${n}`);
 const placedBy = (partitions: number) =>
-  players.map((player) => record(player, partitionOf(player, partitions)));
+  players.map((player) => sample(player, partitionOf(player, partitions)));
 
 describe('the sample of the last score events', () => {
   it('finds nothing if all are where the default partitioner puts them', () => {
@@ -19,7 +19,7 @@ describe('the sample of the last score events', () => {
   });
 
   it('names the number of partitions by which all are placed: then partitions were added', () => {
-    const found = misplacedAmong([...placedBy(4), record('ann', 0, null)], 6);
+    const found = misplacedAmong([...placedBy(4), sample('ann', 0, null)], 6);
     expect(found).toMatchObject({
       ...{ sampled: 61, key: 1 },
       earlier: { partitions: 4, lastAt: '1970-01-01T00:00:01.000Z' },
@@ -29,7 +29,7 @@ describe('the sample of the last score events', () => {
   });
 
   it('names none for another partitioner', () => {
-    const other = players.map((player, n) => record(player, n % 6));
+    const other = players.map((player, n) => sample(player, n % 6));
     expect(misplacedAmong(other, 6).earlier).toBeNull();
   });
 });

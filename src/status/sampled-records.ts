@@ -21,8 +21,9 @@ export interface MisplacedCounts {
   readonly earlier: { readonly partitions: number; readonly lastAt: string } | null;
 }
 
-interface Sampled extends KafkaRecord {
-  readonly place: number;
+interface Sampled {
+  readonly record: KafkaRecord;
+  readonly partition: number;
 }
 
 /** Reads the end of the score topic. Cost: a fetch of at most 1 MiB for each partition. */
@@ -31,26 +32,26 @@ export async function countMisplaced({
   admin,
   topics: { scoreEvents },
 }: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>): Promise<MisplacedCounts> {
-  const places = [...(await logEnds(admin, scoreEvents)).keys()];
-  const reads = places.map(async (place) => {
-    const records = await lastRecords(kafka, scoreEvents, place, SAMPLED_OFFSETS);
-    return records.map((record): Sampled => ({ ...record, place }));
+  const partitions = [...(await logEnds(admin, scoreEvents)).keys()];
+  const reads = partitions.map(async (partition) => {
+    const records = await lastRecords(kafka, scoreEvents, partition, SAMPLED_OFFSETS);
+    return records.map((record): Sampled => ({ record, partition }));
   });
-  return misplacedAmong((await Promise.all(reads)).flat(), places.length);
+  return misplacedAmong((await Promise.all(reads)).flat(), partitions.length);
 }
 
-export function misplacedAmong(records: readonly Sampled[], partitions: number): MisplacedCounts {
+export function misplacedAmong(samples: readonly Sampled[], partitions: number): MisplacedCounts {
   let sampled = 0;
   let key = 0;
   const moved: Sampled[] = [];
-  for (const record of records) {
+  for (const sample of samples) {
+    const { record, partition } = sample;
     const decoded = decodeScoreEvent(record);
     if (!decoded.ok || decoded.event.retryOf !== undefined) continue;
     sampled += 1;
-    const place = { partition: record.place, partitions };
-    const reason = misplacementOf(record, decoded.event.playerId, place);
+    const reason = misplacementOf(record, decoded.event.playerId, { partition, partitions });
     if (reason === 'key') key += 1;
-    if (reason === 'partition') moved.push(record);
+    if (reason === 'partition') moved.push(sample);
   }
   return { sampled, key, partition: moved.length, earlier: earlierOf(moved, partitions) };
 }
@@ -58,11 +59,15 @@ export function misplacedAmong(records: readonly Sampled[], partitions: number):
 function earlierOf(moved: readonly Sampled[], partitions: number): MisplacedCounts['earlier'] {
   if (moved.length === 0) return null;
   for (let count = partitions - 1; count > 0; count--)
-    if (moved.every(({ key, place }) => key !== null && partitionOf(key, count) === place)) {
-      const last = moved.reduce((time, { timestamp }) => Math.max(time, timestamp), -Infinity);
+    if (moved.every((sample) => isPlacedBy(count, sample))) {
+      const last = Math.max(...moved.map(({ record }) => record.timestamp));
       return { partitions: count, lastAt: formatTime(last) };
     }
   return null;
+}
+
+function isPlacedBy(partitions: number, { record: { key }, partition }: Sampled): boolean {
+  return key !== null && partitionOf(key, partitions) === partition;
 }
 
 /** What is wrong, what it means and what to do; empty if nothing is wrong. */

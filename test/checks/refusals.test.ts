@@ -263,6 +263,7 @@ describe('a start and "ranklog doctor"', () => {
         ...[
           'Kafka version and rights',
           'Topics',
+          'Score log',
           'Identity',
           'Definitions',
           'Boards file',

@@ -225,7 +225,7 @@ describe('sendAndWait behind records of the definitions topic that it can not re
     });
     const calls = new ScoreProducer({ kafka: logged, topicPrefix: name, ranklogGroup: name });
     await calls.connect();
-    const event = { board: 'records', playerId: 'zoe', delta: '3' };
+    const event = { board: 'records', playerId: 'amy', delta: '3' };
     expect(await calls.sendAndWait(event, SOON)).toMatchObject({ status: 'ranked' });
     expect(await calls.sendAndWait(event, SOON)).toEqual({ status: 'unchanged' });
     await calls.disconnect();

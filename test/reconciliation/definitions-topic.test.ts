@@ -142,7 +142,8 @@ describe('the definitions topic', () => {
     };
     const unreadable = async () => {
       await definitions.readAll();
-      return [...definitions.unreadable.values()].map(({ board, since }) => `${board} ${since}`);
+      const found = [...definitions.unreadable.values()];
+      return found.map(({ board, since }) => `${board} ${since}`).sort();
     };
     await definitions.write([current('arena', 5)]);
     await send([later(9), later(7), { key: 'other', value: 'hello' }]);

@@ -7,6 +7,7 @@ import { COMMANDS } from '../../libs/board-store/rights.js';
 import { kafkaRights, type Subject } from '../../src/checks/servers.js';
 import type { Role } from '../../src/config/roles.js';
 import { loadSettings } from '../../src/config/settings.js';
+import { withGroup } from '../../src/infra/identity.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
 import { SILENT } from '../../src/infra/logger.js';
 import { freePort } from '../support/free-port.js';
@@ -206,7 +207,7 @@ describe('ranklog with the rights that docs/security.md lists', () => {
   });
 
   it.each(ROLES)('tells the role %s which of its rights in Kafka are missing', async (role) => {
-    const { settings } = loadSettings(env[role]);
+    const settings = await withGroup(loadSettings(env[role]).settings, undefined);
     const connection = new KafkaConnection(settings, SILENT);
     const refusal = () =>
       kafkaRights({ settings, roles: [role], connection } as unknown as Subject).then(
