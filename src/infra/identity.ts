@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { IdentityCheck, KeySpace, storedIdentity, type Identity } from '#board-store';
+import { partitionCount } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import { DefinitionsTopic } from '../registry/definitions-topic.js';
 import type { KafkaConnection } from './kafka.js';
@@ -36,8 +37,14 @@ async function storedGroup(
   { redisPrefix, topicPrefix }: Settings,
 ): Promise<string | undefined> {
   const ofRedis = await storedIdentity(redis, new KeySpace(redisPrefix));
-  const definitions = new DefinitionsTopic(connection, new IdentityCheck({}), SILENT);
-  const kept = ofRedis || (await definitions.storedIdentity()) || '{}';
+  const kept = ofRedis || (await identityOfTopic(connection)) || '{}';
   const identity = JSON.parse(kept) as Partial<Identity>;
   return identity.topicPrefix === topicPrefix ? identity.group : undefined;
+}
+
+/** Empty also without the topic: kafkajs would try for 16 s to read a topic that does not exist. */
+async function identityOfTopic(connection: KafkaConnection): Promise<string> {
+  const { kafka, topics } = connection;
+  if ((await partitionCount(kafka, topics.definitions)) === 0) return '';
+  return new DefinitionsTopic(connection, new IdentityCheck({}), SILENT).storedIdentity();
 }

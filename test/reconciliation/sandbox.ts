@@ -56,7 +56,11 @@ export class Sandbox {
     this.generations = new GenerationStore(redis, this.keys, { shards });
     this.catalog = new GenerationCatalog(redis, this.keys, { shards });
     const logger = loggerTo((word) => this.words.push(word));
-    this.definitions = new DefinitionsTopic(instance, new IdentityCheck({ group: instance.name }), logger);
+    this.definitions = new DefinitionsTopic(
+      instance,
+      new IdentityCheck({ group: instance.name }),
+      logger,
+    );
     const { store, leases, generations, definitions } = this;
     const clients = { kafka, admin, topic: topics.scoreEvents, definitions };
     const stores = { store, leases, generations };
