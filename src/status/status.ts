@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import type { Kafka } from 'kafkajs';
 import {
   ContinuityStore,
   GenerationCatalog,
@@ -14,6 +13,7 @@ import {
   lastCommittedRecord,
   lastRecords,
   logEnds,
+  UnreadableBatchError,
   unreadableFrom,
 } from '#kafka-batch';
 import { reconciliationJson } from '../generations/reconciliation-json.js';
@@ -67,12 +67,14 @@ export async function readPositions(
       return { partition, logEnd, committedEnd: logEnd, published: known, lag: 0, stopped: null };
     const isOfThisLog = known < logEnd; // otherwise the topic was recreated
     const published = isOfThisLog ? await publishedPosition(positions, partition, known) : 0;
-    const stopped = await whyStopped(kafka, topic, partition, published);
-    if (stopped !== undefined) {
+    const ahead = { topic, partition, offset: published };
+    const last =
+      (await unreadableFrom(kafka, ahead)) ??
+      (await lastCommittedRecord(kafka, topic, partition).catch(unreadable));
+    if (last instanceof UnreadableBatchError) {
       const lag = logEnd - published;
-      return { partition, logEnd, committedEnd: logEnd, published, lag, stopped };
+      return { partition, logEnd, committedEnd: logEnd, published, lag, stopped: last.message };
     }
-    const last = await lastCommittedRecord(kafka, topic, partition);
     // Transaction markers and open transactions after the last committed record have nothing to publish.
     const committedEnd = (last?.offset ?? -1) + 1;
     const lag = Math.max(0, committedEnd - published);
@@ -91,9 +93,10 @@ async function publishedPosition(positions: PublishedPositions, partition: numbe
   }
 }
 
-/** Why a partition stops at an offset; undefined if its records can be read. */
-async function whyStopped(kafka: Kafka, topic: string, partition: number, offset: number) {
-  return (await unreadableFrom(kafka, { topic, partition, offset }))?.message;
+/** The batch that a search for the last record met; readers have not come to it yet. */
+function unreadable(error: unknown): UnreadableBatchError {
+  if (error instanceof UnreadableBatchError) return error;
+  throw error;
 }
 
 /** How many of the last offsets of each partition are read. */

@@ -83,7 +83,7 @@ describe('the consumer group of a ranklog', () => {
     const keys = await instance.redis.keys(`${instance.name}:*`);
     await instance.redis.unlink(...keys); // the definitions topic has the group, too
     const next = await instance.start();
-    expect(next.errors).toContain(`going on with the consumer group \\"${group}\\"`);
+    expect(next.errors).toContain(`going on with the stored consumer group \\"${group}\\"`);
     await produce(40, 80);
     await until(async () => (await offsets(group)) === 80, 'it goes on in the former group');
     const status = await instance.run('status', '--json', '--wait', '60');
