@@ -12,7 +12,7 @@ const FETCH = 1;
 
 /** By right, as options of kafka-acls, a request that changes nothing. With the right, it fails for another reason. */
 const PROBES = {
-  'Read --topic': (broker, topic) =>
+  'Read --topic': (broker, topic): Promise<unknown> =>
     broker.fetch({ ...NO_WAIT, topics: [{ topic, partitions: [FROM] }] }),
   'Write --topic': (broker, topic) => sendBatch(broker, { topic, partition: 0 }, Buffer.alloc(0)),
   'DescribeConfigs --topic': (broker, name) =>
