@@ -1,4 +1,5 @@
 import kafkajs, { type Assigner, type PartitionAssigner } from 'kafkajs';
+import { murmur2 } from './partitioner.js';
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
 
@@ -71,29 +72,12 @@ export function assignPartitions(
 }
 
 function heaviestFirst(members: readonly string[], partitions: readonly number[]) {
-  const pairs = members.flatMap((member) => {
-    const hash = hashOf(member);
-    return partitions.map((partition) => {
-      return { member, partition, weight: mixed(hash ^ mixed(partition + 1)) };
-    });
-  });
+  const pairs = members.flatMap((member) =>
+    partitions.map((partition) => {
+      return { member, partition, weight: murmur2(Buffer.from(`${member} ${partition}`)) };
+    }),
+  );
   return pairs.sort(
     (a, b) => b.weight - a.weight || a.partition - b.partition || (a.member < b.member ? -1 : 1),
   );
-}
-
-/** FNV-1a, 32 bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++)
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
-  return hash;
-}
-
-/** The last step of MurmurHash3: similar numbers get unrelated ones. */
-function mixed(number: number): number {
-  let hash = number ^ (number >>> 16);
-  hash = Math.imul(hash, 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }
