@@ -108,7 +108,7 @@ function digestHeaders(part: Part, record: RawRecord): [string, string][] {
 const DIGEST_HEADERS = /^ranklog_(value|key|headers)_(bytes|sha256)$/;
 
 /** What decoding puts in place of bytes that are not UTF-8. */
-const NOT_UTF8 = '\uFFFD';
+const REPLACEMENT = '\uFFFD';
 
 /**
  * Headers that can be written, and the names of the others, which are not UTF-8. Kafka allows headers without a value; kafkajs
@@ -118,12 +118,12 @@ function writableHeaders(headers: RecordHeaders) {
   const writable = (value: unknown) => (value ?? Buffer.alloc(0)) as HeaderValue;
   const names = Object.keys(headers);
   const entries = names
-    .filter((name) => !name.includes(NOT_UTF8) && !DIGEST_HEADERS.test(name))
+    .filter((name) => !name.includes(REPLACEMENT) && !DIGEST_HEADERS.test(name))
     .map((name) => {
       const value = headers[name];
       return [name, Array.isArray(value) ? value.map(writable) : writable(value)] as const;
     });
-  const dropped = names.filter((name) => name.includes(NOT_UTF8));
+  const dropped = names.filter((name) => name.includes(REPLACEMENT));
   return { headers: Object.fromEntries<HeaderValue | HeaderValue[]>(entries), dropped };
 }
 

@@ -3,7 +3,7 @@ import zlib from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { decodeLz4, decodeSnappy, OversizeError } from './block-decoders.js';
-import { decodeZstd, MAX_BATCH_BYTES } from './codecs.js';
+import { decodeZstd, MAX_DECOMPRESSED_BYTES } from './codecs.js';
 import { decodeMessages, passOver, unreadableBatch } from './fetch-decoder.js';
 import { AT, BatchEncoder } from './record-batch.js';
 
@@ -49,17 +49,17 @@ it.each(GOLDEN)('reads $codec as $producer writes it', async (golden) => {
 
 it('reads zstd without the zstd of Node', async () => {
   for (const packed of packedOf('zstd')) {
-    const bytes = await decodeZstd(packed, MAX_BATCH_BYTES);
+    const bytes = await decodeZstd(packed, MAX_DECOMPRESSED_BYTES);
     expect(bytes.toString()).toContain(LINES.at(-1));
     await expect(decodeZstd(packed, bytes.length - 1)).rejects.toThrow(OversizeError);
     for (const end of [3, 10, packed.length - 1])
-      await expect(decodeZstd(packed.subarray(0, end), MAX_BATCH_BYTES)).rejects.toThrow();
+      await expect(decodeZstd(packed.subarray(0, end), MAX_DECOMPRESSED_BYTES)).rejects.toThrow();
   }
 });
 
 describe('a batch that cannot be read', () => {
   const good = bytesOf(GOLDEN[0]!);
-  const zeros = Buffer.alloc(MAX_BATCH_BYTES + 1);
+  const zeros = Buffer.alloc(MAX_DECOMPRESSED_BYTES + 1);
   const lz4Bomb = () => {
     const run = Buffer.alloc(300_000, 255);
     const head = Buffer.from('04224d18604000', 'hex');
@@ -71,7 +71,7 @@ describe('a batch that cannot be read', () => {
   const snappyBomb = () =>
     Buffer.concat([
       Buffer.from([0x81, 0x80, 0x80, 0x20, 0, 0]), // 64 MiB and 1 byte, of which the first is a literal
-      Buffer.alloc(3 * (MAX_BATCH_BYTES / 64), Buffer.from([0xfe, 1, 0])),
+      Buffer.alloc(3 * (MAX_DECOMPRESSED_BYTES / 64), Buffer.from([0xfe, 1, 0])),
     ]);
 
   it.each([

@@ -6,7 +6,7 @@ import { decodeLz4, decodeSnappy, OversizeError } from './block-decoders.js';
  * A batch that is larger when it is decompressed stops its partition: 64 KB of gzip can hold 64 MiB. Kafka accepts
  * 1 MiB of compressed records by default, and events shrink to about a tenth, so real batches are far smaller.
  */
-export const MAX_BATCH_BYTES = 64 * 1_024 * 1_024;
+export const MAX_DECOMPRESSED_BYTES = 64 * 1_024 * 1_024;
 
 type Decode = (bytes: Buffer, most: number) => Buffer | Promise<Buffer>;
 
@@ -18,20 +18,19 @@ const CODECS = new Map<number, { readonly name: string; readonly decode: Decode 
   [4, { name: 'zstd', decode: zstdDecoder() }],
 ]);
 
-/** The codecs whose records can be read. */
-export const CODEC_NAMES = [...CODECS.values()].map(({ name }) => name);
-
 /** Decompresses the records of a batch. @throws an error whose message continues "its records are" */
 export async function decompress(codec: number, bytes: Buffer): Promise<Buffer> {
   const known = CODECS.get(codec);
-  if (known === undefined)
-    throw new Error(`compressed with codec ${codec}; known are ${CODEC_NAMES.join(', ')}`);
+  if (known === undefined) {
+    const names = [...CODECS.values()].map(({ name }) => name);
+    throw new Error(`compressed with codec ${codec}; known are ${names.join(', ')}`);
+  }
   const { name, decode } = known;
   try {
-    return await decode(bytes, MAX_BATCH_BYTES);
+    return await decode(bytes, MAX_DECOMPRESSED_BYTES);
   } catch (cause) {
     const isOversize = cause instanceof OversizeError || isTooLargeForNode(cause);
-    const problem = isOversize ? `more than ${MAX_BATCH_BYTES} bytes` : 'broken';
+    const problem = isOversize ? `more than ${MAX_DECOMPRESSED_BYTES} bytes` : 'broken';
     throw new Error(`compressed with ${name}, and ${problem}`, { cause });
   }
 }

@@ -4,7 +4,7 @@ import decodeMessageSet from 'kafkajs/src/protocol/messageSet/decoder.js';
 import decodeRecord from 'kafkajs/src/protocol/recordBatch/record/v0/decoder.js';
 import { decompress } from './codecs.js';
 import { toError, UnreadableBatchError, type BatchPlace } from './errors.js';
-import { AT, MAGIC } from './record-batch.js';
+import { AT, MAGIC, TRANSACTIONAL } from './record-batch.js';
 
 /** The first version of a response with batches in the present format, and those that added fields. */
 const SINCE = { batches: 4, logStart: 5, session: 7, throttledClient: 8, readReplica: 11 };
@@ -14,7 +14,6 @@ export const FIRST_DECODED_VERSION = SINCE.batches;
 
 const CODEC_MASK = 7;
 const LOG_APPEND_TIME = 8;
-const TRANSACTIONAL = 16;
 const CONTROL = 32;
 
 const LENGTH_END = AT.length + 4;
@@ -87,12 +86,14 @@ export async function decodeMessages(place: Place, batches: Buffer): Promise<Raw
   if (batches.length <= AT.magic) return messages;
   if (batches.readInt8(AT.magic) !== MAGIC)
     return decodeMessageSet(new Decoder(batches), batches.length);
-  for (let [from, bytes] = [0, 0]; batches.length - from >= AT.records && bytes < ENOUGH_BYTES;) {
+  let from = 0;
+  let bytes = 0;
+  while (batches.length - from >= AT.records && bytes < ENOUGH_BYTES) {
     const end = from + LENGTH_END + batches.readInt32BE(from + AT.length);
     if (end > batches.length) break;
     const batch = batches.subarray(from, end);
     try {
-      if (isPassed(place, batch)) messages.push(markerOf(batch));
+      if (isPassed(place, batch)) messages.push(markerOf(place, batch));
       else bytes += await decodeBatch(batch, messages);
     } catch (error) {
       if (messages.length === 0) damages.set(messages, unreadable(place, batch, error));
@@ -110,11 +111,11 @@ function isPassed(place: Place, batch: Buffer): boolean {
 }
 
 /** A control record at the last offset of a batch, which ends no transaction: readers count it as read. */
-function markerOf(batch: Buffer): RawMessage {
+function markerOf(place: Place, batch: Buffer): RawMessage {
   const batchContext = { ...contextOf(batch), producerId: '-1' };
-  const offset = String(Number(batchContext.firstOffset) + batchContext.lastOffsetDelta);
+  const offset = String(offsetsOf(place, batch).last);
   const record = { offset, timestamp: batchContext.maxTimestamp, key: null, value: null };
-  return { ...record, headers: {}, isControlRecord: true, batchContext };
+  return { ...record, isControlRecord: true, batchContext };
 }
 
 function unreadable(place: Place, batch: Buffer, error: unknown): UnreadableBatchError {

@@ -1,7 +1,7 @@
 export { Backoff } from './backoff.js';
 export { BatchConsumer, type BatchConsumerOptions, type ConsumerHealth } from './batch-consumer.js';
 export { allDone, Batched } from './batched.js';
-export { CODEC_NAMES, MAX_BATCH_BYTES } from './codecs.js';
+export { MAX_DECOMPRESSED_BYTES } from './codecs.js';
 export type { LogBatch } from './committed-messages.js';
 export * from './errors.js';
 export { passOver } from './fetch-decoder.js';

@@ -32,7 +32,7 @@ export const AT = {
   records: 61,
 };
 export const MAGIC = 2;
-const TRANSACTIONAL = 16;
+export const TRANSACTIONAL = 16;
 
 /** The default of max.message.bytes, with which Kafka limits a batch. */
 const MAX_BATCH_BYTES = 1_048_576;

@@ -45,20 +45,14 @@ export class EncodedHeaders {
 
   /** The last header of this name, which is in ASCII; undefined if it is missing or has no value. */
   last(name: string): Buffer | undefined {
-    const value = this.#lastValue(name);
-    const length = value?.varint() ?? -1;
-    return value === undefined || length < 0
-      ? undefined
-      : this.bytes.subarray(value.at, value.at + length);
+    const range = this.#lastRange(name);
+    return range && this.bytes.subarray(range.begin, range.end);
   }
 
-  /** The text of `last(name)`. */
+  /** The text of `last(name)`, without a buffer in between. */
   text(name: string): string | undefined {
-    const value = this.#lastValue(name);
-    const length = value?.varint() ?? -1;
-    return value === undefined || length < 0
-      ? undefined
-      : this.bytes.toString('utf8', value.at, value.at + length);
+    const range = this.#lastRange(name);
+    return range && this.bytes.toString('utf8', range.begin, range.end);
   }
 
   decode(): DecodedHeaders {
@@ -88,21 +82,23 @@ export class EncodedHeaders {
     return this.bytes.subarray(begin, cursor.at);
   }
 
-  /** Where the length of the value of the last header of this name begins. */
-  #lastValue(name: string): Cursor | undefined {
+  /** The bytes of the value of the last header of this name; undefined if it is missing or has no value. */
+  #lastRange(name: string): { readonly begin: number; readonly end: number } | undefined {
     const cursor = new Cursor(this.bytes, this.from);
-    let found = -1;
+    let begin = 0;
+    let length = -1;
     for (let index = 0; index < this.count && !cursor.isAtEnd; index++) {
       const nameLength = Math.max(cursor.varint(), 0);
       const isFound = nameLength === name.length && this.#isAt(cursor.at, name);
       cursor.at += nameLength;
-      if (isFound) found = cursor.at;
-      const valueLength = Math.max(cursor.varint(), 0);
-      cursor.at += valueLength;
+      const valueLength = cursor.varint();
+      if (isFound) {
+        begin = cursor.at;
+        length = valueLength;
+      }
+      cursor.at += Math.max(valueLength, 0);
     }
-    if (found < 0) return undefined;
-    cursor.at = found;
-    return cursor;
+    return length < 0 ? undefined : { begin, end: begin + length };
   }
 
   #isAt(begin: number, name: string): boolean {

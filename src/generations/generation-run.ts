@@ -172,7 +172,7 @@ export class GenerationRun<T> {
     const throttle = new Throttle(eventsPerSecond);
     const feed = new LogFeed({
       open: (where) =>
-        LogReader.open({ ...{ kafka, topic, signal, logger, ...where }, endsAtUnreadable: true }),
+        LogReader.open({ kafka, topic, signal, logger, ...where, endsAtUnreadable: true }),
       throttle,
       signal,
     });

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { CompressionTypes, Partitioners } from 'kafkajs';
-import { MAX_BATCH_BYTES } from '#kafka-batch';
+import { MAX_DECOMPRESSED_BYTES } from '#kafka-batch';
 import { until } from '../support/instance.js';
 import { expectRankChanges, scores, useScoreTopic } from './score-topic.js';
 
@@ -11,7 +11,7 @@ async function sendTooLarge(partition: number): Promise<void> {
   const { kafka, topics } = made.instance;
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   await producer.connect();
-  const messages = [{ partition, value: Buffer.alloc(MAX_BATCH_BYTES + 1) }];
+  const messages = [{ partition, value: Buffer.alloc(MAX_DECOMPRESSED_BYTES + 1) }];
   await producer.send({
     topic: topics.scoreEvents,
     messages,

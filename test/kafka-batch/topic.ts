@@ -6,7 +6,7 @@ import kafkajs, {
   type Message,
   type Producer,
 } from 'kafkajs';
-import { BatchEncoder, MAX_BATCH_BYTES, TransactionalPublisher } from '#kafka-batch';
+import { BatchEncoder, MAX_DECOMPRESSED_BYTES, TransactionalPublisher } from '#kafka-batch';
 import { testKafka, transactionsEnded } from '../support/kafka-client.js';
 import { until } from '../support/instance.js';
 
@@ -69,7 +69,7 @@ export class TestTopic {
 
   /** Sends a batch that is larger, when decompressed, than any reader accepts. */
   async sendTooLarge(partition: number): Promise<void> {
-    const value = Buffer.alloc(MAX_BATCH_BYTES + 1);
+    const value = Buffer.alloc(MAX_DECOMPRESSED_BYTES + 1);
     await this.produce([{ partition, value }], CompressionTypes.GZIP);
   }
 
