@@ -43,10 +43,7 @@ export class StoreStatus extends BoardLocator {
 
   /** For each partition, the first offset that some shard has not applied. */
   async appliedOffsets(): Promise<Map<number, number>> {
-    const shards = Array.from({ length: await this.shards() }, (_, shard) => shard);
-    const appliedOffsets = await Promise.all(
-      shards.map((shard) => this.redis.hgetall(this.keys.appliedOffsets(shard))),
-    );
+    const appliedOffsets = await this.#ofShards((shard) => this.keys.appliedOffsets(shard));
     const partitions = new Set(appliedOffsets.flatMap((shard) => Object.keys(shard)));
     return new Map(
       [...partitions].map((partition) => [
@@ -58,9 +55,12 @@ export class StoreStatus extends BoardLocator {
 
   /** By partition, the published position that Redis stores, which may be some seconds old. */
   async publishedPositions(): Promise<Map<number, number>> {
+    return largestOf(await this.#ofShards((shard) => this.keys.published(shard)));
+  }
+
+  /** The hash of each shard. */
+  async #ofShards(keyOf: (shard: number) => string): Promise<Record<string, string>[]> {
     const shards = Array.from({ length: await this.shards() }, (_, shard) => shard);
-    return largestOf(
-      await Promise.all(shards.map((shard) => this.redis.hgetall(this.keys.published(shard)))),
-    );
+    return Promise.all(shards.map((shard) => this.redis.hgetall(keyOf(shard))));
   }
 }

@@ -8,6 +8,7 @@ import {
   headerText,
   IDENTITY_KEY,
   MalformedRecordError,
+  parseObject,
   type TopicNames,
 } from '#contracts';
 import {
@@ -227,10 +228,6 @@ class PublishedBoards {
 
 /** The consumer group in an identity record; undefined if it can't be read. */
 function groupOf({ value }: KafkaRecord): string | undefined {
-  try {
-    const { group } = JSON.parse(value?.toString() ?? '') as { readonly group?: unknown };
-    return typeof group === 'string' ? group : undefined;
-  } catch {
-    return undefined;
-  }
+  const { group } = parseObject(value?.toString() ?? '') ?? {};
+  return typeof group === 'string' ? group : undefined;
 }

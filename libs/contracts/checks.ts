@@ -30,6 +30,16 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** undefined if the text is not a JSON object. */
+export function parseObject(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isPlainObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export const TEXT = rule((value) => typeof value === 'string', 'a string', { type: 'string' });
 export const OBJECT = rule(isPlainObject, 'an object', { type: 'object' });
 

@@ -1,4 +1,4 @@
-export { isPlainObject } from './checks.js';
+export { isPlainObject, parseObject } from './checks.js';
 export * from './cloud-events.js';
 export * from './dead-letter.js';
 export * from './dead-letter-codes.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { requirePrimary } from '../board-store/primary.js';
+import { requirePrimary } from '#board-store';
 import { MODULE_OPTIONS_TOKEN, type RanklogModuleOptions } from './options.js';
 import { ResultSubscriptions } from './result-subscriptions.js';
 

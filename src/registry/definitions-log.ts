@@ -32,16 +32,24 @@ export async function* definitionsLog(
   }
 }
 
+type Clients = Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
+
+/** Of each client, the batches that were given up when it was asked first. */
+const skippedBatches = new WeakMap<Kafka, Promise<SkippedBatch[]>>();
+
 /**
  * Makes all readers of this process pass over the batches that were given up by `ranklog skip`. Every process calls it before it
  * reads the score topic: otherwise a version that can read such a batch would build other boards than one that can't.
- * Returns these batches. Cost: reads the definitions topic.
+ * Returns these batches. Cost: the first call reads the definitions topic.
  */
-export async function passOverSkipped({
-  kafka,
-  admin,
-  topics,
-}: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>): Promise<SkippedBatch[]> {
+export function passOverSkipped(clients: Clients): Promise<SkippedBatch[]> {
+  const { kafka } = clients;
+  const skipped = skippedBatches.get(kafka) ?? readSkipped(clients);
+  skippedBatches.set(kafka, skipped);
+  return skipped;
+}
+
+async function readSkipped({ kafka, admin, topics }: Clients): Promise<SkippedBatch[]> {
   const skipped: SkippedBatch[] = [];
   try {
     const ranges = await logRanges(admin, topics.definitions);

@@ -10,6 +10,7 @@ import {
   encodeSkippedBatch,
   IDENTITY_KEY,
   MalformedRecordError,
+  parseObject,
   type DefinitionRecord,
   type SkippedBatch,
 } from '#contracts';
@@ -145,7 +146,7 @@ export class DefinitionsTopic {
   /** undefined if the record can't be read; empty if an operator has deleted the identity. */
   #identityOf(partition: number, record: KafkaRecord): string | undefined {
     const text = record.value?.toString() ?? '';
-    if (text === '' || isObject(text)) return text;
+    if (text === '' || parseObject(text) !== undefined) return text;
     this.#skip(partition, record, 'not an identity: the value is not a JSON object');
     return undefined;
   }
@@ -198,14 +199,5 @@ function storedOf(record: KafkaRecord): Omit<UnreadableDefinition, 'problem'> {
     return decodeStoredDefinition(record);
   } catch {
     return { board: record.key?.toString() ?? '', since: 0 };
-  }
-}
-
-function isObject(json: string): boolean {
-  try {
-    const value = JSON.parse(json) as unknown;
-    return typeof value === 'object' && value !== null;
-  } catch {
-    return false;
   }
 }

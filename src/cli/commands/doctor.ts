@@ -1,5 +1,11 @@
 import { KeySpace, StoreStatus } from '#board-store';
-import { find, KAFKA_CHECKS, REDIS_CHECKS, type Checks } from '../../checks/servers.js';
+import {
+  find,
+  KAFKA_CHECKS,
+  REDIS_CHECKS,
+  type Checks,
+  type Subject,
+} from '../../checks/servers.js';
 import type { Role } from '../../config/roles.js';
 import { createStores } from '../../infra/connections.module.js';
 import { identityOf, withGroup } from '../../infra/identity.js';
@@ -41,28 +47,32 @@ const CONTENTS: Checks = {
   },
   'Score log': async ({ settings, redis, connection }) => {
     await passOverSkipped(connection);
-    const { group } = await identityOf(redis, connection, settings);
     const status = new StoreStatus(redis, new KeySpace(settings.redisPrefix));
-    const published = await readPublished(connection, group, status);
+    const published = await readPublished(connection, settings.group, status);
     const positions = await readPositions(connection, published);
     const stopped = positions.flatMap((position) => position.stopped ?? []);
     return stopped.length > 0 ? stopped.join('; ') : undefined;
   },
-  Identity: async ({ settings, redis, connection }) => {
-    const identity = await identityOf(redis, connection, settings);
-    await new DefinitionsTopic(connection, identity, SILENT).readAll();
-    await createStores(redis, settings, identity).store.check();
+  Identity: async (subject) => {
+    const { identity } = await readDefinitions(subject);
+    await createStores(subject.redis, subject.settings, identity).store.check();
   },
-  Definitions: async ({ settings, redis, connection }) => {
-    const identity = await identityOf(redis, connection, settings);
-    const definitions = new DefinitionsTopic(connection, identity, SILENT);
-    await definitions.readAll();
-    const problems = [...definitions.unreadable.values()].map(
+  Definitions: async (subject) => {
+    const { unreadable } = await readDefinitions(subject);
+    const problems = [...unreadable.values()].map(
       ({ board, problem }) => `board "${board}": ${problem}`,
     );
     return problems.length > 0 ? problems.join('; ') : undefined;
   },
 };
+
+/** @throws OtherIdentityError */
+async function readDefinitions({ settings, redis, connection }: Subject) {
+  const identity = await identityOf(redis, connection, settings);
+  const definitions = new DefinitionsTopic(connection, identity, SILENT);
+  await definitions.readAll();
+  return definitions;
+}
 
 const OF_ROLES: Readonly<Record<Role, Checks>> = {
   ingest: {},

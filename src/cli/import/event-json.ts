@@ -1,4 +1,4 @@
-import { isPlainObject } from '#contracts';
+import { isPlainObject, parseObject } from '#contracts';
 import { roundDecimal } from './rounding.js';
 
 /** The player of a row's JSON; undefined if the row is of another board, or names none. */
@@ -10,7 +10,7 @@ export function playerOf(json: string, board: string): string | undefined {
 /** A row's JSON with its numbers rounded to the decimals of their inputs. */
 export function roundEvent(json: string, inputs: ReadonlyMap<string, number>): string {
   const event = parseObject(json);
-  if (event === undefined) return json;
+  if (event === undefined) return json; // the event decoder says why
   const { delta, deltas } = event;
   const rounded = { ...event, delta: roundValue(delta, Math.min(...inputs.values())) };
   if (!isPlainObject(deltas)) return JSON.stringify(rounded);
@@ -26,14 +26,4 @@ function roundValue(value: unknown, decimals: number | undefined): unknown {
     return value;
   const rounded = roundDecimal(String(value), decimals);
   return rounded === String(value) ? value : rounded;
-}
-
-/** undefined if the text is no JSON object: the event decoder says why. */
-function parseObject(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isPlainObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
