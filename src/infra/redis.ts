@@ -54,8 +54,8 @@ export function createRedis(settings: Settings, logger: Logger, anyRole = false)
 const NO_PLAIN_READ = /^(auth|select|info|ping|time|config|eval|evalsha)$/;
 
 /**
- * Leaves a server that is a replica, as its plain reads may be old: when it connects, after each plain command, and at intervals,
- * for a process that sends none. The next connection resolves the host name anew.
+ * Leaves a server that is a replica, as its plain reads may be old: when it connects, after plain commands, and at intervals, for a
+ * process that sends none. The next connection resolves the host name anew.
  */
 function stayOnPrimary(redis: Redis): void {
   const { connector } = redis as unknown as { connector: Connector };
@@ -77,12 +77,13 @@ function stayOnPrimary(redis: Redis): void {
       }
       throw error;
     });
+  const checkBehind = sharedInTurn(checkRole);
   const send = redis.sendCommand.bind(redis);
   redis.sendCommand = (command, stream) => {
     const sent = send(command, stream);
     if (redis.status !== 'ready' || NO_PLAIN_READ.test(command.name)) return sent;
     const { resolve } = command;
-    const checked = checkRole();
+    const checked = checkBehind();
     checked.catch((error: unknown) => command.reject(error as Error));
     command.resolve = (value) => void checked.then(() => resolve(value)).catch(() => undefined);
     return sent;
@@ -92,6 +93,21 @@ function stayOnPrimary(redis: Redis): void {
     check.start();
   });
   redis.on('close', () => void check.stop());
+}
+
+/**
+ * Runs a check once behind all calls of a turn of the event loop, and gives them its outcome: a check for each plain command would
+ * double the time of many that are sent in a row.
+ */
+function sharedInTurn(check: () => Promise<void>): () => Promise<void> {
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= Promise.resolve().then(() => {
+      next = undefined; // later commands need a later check
+      return check();
+    });
+    return next;
+  };
 }
 
 /** Part of ioredis that decides whether a server will do, by its reply to INFO. */
