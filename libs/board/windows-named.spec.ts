@@ -143,7 +143,7 @@ describe('intervals', () => {
           }
         }
       }),
-      { numRuns: 120 },
+      { numRuns: 40 },
     );
   });
 

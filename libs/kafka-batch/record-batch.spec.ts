@@ -29,7 +29,7 @@ const someRecords: fc.Arbitrary<OutgoingRecord[]> = fc.array(
       ),
     ),
   }),
-  { minLength: 1, maxLength: 90 },
+  { minLength: 1, maxLength: 40 },
 );
 
 const bytesOf = (part: Buffer | string | null | undefined) => {

@@ -286,7 +286,7 @@ async function compareFacts(
 }
 
 describe('reading a board', () => {
-  it.each(knownAndNewRuns(40))(
+  it.each(knownAndNewRuns(25))(
     'gives the views, pages, places and overview of the oracle (%s)',
     async (parameters) => {
       const limits = fc.integer({ min: 1, max: 6 });

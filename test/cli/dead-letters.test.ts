@@ -205,7 +205,7 @@ describe('ranklog dead-letters', () => {
     await instance.run(...args.with(2, '--dry-run'));
     const length = performance.now() - begin;
     const sizes: number[] = [];
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 6; round++) {
       const end = await sum();
       const children = [instance.spawn(...args)];
       const spawned = performance.now();

@@ -11,13 +11,13 @@ import {
 } from '../support/results.js';
 import { seededRandom } from '../support/seeded-random.js';
 
-const KILLS = 5;
+const KILLS = 3;
 /**
  * Before each kill, the test waits for at most this many more published events. It is fewer than are sent between two kills, so
  * that events are left when ingest is killed.
  */
 const MOST_BEFORE_A_KILL = 1_000;
-const EVENTS = 12_000;
+const EVENTS = 8_000;
 /** Small sends, so that ingest works while events are sent. */
 const AT_ONCE = 200;
 const PLAYERS = 40;

@@ -52,7 +52,7 @@ describe('any bytes', () => {
       const property = fc.property(recordArbitrary, (record) => {
         assertReadable(timed(record.value?.length ?? 0, () => readRecord(record, 0, BOARDS)));
       });
-      await checkInputs(property, { usual: 10_000, share: 65 });
+      await checkInputs(property, { usual: 4_000, share: 65 });
     },
     FUZZ_TIMEOUT,
   );

@@ -9,11 +9,11 @@ const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
 describe.each([
-  { what: 'the store', scenarios: applyScenarioArbitrary, usual: 70 },
+  { what: 'the store', scenarios: applyScenarioArbitrary, usual: 40 },
   {
     what: 'a store that is reconciled while events come in',
     scenarios: reconcileScenarioArbitrary,
-    usual: 20,
+    usual: 12,
   },
 ])('$what', ({ scenarios, usual }) => {
   it.each(knownAndNewRuns(usual))(
