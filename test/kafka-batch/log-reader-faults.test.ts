@@ -115,7 +115,7 @@ describe('a log reader over a connection that fails', () => {
     'ends a pending fetch promptly when the reader is aborted; fault: %s',
     async (fault) => {
       const abort = new AbortController();
-      const reader = await open({ signal: abort.signal }, 10_000);
+      const reader = await open({ signal: abort.signal }, 60_000);
       if (fault === 'outage') proxy.cut();
       const action = fault === 'silence' ? 'hangBefore' : ({ delayMs: 0 } as const);
       const asked = proxy.onRequest(KAFKA_API.fetch, action);
@@ -129,7 +129,7 @@ describe('a log reader over a connection that fails', () => {
         await expect(reader.fetch()).rejects.toBe(reason);
         await reader.close();
       });
-      expect(ms).toBeLessThan(9_000); // a request without an answer takes 10 s
+      expect(ms).toBeLessThan(30_000); // a request without an answer takes a minute
     },
   );
 
