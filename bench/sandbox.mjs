@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { topicNames } from '#contracts';
+import { withCleanUp } from '../scripts/clean-up.mjs';
 
 export const PARTITIONS = 4;
 /**
@@ -104,4 +105,19 @@ export class Sandbox {
     redis.disconnect();
     rmSync(this.folder, { recursive: true });
   }
+}
+
+/**
+ * Runs some work in a sandbox, which is removed afterwards.
+ * @template T
+ * @param {string} what prefix of its name @param {(sandbox: Sandbox) => Promise<T>} work
+ * @param {{ partitions?: number }} [options]
+ */
+export function withSandbox(what, work, options) {
+  const sandbox = new Sandbox(what, options);
+  const run = async () => {
+    await sandbox.open();
+    return work(sandbox);
+  };
+  return withCleanUp(run, () => sandbox.remove());
 }

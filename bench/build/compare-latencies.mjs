@@ -1,20 +1,20 @@
 // @ts-check
 import { setTimeout as delay } from 'node:timers/promises';
-import { Sandbox } from '../sandbox.mjs';
+import { withSandbox } from '../sandbox.mjs';
 import { fillLog } from '../log.mjs';
 import { LiveTraffic } from '../live-traffic.mjs';
 import { goLive, startRanklog, startRebuild } from '../ranklog.mjs';
 
 const WARM_UP_MS = 5_000;
 
+/** @typedef {import('../sandbox.mjs').Sandbox} Sandbox */
+
 /**
  * Measures live latency without a build, during unthrottled builds, and during a throttled one.
  * @param {{ events: number, players: number, eventsPerSecond: number, throttle: number, seconds: number }} options
  */
-export async function compareLatencies({ events, players, eventsPerSecond, throttle, seconds }) {
-  const sandbox = new Sandbox('build');
-  await sandbox.open();
-  try {
+export function compareLatencies({ events, players, eventsPerSecond, throttle, seconds }) {
+  return withSandbox('build', async (sandbox) => {
     await fillLog(sandbox, { events, players });
     await goLive(sandbox);
     await startRebuild(sandbox).succeeded(); // so that the board is full from the start
@@ -39,9 +39,7 @@ export async function compareLatencies({ events, players, eventsPerSecond, throt
       await traffic.close();
       await service.end('SIGTERM');
     }
-  } finally {
-    await sandbox.remove();
-  }
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 import { fillLog } from '../log.mjs';
 import { goLive, measureRebuild } from '../ranklog.mjs';
-import { Sandbox } from '../sandbox.mjs';
+import { withSandbox } from '../sandbox.mjs';
 
 /** Measures the cost of a rebuild, by the size of the log. @param {{ sizes: number[], players: number }} options */
 export async function compareSizes({ sizes, players }) {
@@ -16,14 +16,10 @@ export async function compareSizes({ sizes, players }) {
 }
 
 /** @param {import('../log.mjs').Size} size */
-async function measure(size) {
-  const sandbox = new Sandbox('build');
-  await sandbox.open();
-  try {
+function measure(size) {
+  return withSandbox('build', async (sandbox) => {
     await fillLog(sandbox, size);
     await goLive(sandbox);
-    return await measureRebuild(sandbox, size);
-  } finally {
-    await sandbox.remove();
-  }
+    return measureRebuild(sandbox, size);
+  });
 }

@@ -1,7 +1,7 @@
 // @ts-check
 import { setTimeout as delay } from 'node:timers/promises';
 import { fillLog } from '../log.mjs';
-import { Sandbox } from '../sandbox.mjs';
+import { withSandbox } from '../sandbox.mjs';
 import { figures, mark } from '../meter.mjs';
 import { cliOf, startRanklog } from '../ranklog.mjs';
 
@@ -22,22 +22,22 @@ export async function measureIdle({ seconds, against }) {
 }
 
 /** @param {string | undefined} cli @param {number} seconds */
-async function idle(cli, seconds) {
-  const sandbox = new Sandbox('bench', { partitions: PARTITIONS });
-  await sandbox.open();
-  await fillLog(sandbox, { events: EVENTS, players: EVENTS });
-  const service = startRanklog(sandbox, { cli });
-  try {
-    await sandbox.reached(EVENTS, service);
-    await delay(SETTLE_MS);
-    const from = mark(service.pid);
-    await delay(seconds * 1_000);
-    const { own, redis, kafka } = figures(from, mark(service.pid), seconds * 1e6);
-    return { own: 100 * own, redis: 100 * redis, kafka: 100 * kafka };
-  } finally {
-    await service.end('SIGTERM');
-    await sandbox.remove();
-  }
+function idle(cli, seconds) {
+  const measure = async (/** @type {import('../sandbox.mjs').Sandbox} */ sandbox) => {
+    await fillLog(sandbox, { events: EVENTS, players: EVENTS });
+    const service = startRanklog(sandbox, { cli });
+    try {
+      await sandbox.reached(EVENTS, service);
+      await delay(SETTLE_MS);
+      const from = mark(service.pid);
+      await delay(seconds * 1_000);
+      const { own, redis, kafka } = figures(from, mark(service.pid), seconds * 1e6);
+      return { own: 100 * own, redis: 100 * redis, kafka: 100 * kafka };
+    } finally {
+      await service.end('SIGTERM');
+    }
+  };
+  return withSandbox('bench', measure, { partitions: PARTITIONS });
 }
 
 /** @param {Awaited<ReturnType<typeof measureIdle>>} result */

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { median } from '../apply/measure.mjs';
 import { LiveTraffic } from '../live-traffic.mjs';
 import { fillLog } from '../log.mjs';
-import { Sandbox } from '../sandbox.mjs';
+import { withSandbox } from '../sandbox.mjs';
 import { startPeer } from './contenders.mjs';
 import { cliOf, startRanklog } from '../ranklog.mjs';
 import { buildStreams, rankedTopic, startStreams } from './streams.mjs';
@@ -13,6 +13,7 @@ import { table } from './table.mjs';
 const WARM_UP = { events: 50_000, milliseconds: 3_000 };
 const PERCENTILES = /** @type {const} */ (['p50', 'p95', 'p99']);
 
+/** @typedef {import('../sandbox.mjs').Sandbox} Sandbox */
 /** @typedef {import('../live-traffic.mjs').Latencies} Latencies */
 /** @typedef {import('../process.mjs').BenchProcess} BenchProcess */
 /** @typedef {{ start: (sandbox: Sandbox) => BenchProcess | Promise<BenchProcess>, topic?: (sandbox: Sandbox) => string }} Service */
@@ -57,25 +58,26 @@ function servicesOf(against) {
 }
 
 /** Measures one process at each rate. @param {Service} service @param {Options} options */
-async function measure({ start, topic }, { rates, seconds, players, partitions }) {
-  const sandbox = new Sandbox('bench', { partitions });
-  await sandbox.open();
-  await fillLog(sandbox, { events: WARM_UP.events, players });
-  const service = await start(sandbox);
-  const traffic = new LiveTraffic(sandbox, { players });
-  try {
-    await sandbox.reached(WARM_UP.events, service, topic?.(sandbox));
-    await traffic.open();
-    await traffic.during(rates[0] ?? 1, () => delay(WARM_UP.milliseconds));
-    const found = [];
-    for (const rate of rates) found.push(await traffic.during(rate, () => delay(seconds * 1_000)));
-    await service.checkRunning();
-    return found;
-  } finally {
-    await traffic.close();
-    await service.end('SIGTERM');
-    await sandbox.remove();
-  }
+function measure({ start, topic }, { rates, seconds, players, partitions }) {
+  const measureRates = async (/** @type {Sandbox} */ sandbox) => {
+    await fillLog(sandbox, { events: WARM_UP.events, players });
+    const service = await start(sandbox);
+    const traffic = new LiveTraffic(sandbox, { players });
+    try {
+      await sandbox.reached(WARM_UP.events, service, topic?.(sandbox));
+      await traffic.open();
+      await traffic.during(rates[0] ?? 1, () => delay(WARM_UP.milliseconds));
+      const found = [];
+      for (const rate of rates)
+        found.push(await traffic.during(rate, () => delay(seconds * 1_000)));
+      await service.checkRunning();
+      return found;
+    } finally {
+      await traffic.close();
+      await service.end('SIGTERM');
+    }
+  };
+  return withSandbox('bench', measureRates, { partitions });
 }
 
 /** @param {Awaited<ReturnType<typeof compareLatencies>>} result */

@@ -1,13 +1,14 @@
 // @ts-check
 import { median } from '../apply/measure.mjs';
 import { fillLog } from '../log.mjs';
-import { Sandbox } from '../sandbox.mjs';
+import { withSandbox } from '../sandbox.mjs';
 import { contenders } from './contenders.mjs';
 import { allCpu, medians } from '../meter.mjs';
 import { buildStreams } from './streams.mjs';
 import { count, table } from './table.mjs';
 
 /** @typedef {import('../meter.mjs').Figures} Figures */
+/** @typedef {import('../sandbox.mjs').Sandbox} Sandbox */
 /** @typedef {import('./contenders.mjs').Contender} Contender */
 /** @typedef {{ name: string, what: string, rounds: Figures[], median: Figures, beside: string }} Row */
 /** @typedef {import('../log.mjs').Size & { partitions: number, rounds: number, only: string[] | undefined, against: string | undefined }} Options */
@@ -60,16 +61,13 @@ function choose(all, only) {
 }
 
 /** @param {Contender} contender @param {{ events: number, players: number, partitions: number }} size */
-async function run({ share = 1, withHeaders, ...contender }, { events, players, partitions }) {
-  const sandbox = new Sandbox('bench', { partitions });
-  await sandbox.open();
-  try {
-    const size = { events: Math.round(events * share), players };
+function run({ share = 1, withHeaders, ...contender }, { events, players, partitions }) {
+  const size = { events: Math.round(events * share), players };
+  const measure = async (/** @type {Sandbox} */ sandbox) => {
     await fillLog(sandbox, { ...size, withHeaders });
-    return await contender.run(sandbox, size);
-  } finally {
-    await sandbox.remove();
-  }
+    return contender.run(sandbox, size);
+  };
+  return withSandbox('bench', measure, { partitions });
 }
 
 /** @param {string} name @param {Figures[]} rounds @param {ReadonlyMap<string, Figures[]>} all */

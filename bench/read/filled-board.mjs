@@ -1,6 +1,7 @@
 // @ts-check
 import { parseBoardsFile } from '#board';
 import { BoardReader } from '#board-store';
+import { withCleanUp } from '../../scripts/clean-up.mjs';
 import { ranklog } from '../apply/contenders.mjs';
 
 export const BOARDS = 'boards: { bench: { columns: [{ name: points }] } }';
@@ -59,9 +60,5 @@ export class FilledBoard {
 export async function withoutRewrites(redis, work) {
   const [, rewrites = ''] = /** @type {string[]} */ (await redis.config('GET', REWRITE));
   await redis.config('SET', REWRITE, '0');
-  try {
-    return await work();
-  } finally {
-    await redis.config('SET', REWRITE, rewrites);
-  }
+  return withCleanUp(work, () => redis.config('SET', REWRITE, rewrites));
 }

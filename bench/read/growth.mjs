@@ -1,4 +1,5 @@
 // @ts-check
+import { withCleanUp } from '../../scripts/clean-up.mjs';
 import { FilledBoard } from './filled-board.mjs';
 import { compare, cpuOf } from './measure.mjs';
 
@@ -22,20 +23,21 @@ export function benchGrowth(redis, { sizes, requests, json }) {
  * @template T
  * @param {import('ioredis').Redis} redis @param {number[]} sizes @param {(boards: FilledBoard[]) => Promise<T>} work
  */
-export async function withBoards(redis, sizes, work) {
+export function withBoards(redis, sizes, work) {
   /** @type {FilledBoard[]} */
   const boards = [];
-  try {
+  const fillAndWork = async () => {
     for (const size of sizesInMemory(sizes)) {
       const board = await FilledBoard.open(redis);
       boards.push(board);
       await board.grow(size);
     }
     if (boards.length === 0) throw new Error('no board fits into memory');
-    return await work(boards);
-  } finally {
+    return work(boards);
+  };
+  return withCleanUp(fillAndWork, async () => {
     for (const board of boards.reverse()) await board.remove();
-  }
+  });
 }
 
 /** Those sizes, smallest first, whose boards fit into memory together. @param {number[]} sizes */

@@ -5,23 +5,31 @@ import { fileURLToPath } from 'node:url';
 import { median, redisCpu } from '../apply/measure.mjs';
 import { fillLog } from '../log.mjs';
 import { startRanklog } from '../ranklog.mjs';
-import { Sandbox } from '../sandbox.mjs';
+import { withSandbox } from '../sandbox.mjs';
 
 const NEIGHBOUR = fileURLToPath(new URL('./reading-process.mjs', import.meta.url));
 /** What the other process does meanwhile; `computes` shows what sharing the CPUs costs without sharing Redis. */
 const WORKS = /** @type {const} */ (['rests', 'reads', 'computes']);
 
+/** @typedef {import('../sandbox.mjs').Sandbox} Sandbox */
 /** @typedef {{ rate: number, reads: number, cpu: number, redis: number }} Slice events and reads per second; used CPUs of the other process and of Redis */
 /** @typedef {Record<(typeof WORKS)[number], Slice>} Round */
+/** @typedef {{ events: number, rounds: number }} Size events per slice */
 
 /**
  * Measures how fast `ranklog start` ingests one long log, in slices that alternate: alone, while another process reads a
  * filled board on the same Redis, and while it only computes.
- * @param {import('./filled-board.mjs').FilledBoard} board @param {{ events: number, rounds: number }} size events per slice
+ * @param {import('./filled-board.mjs').FilledBoard} board @param {Size} size
  */
-export async function slowdown(board, { events, rounds }) {
-  const sandbox = new Sandbox('read-ingest');
-  await sandbox.open();
+export function slowdown(board, size) {
+  return withSandbox('read-ingest', (sandbox) => measureRounds(sandbox, board, size));
+}
+
+/**
+ * @param {Sandbox} sandbox @param {import('./filled-board.mjs').FilledBoard} board
+ * @param {Size} size @returns {Promise<Round[]>}
+ */
+async function measureRounds(sandbox, board, { events, rounds }) {
   const neighbour = fork(NEIGHBOUR, [board.prefix, String(board.players)]);
   // One slice warms up, and one is left over, as the partitions do not end together.
   await fillLog(sandbox, { events: (rounds * WORKS.length + 2) * events, players: 10_000 });
@@ -53,9 +61,8 @@ export async function slowdown(board, { events, rounds }) {
     }
     return results;
   } finally {
-    neighbour.disconnect();
+    if (neighbour.connected) neighbour.disconnect(); // it throws if the neighbour has ended
     await service.end('SIGTERM');
-    await sandbox.remove();
   }
 }
 

@@ -5,8 +5,9 @@
 // over HTTP with a Fastify that answers a constant of the same size, for `--seconds` each.
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
+import { withCleanUp } from '../../scripts/clean-up.mjs';
 import { wholeNumber } from '../options.mjs';
-import { Sandbox } from '../sandbox.mjs';
+import { withSandbox } from '../sandbox.mjs';
 import { BOARDS, FilledBoard, withoutRewrites } from './filled-board.mjs';
 import { benchGrowth } from './growth.mjs';
 import { compareHttp } from './http.mjs';
@@ -58,12 +59,11 @@ async function measure() {
 /** @param {(board: FilledBoard) => Promise<void>} bench */
 async function withBoard(bench) {
   const board = await FilledBoard.open(redis);
-  try {
+  const work = async () => {
     await board.grow(players);
     await bench(board);
-  } finally {
-    await board.remove();
-  }
+  };
+  await withCleanUp(work, () => board.remove());
 }
 
 /** @param {FilledBoard} board */
@@ -93,17 +93,13 @@ async function benchStreams(given) {
 }
 
 /** @param {FilledBoard} board */
-async function benchHttp({ prefix }) {
-  const sandbox = new Sandbox('read');
-  await sandbox.open();
-  try {
+function benchHttp({ prefix }) {
+  return withSandbox('read', async (sandbox) => {
     const env = { ...sandbox.env(BOARDS), RANKLOG_REDIS_PREFIX: prefix };
     const rows = await compareHttp(env, { players, seconds });
     if (json) console.log(JSON.stringify({ players, seconds, rows }));
     else for (const row of rows) printHttp(row);
-  } finally {
-    await sandbox.remove();
-  }
+  });
 }
 
 /** @param {Awaited<ReturnType<typeof compareHttp>>[number]} row */

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { BenchProcess } from '../process.mjs';
-import { Sandbox } from '../sandbox.mjs';
+import { withSandbox } from '../sandbox.mjs';
 import { Server } from './http.mjs';
 import { playerId, PLAYERS, Scores } from './scores.mjs';
 
@@ -24,25 +24,24 @@ const LONGEST_LATENCY_MS = 5_000;
  * Measures a process of the role query with many event streams: each third shows the top 10, a player, or all rank changes.
  * @param {number} streams @param {Load} load
  */
-export async function measureStreams(streams, load) {
-  const sandbox = new Sandbox('read-streams');
-  await sandbox.open();
-  const env = { ...sandbox.env(BOARDS), RANKLOG_QUERY_STREAMS: String(streams) };
-  const ingest = new BenchProcess([CLI, 'start', '--roles', 'ingest,reconciliation'], env);
-  const scores = new Scores(sandbox);
-  const clients = fork(CLIENTS);
-  try {
-    await scores.open();
-    await sandbox.reached(PLAYERS, ingest);
-    const server = await Server.ranklog(env);
-    const targets = targetsOf(streams);
-    return await measure({ server, clients, targets, scores }, load).finally(() => server.stop());
-  } finally {
-    clients.disconnect();
-    await scores.close();
-    await ingest.end('SIGTERM');
-    await sandbox.remove();
-  }
+export function measureStreams(streams, load) {
+  return withSandbox('read-streams', async (sandbox) => {
+    const env = { ...sandbox.env(BOARDS), RANKLOG_QUERY_STREAMS: String(streams) };
+    const ingest = new BenchProcess([CLI, 'start', '--roles', 'ingest,reconciliation'], env);
+    const scores = new Scores(sandbox);
+    const clients = fork(CLIENTS);
+    try {
+      await scores.open();
+      await sandbox.reached(PLAYERS, ingest);
+      const server = await Server.ranklog(env);
+      const targets = targetsOf(streams);
+      return await measure({ server, clients, targets, scores }, load).finally(() => server.stop());
+    } finally {
+      if (clients.connected) clients.disconnect(); // it throws if they have ended
+      await scores.close();
+      await ingest.end('SIGTERM');
+    }
+  });
 }
 
 /** @typedef {{ server: Server, clients: import('node:child_process').ChildProcess, targets: Target[], scores: Scores }} Setup */

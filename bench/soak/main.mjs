@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Partitioners } from 'kafkajs';
+import { withCleanUp } from '../../scripts/clean-up.mjs';
 import { Sandbox, PARTITIONS } from '../sandbox.mjs';
 import { wholeNumber } from '../options.mjs';
 import { BenchProcess, REPORTS_MEMORY } from '../process.mjs';
@@ -35,13 +36,16 @@ let published = 0;
 
 await sandbox.open();
 const service = new BenchProcess([...REPORTS_MEMORY, cliOf(), 'start'], sandbox.env(BOARDS));
-try {
-  const [samples] = await Promise.all([sample(), produce()]);
-  print(samples);
-} finally {
-  await service.end('SIGTERM');
-  await sandbox.remove();
-}
+await withCleanUp(
+  async () => {
+    const [samples] = await Promise.all([sample(), produce()]);
+    print(samples);
+  },
+  async () => {
+    await service.end('SIGTERM');
+    await sandbox.remove();
+  },
+);
 
 async function produce() {
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });

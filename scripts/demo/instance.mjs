@@ -1,5 +1,5 @@
 // @ts-check
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Redis } from 'ioredis';
@@ -40,6 +40,15 @@ export class DemoInstance {
     this.redis = new Redis(process.env['REDIS_URL'] ?? '');
     this.reader = new BoardReader({ redis: this.redis, prefix: name });
     this.topics = topicNames(name);
+  }
+
+  /** Ends this process if ranklog refuses a setting of the environment; ranklog says which. */
+  requireSettings() {
+    const { status } = spawnSync(process.execPath, [CLI, 'config'], {
+      env: this.env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    if (status !== 0) process.exit(status ?? 1);
   }
 
   /**
@@ -104,7 +113,9 @@ export class DemoInstance {
     await this.#stop();
     const admin = this.kafka.admin();
     await admin.connect();
-    await admin.deleteTopics({ topics: Object.values(this.topics) });
+    const own = Object.values(this.topics);
+    const topics = (await admin.listTopics()).filter((topic) => own.includes(topic));
+    await admin.deleteTopics({ topics });
     await admin.deleteGroups([this.name]).catch(() => undefined); // it does not exist if it never had a member
     await admin.disconnect();
     const keys = await this.redis.keys(`${this.name}:*`);

@@ -1,5 +1,6 @@
 // @ts-check
 import path from 'node:path';
+import { withCleanUp } from '../clean-up.mjs';
 import { ROOT } from '../services/state.mjs';
 import { compareTables, photoFinishIsRight } from './compare.mjs';
 import { DemoInstance } from './instance.mjs';
@@ -25,16 +26,16 @@ else process.exitCode = await demo();
 async function demo() {
   const begin = performance.now();
   const ranklog = new DemoInstance(NAME);
-  try {
+  ranklog.requireSettings();
+  const work = async () => {
     await send(ranklog);
     const right = (await show(ranklog)) && (await compare(ranklog));
     console.log(
       `\n${right ? 'All as it should be' : 'NOT as it should be'}, after ${seconds(begin)} s.`,
     );
     return right ? 0 : 1;
-  } finally {
-    await ranklog.remove();
-  }
+  };
+  return withCleanUp(work, () => ranklog.remove());
 }
 
 /** @param {DemoInstance} ranklog */

@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import getPort, { portNumbers } from 'get-port';
+import { withCleanUp } from '../clean-up.mjs';
 import { HOME, ROOT } from '../services/state.mjs';
 import { compareTables, officialTables } from './compare.mjs';
 import { DemoInstance } from './instance.mjs';
@@ -22,25 +23,34 @@ export async function serve(name, speed) {
   const { signal, ended } = endOfDemo();
   const port = await getPort({ host: '127.0.0.1', port: portNumbers(9464, 9563) });
   const ranklog = new DemoInstance(name, { boards: BOARDS, port });
+  ranklog.requireSettings();
   writeFiles(ranklog);
-  try {
-    await ranklog.must('topics');
-    ranklog.start();
-    await ranklog.must('produce', path.join(ROOT, 'demo/photo-finish/events.ndjson'));
-    await ranklog.whenReady();
-    const days = matchDays();
-    const end = new Date(Date.now() + (days.length / speed) * 1_000).toTimeString().slice(0, 5);
-    console.log(explanation(ranklog, end));
-    await replay(ranklog, { days, speed, signal, onDay: reporter(ranklog.url) });
-    await ranklog.must('status', '--wait', '60');
-    await compare(ranklog);
-    await ended;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
+  const work = async () => {
+    try {
+      await showSeasons(ranklog, { speed, signal });
+      await ended;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  };
+  await withCleanUp(work, () => {
     console.log('\nRemoving the topics and keys of the demo.');
-    await ranklog.remove();
-  }
+    return ranklog.remove();
+  });
+}
+
+/** @param {DemoInstance} ranklog @param {{ speed: number, signal: AbortSignal }} options */
+async function showSeasons(ranklog, { speed, signal }) {
+  await ranklog.must('topics');
+  ranklog.start();
+  await ranklog.must('produce', path.join(ROOT, 'demo/photo-finish/events.ndjson'));
+  await ranklog.whenReady();
+  const days = matchDays();
+  const end = new Date(Date.now() + (days.length / speed) * 1_000).toTimeString().slice(0, 5);
+  console.log(explanation(ranklog, end));
+  await replay(ranklog, { days, speed, signal, onDay: reporter(ranklog.url) });
+  await ranklog.must('status', '--wait', '60');
+  await compare(ranklog);
 }
 
 /** Writes the boards file, and the settings. @param {DemoInstance} ranklog */

@@ -5,6 +5,7 @@ import getPort from 'get-port';
 import { chromium } from 'playwright-core';
 import { ScoreProducer } from '#client';
 import { chromiumPath } from '../chromium.mjs';
+import { withCleanUp } from '../clean-up.mjs';
 import { DemoInstance } from '../demo/instance.mjs';
 import { matchDays, replay } from '../demo/replay.mjs';
 import { addressOf } from '../demo/serve.mjs';
@@ -36,10 +37,16 @@ const boards = readFileSync(path.join(ROOT, 'demo/boards.yaml'), 'utf8');
 writeFileSync(BOARDS, boards);
 const name = `ranklog-pictures-${Date.now().toString(36)}`;
 const ranklog = new DemoInstance(name, { boards: BOARDS, port: await getPort() });
+ranklog.requireSettings();
 const TABLE_URL = addressOf(ranklog.url, TABLE);
 const browser = await chromium.launch({ executablePath: chromiumPath() });
 mkdirSync(FOLDER, { recursive: true });
-try {
+await withCleanUp(takeAll, async () => {
+  await browser.close();
+  await ranklog.remove();
+});
+
+async function takeAll() {
   await ranklog.must('topics');
   ranklog.start();
   await ranklog.must('produce', path.join(ROOT, 'demo/photo-finish/events.ndjson'));
@@ -51,9 +58,6 @@ try {
       : { url: TABLE_URL, shows: 'tbody tr:nth-child(20)' },
   );
   await takeOperations();
-} finally {
-  await browser.close();
-  await ranklog.remove();
 }
 
 /**

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
+import { withCleanUp } from '../clean-up.mjs';
 import { ServiceError } from './say.mjs';
 
 const { Kafka, Partitioners, logLevel } = kafkajs;
@@ -44,14 +45,13 @@ function probe(kafka) {
   const topic = `ranklog-probe-${randomUUID()}`;
   return withClient(kafka.admin(), async (admin) => {
     await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: true });
-    try {
+    const work = async () => {
       const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
       await withClient(producer, () => producer.send({ topic, messages: [{ value: 'probe' }] }));
       await readBack(kafka, topic);
       await admin.deleteGroups([topic]);
-    } finally {
-      await admin.deleteTopics({ topics: [topic] });
-    }
+    };
+    await withCleanUp(work, () => admin.deleteTopics({ topics: [topic] }));
   });
 }
 

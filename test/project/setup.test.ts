@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PROJECT, ProjectCopy, runCommand } from '../support/project.js';
 
 const FOREGROUND = path.join(PROJECT, 'scripts/foreground.mjs');
+const CLEAN_UP = path.join(PROJECT, 'scripts/clean-up.mjs');
+const DEMO = path.join(PROJECT, 'scripts/demo/main.mjs');
 const LOCK = path.join(PROJECT, 'scripts/lock.mjs');
 const PACKAGES = path.join(PROJECT, 'scripts/services/packages.mjs');
 
@@ -90,6 +92,40 @@ it('the lock between commands is void when its holder was killed', async () => {
   expect(existsSync(file)).toBe(false);
   rmSync(path.dirname(file), { recursive: true });
 });
+
+describe('a clean-up', () => {
+  const cleanUpAfter = (work: string) =>
+    runModule(`
+      import { withCleanUp } from '${CLEAN_UP}';
+      const cleanUp = () => Promise.reject(new Error('it is still in use'));
+      await withCleanUp(async () => { ${work} }, cleanUp);
+    `);
+
+  it('that fails does not hide why the work failed', async () => {
+    const { exitCode, stderr } = await cleanUpAfter("throw new Error('the work')");
+    expect({ exitCode, cause: /^Error: .*$/m.exec(stderr)?.[0] }).toEqual({
+      ...{ exitCode: 1, cause: 'Error: the work' },
+    });
+    expect(stderr).toContain('the clean-up failed as well: Error: it is still in use');
+  });
+
+  it('that fails after work that did not is an error', async () => {
+    expect(await cleanUpAfter('return 1')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^Error: it is still in use$/m),
+    });
+  });
+});
+
+it.each([[[]], [['--serve']]])(
+  'the demo %p refuses a wrong setting before it makes anything',
+  async (options) => {
+    const env = { ...process.env, RANKLOG_TYPO: '1' };
+    expect(await runCommand(process.execPath, [DEMO, ...options], { env })).toEqual({
+      ...{ exitCode: 2, stdout: '', stderr: 'ranklog: RANKLOG_TYPO is not a setting\n' },
+    });
+  },
+);
 
 describe('a command in the foreground', () => {
   // Prints each signal that it gets, and ends a while after the first one, so that a second one would be seen.
