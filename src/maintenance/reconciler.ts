@@ -1,7 +1,7 @@
 import type { BoardDefinition } from '#board';
 import { HOLDER, UnknownBoardError, type Lease, type Shadow } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
-import { logRanges } from '#kafka-batch';
+import { logRanges, toError } from '#kafka-batch';
 import { Build, type BuildOptions, type BuildReport } from '../generations/build.js';
 import { HistoryCutError } from '../generations/errors.js';
 import {
@@ -118,7 +118,11 @@ export class Reconciler {
       await leases.deleteStatus(board);
       return { board, generation, since, definition: null };
     } finally {
-      await leases.release(lease);
+      // The lease expires. A failure here must neither hide another one nor keep the removal from being recorded.
+      await leases.release(lease).catch((error: unknown) => {
+        const what = `could not release the lease of board "${board}"`;
+        this.parts.logger.warn(`${what}: ${toError(error).message}`);
+      });
     }
   }
 }

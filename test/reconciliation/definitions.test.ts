@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { BoardReader, ContinuityStore, type BoardStore } from '#board-store';
+import { BoardReader, ContinuityStore, UnknownBoardError, type BoardStore } from '#board-store';
 import { encodeDefinitionRecord } from '#contracts';
 import { loadSettings } from '../../src/config/settings.js';
 import { BoardRegistrar } from '../../src/registry/board-registrar.js';
@@ -211,6 +211,16 @@ describe('the live definitions', () => {
     expect((await reader.board('arena')).definition.columns[0]?.update).toBe('best');
     await score(20);
     expect(await points()).toEqual(each(20));
+  });
+
+  it('lack a removed board also when its lease could not be released, and that failure hides no other', async () => {
+    jest.spyOn(sandbox.leases, 'release').mockRejectedValue(new Error('the connection is closed'));
+    await sandbox.reconciler.remove('other', RUN);
+    expect((await definitions.readAll()).get('other')?.definition).toBeNull();
+    await expect(sandbox.reconciler.remove('unknown', RUN)).rejects.toThrow(UnknownBoardError);
+    expect(sandbox.words).toContainEqual(
+      expect.stringContaining('could not release the lease of board "unknown"'),
+    );
   });
 
   it('are registered again after a cancelled apply, and lack a removed board, also when Redis is emptied and the file has the board', async () => {
