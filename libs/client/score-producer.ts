@@ -26,6 +26,9 @@ export interface ScoreProducerOptions {
   readonly reader?: PlaceReader;
 }
 
+/** How long `sendAndWait` waits for the places: the outcome is known by then. */
+const MOST_PLACES_MS = 1_000;
+
 /** About 25 days: Node ends longer timeouts at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -100,7 +103,7 @@ export class ScoreProducer {
   /**
    * Sends an event and waits until ranklog has applied it. Resolves with its committed rank change or dead letter, or, once
    * ranklog's group has committed past the event, with the status that it has neither: for such an event about half a second later.
-   * With a `reader`, these have the player's present places, read within `timeoutMs` too.
+   * With a `reader`, these have the player's present places, if they are read within a second, and within `timeoutMs`.
    * While calls wait, and 5 s longer, the producer reads all rank changes and dead letters from Kafka, once for all calls.
    * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which includes the time to send, and if
    * reading fails or the producer is disconnected; RangeError if `timeoutMs` is negative or NaN
@@ -123,13 +126,14 @@ export class ScoreProducer {
     this.#inFlight++;
     try {
       await Promise.race([feed.join(wait), wait.outcome]);
+      const sentAt = Date.now(); // as the record's timestamp, which decides the windows of an event without a time
       sent = this.sendMessages([message]).then((places) => {
         for (const at of places.values()) wait.acknowledged(at);
       });
       await Promise.race([sent, wait.outcome]);
       const outcome = await wait.outcome;
       if (outcome.status === 'ranked' || outcome.status === 'deadLetter') return outcome;
-      const places = await this.#places(event, begin, begin + timeoutMs - Date.now());
+      const places = await this.#places(event, sentAt, begin + timeoutMs - Date.now());
       return places === undefined ? outcome : { ...outcome, places };
     } finally {
       clearTimeout(timer);
@@ -141,12 +145,13 @@ export class ScoreProducer {
     }
   }
 
-  /** Undefined without a reader, after `timeoutMs`, and if the read fails: the outcome of the event is known all the same. */
+  /** Undefined without a reader, after a second or `timeoutMs`, and if the read fails: the outcome is known all the same. */
   async #places(event: ScoreEvent, time: number, timeoutMs: number) {
     if (this.#reader === undefined) return undefined;
     const read = this.#reader.placesOfEvent(event, time).catch(() => undefined);
     const end = new AbortController();
-    const late = delay(clampedMs(timeoutMs), undefined, { ref: false, signal: end.signal });
+    const ms = clampedMs(Math.min(timeoutMs, MOST_PLACES_MS));
+    const late = delay(ms, undefined, { ref: false, signal: end.signal });
     try {
       return await Promise.race([read, late.catch(() => undefined)]);
     } finally {

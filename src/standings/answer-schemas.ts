@@ -111,7 +111,7 @@ export const ANSWERS = [
       places: Optional(List(ref('PlayerStanding'))),
     },
     open(
-      '`change` or `letter` as in Kafka; of `unchanged` and `unpublished`, the `places` of the player in the views of the event, read after it was applied; missing if Redis did not answer within `timeout`.',
+      '`change` or `letter` as in Kafka; of `unchanged` and `unpublished`, the `places` of the player in the views of the event, read after it was applied; missing if Redis did not answer within a second, and within `timeout`, also because many events wait for their places.',
     ),
   ),
 ];

@@ -5,6 +5,7 @@ import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { StandingsModule } from '../standings/standings.module.js';
+import { fewAtOnce } from './few-at-once.js';
 import { WritesController } from './writes.controller.js';
 
 /** The writes over HTTP, for a process with the role `query` and RANKLOG_QUERY_WRITES. */
@@ -16,7 +17,12 @@ import { WritesController } from './writes.controller.js';
       provide: ScoreProducer,
       inject: [KafkaConnection, SETTINGS, BoardReader],
       useFactory: ({ kafka }: KafkaConnection, { topicPrefix }: Settings, reader: BoardReader) =>
-        new ScoreProducer({ kafka, topicPrefix, reader, source: '/ranklog/http' }),
+        new ScoreProducer({
+          kafka,
+          topicPrefix,
+          reader: fewAtOnce(reader),
+          source: '/ranklog/http',
+        }),
     },
   ],
 })

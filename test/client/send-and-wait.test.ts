@@ -11,6 +11,7 @@ import { encodeRankChange, type Source } from '#contracts';
 import { logEnds } from '#kafka-batch';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { testKafka } from '../support/kafka-client.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 import { causeOf, readDeadLetters } from '../support/results.js';
 import { seededRandom } from '../support/seeded-random.js';
 
@@ -24,6 +25,7 @@ boards:
   weekly: { columns: [{ name: points }], windows: [all, week], publish: { windows: [week] } }
 `;
 const SOON = { timeoutMs: 60_000 };
+const LONGER_THAN_A_TEST_MS = 3_600_000;
 
 let instance: TestInstance;
 let service: RanklogProcess;
@@ -115,8 +117,40 @@ describe('sendAndWait', () => {
     });
     const failed = await outcomeOf(() => Promise.reject(new Error('Redis is gone')));
     expect(failed).toEqual({ status: 'unchanged' });
-    const late = await outcomeOf(() => new Promise(() => undefined), 10_000);
+    const late = await outcomeOf(() => new Promise(() => undefined), LONGER_THAN_A_TEST_MS);
     expect(late).toEqual({ status: 'unchanged' });
+  });
+
+  it('reads the places at the time that the event is sent, not at that of the call', async () => {
+    const proxy = await KafkaProxy.toBroker();
+    const times: number[] = [];
+    const placesOfEvent: PlaceReader['placesOfEvent'] = (_, time) => {
+      times.push(time);
+      return Promise.resolve([]);
+    };
+    const { name } = instance;
+    const own = new ScoreProducer({
+      kafka: testKafka({ brokers: [proxy.broker] }),
+      topicPrefix: name,
+      ranklogGroup: name,
+      reader: { placesOfEvent },
+    });
+    try {
+      await own.connect();
+      expect(await send('records', 'tim', '5')).toMatchObject({ status: 'ranked' });
+      proxy.freeze();
+      const called = Date.now();
+      const outcome = own.sendAndWait({ board: 'records', playerId: 'tim', delta: '1' }, SOON);
+      await until(() => Date.now() > called, 'the clock has moved');
+      const thawed = Date.now();
+      proxy.thaw();
+      expect(await outcome).toEqual({ status: 'unchanged', places: [] });
+      expect(times).toEqual([expect.any(Number)]);
+      expect(times[0]).toBeGreaterThanOrEqual(thawed);
+    } finally {
+      await own.disconnect();
+      await proxy.close();
+    }
   });
 
   it.each(['quiet', 'ranks', 'weekly'])(

@@ -1,0 +1,25 @@
+import pLimit from 'p-limit';
+import type { BoardReader } from '#board-store';
+
+/** How many events have their places read at once. Each may read as many views as its board has for it. */
+const MOST_AT_ONCE = 100;
+
+/** How long a read waits for its turn: after a second, `sendAndWait` has answered without the places. */
+const MOST_WAIT_MS = 1_000;
+
+type Reader = Pick<BoardReader, 'placesOfEvent'>;
+
+/** Limits how many places are read at once: up to 10,000 events wait for them, and Redis would get all their reads together. */
+export function fewAtOnce(reader: Reader): Reader {
+  const limit = pLimit(MOST_AT_ONCE);
+  return {
+    placesOfEvent: (event, time) => {
+      const askedAt = performance.now();
+      return limit(() => {
+        if (performance.now() - askedAt > MOST_WAIT_MS)
+          throw new Error('the places of too many events are being read');
+        return reader.placesOfEvent(event, time);
+      });
+    },
+  };
+}
