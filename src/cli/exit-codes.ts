@@ -3,7 +3,10 @@ export const EXIT = {
   ok: 0,
   /** Done; the answer is no, or some of the input was bad. `start`: it could not go on, or its shutdown was forced. */
   no: 1,
-  /** The command line, the settings or the boards file can't be used, or a topic, the log or a board lacks what was asked for. */
+  /**
+   * The command line, the settings or the boards file can't be used, a topic, the log or a board lacks what was asked for, or a
+   * batch of the log can't be read.
+   */
   usage: 2,
   /** Try again later: Kafka or Redis is unreachable, Redis is full or lost its boards, or another process works on the board. */
   unreachable: 3,

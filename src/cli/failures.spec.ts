@@ -2,6 +2,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Redis, type RedisOptions } from 'ioredis';
 import { LeaseLostError } from '#board-store';
+import { PermanentPartitionError, UnreadableBatchError } from '#kafka-batch';
 import { exitCodeOf, describe as messageOf } from './failures.js';
 import { EXIT } from './exit-codes.js';
 
@@ -56,6 +57,14 @@ describe('an error of Redis', () => {
       expect.stringMatching(/^WRONGTYPE/),
     ]);
   });
+});
+
+it('a batch that can not be read has exit code 2, as its message says what to do', () => {
+  const batch = { topic: 'scores', partition: 0, first: 3, last: 7 };
+  const error = new UnreadableBatchError(batch, new Error('compressed by an unknown codec'));
+  expect(exitCodeOf(error)).toBe(EXIT.usage);
+  expect(messageOf(error)).toContain('ranklog skip scores/0/3-7');
+  expect(exitCodeOf(new PermanentPartitionError('the log was cut'))).toBe(EXIT.usage);
 });
 
 it.each([undefined, 'another process'])(

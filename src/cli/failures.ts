@@ -17,6 +17,7 @@ import {
   UnknownGenerationError,
 } from '#board-store';
 import { SendError } from '#client';
+import { PermanentPartitionError } from '#kafka-batch';
 import { SettingsError } from '../config/settings.js';
 import {
   AppliedBeyondLogError,
@@ -38,6 +39,7 @@ const ERRORS = [
   [EXIT.usage, [SettingsError, BoardsFileError, BoardsFileMissingError, OtherIdentityError]],
   [EXIT.usage, [TopicsMissingError, ScoreTopicError, HistoryCutError, GroupTakenError]],
   [EXIT.usage, [MalformedViewError, NoSuchViewError, InvalidReadError]],
+  [EXIT.usage, [PermanentPartitionError]],
   [EXIT.no, [UnknownBoardError, UnknownGenerationError, BoardBuildingError]],
   [EXIT.no, [ExpiredViewError, NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError]],
   [EXIT.unreachable, [BoardsLostError, LeaseLostError, OutOfMemoryError, SendError]],
