@@ -57,6 +57,20 @@ describe('LeadersByView', () => {
     expect(leaders.top('arena', 'all')).toEqual(THIRD.top);
   });
 
+  it('takes the text of a view in any percent-encoding', () => {
+    const leaders = new LeadersByView();
+    const view = "all club=O'Neill%2Fb%20c";
+    const change = leaderChange({ view, version: 1, since: null, ids: ['a'] });
+    leaders.take(change);
+    for (const text of [view, 'all club=O%27Neill%2fb%20c', "all club=%4f'Neill/b%20c"]) {
+      expect(leaders.top('arena', text)).toEqual(change.top);
+      leaders.forget('arena', text);
+      expect(leaders.top('arena', view)).toEqual([]);
+      leaders.take(change);
+    }
+    expect(() => leaders.top('arena', 'all club')).toThrow('all club');
+  });
+
   it('ignores an older leader change, and a repeated one', () => {
     const leaders = new LeadersByView();
     leaders.take(SECOND);
@@ -97,7 +111,7 @@ describe('LeadersByView', () => {
     ] as const)
       leaders.take(leaderChange({ board, view, version: 5, since: null, ids: ['a', 'b'] }));
     leaders.forget('arena', 'all');
-    leaders.forget('arena', 'never seen');
+    leaders.forget('arena', 'never');
     expect(leaders.top('arena', 'all')).toEqual([]);
     expect(leaders.top('arena', 'week:2026-W47')).toEqual(FIRST.top);
     expect(leaders.top('golf', 'all')).toEqual(FIRST.top);

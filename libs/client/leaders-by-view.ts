@@ -1,4 +1,10 @@
-import { leaderMovements, type Leader, type LeaderChange, type LeaderMovements } from '#contracts';
+import {
+  canonicalView,
+  leaderMovements,
+  type Leader,
+  type LeaderChange,
+  type LeaderMovements,
+} from '#contracts';
 
 export interface LeaderStep extends LeaderMovements {
   readonly top: readonly Leader[];
@@ -19,14 +25,17 @@ export class LeadersByView {
     return { ...leaderMovements(before, top), top, gap: since !== (known?.version ?? null) };
   }
 
-  /** The top of a view, best first; empty for an unknown view. */
+  /**
+   * The top of a view, best first; empty for an unknown view. Its values may be percent-encoded in any way.
+   * @throws MalformedViewError for a text that names no view
+   */
   top(board: string, view: string): readonly Leader[] {
-    return this.#newest.get(keyOf(board, view))?.top ?? [];
+    return this.#newest.get(keyOf(board, canonicalView(view)))?.top ?? [];
   }
 
-  /** Frees the memory of a view, such as one whose window has expired. */
+  /** Frees the memory of a view, such as one whose window has expired. Takes and throws what `top` does. */
   forget(board: string, view: string): void {
-    this.#newest.delete(keyOf(board, view));
+    this.#newest.delete(keyOf(board, canonicalView(view)));
   }
 }
 

@@ -13,4 +13,4 @@ export type { Leader, MovedPlayer, RankPlacing } from './result-parts.js';
 export * from './skipped-batch.js';
 export type { ScoreEvent } from './score-event.js';
 export { isId, quote, type AttributeValue } from './values.js';
-export { formatTime, isEventTime, parseTime } from '#board';
+export { canonicalView, formatTime, isEventTime, parseTime } from '#board';
