@@ -31,7 +31,7 @@ const reportOf = (
   const consumer = { loopAgeMs, partitions: new Map(entries) };
   const transport: Pick<KafkaBatchServer, 'health'> = { health: () => consumer };
   const health = new HealthService(
-    [{ status: redis }, { status: reads }] as Redis[],
+    [{ status: redis }, { status: reads }] as [Redis, Redis],
     transport as KafkaBatchServer,
     { current: waiting } as unknown as PartitionWaits,
     {
@@ -89,8 +89,17 @@ describe('the health of a process', () => {
       status: 'failing',
       problems: ['not connected to Redis (close)', 'nothing was fetched from Kafka for 12 s'],
     });
-    const alone = reportOf({ 0: running }, { reads: 'reconnecting' });
-    expect(alone.problems).toEqual(['not connected to Redis (reconnecting)']);
+  });
+
+  it('is that of the connection to Redis that the role has: the one for reads is of the role query', () => {
+    const lost = 'not connected to Redis (close)';
+    const both: Role[] = ['ingest', 'query'];
+    const noReads = { roles: both, reads: 'close' };
+    expect(reportOf({}, noReads).roles).toEqual({ ingest: [], query: [lost] });
+    expect(reportOf({}, { ...noReads, role: 'ingest' }).status).toBe('ok');
+    expect(reportOf({}, { ...noReads, roles: ['query'] }).status).toBe('failing');
+    const noWrites = { roles: both, redis: 'close' };
+    expect(reportOf({}, noWrites).roles).toEqual({ ingest: [lost], query: [] });
   });
 
   it('is "starting" while the process starts, with the reason', () => {
@@ -106,7 +115,7 @@ describe('the health of a process', () => {
     expect(reportOf({ 0: failed }, { roles })).toMatchObject({ status: 'failing', roles: byRole });
     const ofQuery = { status: 'ok', problems: [], roles: { query: [] } };
     expect(reportOf({ 0: failed }, { roles, role: 'query' })).toMatchObject(ofQuery);
-    const away = { roles, role: 'query' as const, redis: 'close' };
+    const away = { roles, role: 'query' as const, reads: 'close' };
     expect(reportOf({ 0: failed }, away).problems).toEqual(['not connected to Redis (close)']);
   });
 });

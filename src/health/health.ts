@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Redis } from 'ioredis';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Role } from '../config/roles.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
-import { CONNECTIONS } from '../infra/connections.module.js';
+import { CONNECTIONS, type Connections } from '../infra/connections.module.js';
 import { PartitionWaits } from '../ingest/partition-waits.js';
 
 /** `stuckSeconds`: for how long a partition has had work and finished none. */
@@ -12,7 +11,7 @@ export type HealthReport = ReturnType<HealthService['report']>;
 @Injectable()
 export class HealthService {
   constructor(
-    @Inject(CONNECTIONS) private readonly connections: readonly Redis[],
+    @Inject(CONNECTIONS) private readonly connections: Connections,
     private readonly transport: KafkaBatchServer,
     private readonly waits: PartitionWaits,
     @Inject(PROCESS_OPTIONS) private readonly options: ProcessOptions,
@@ -31,23 +30,29 @@ export class HealthService {
       .sort((a, b) => a.partition - b.partition);
     const isSilent = consumer.loopAgeMs > settings.sessionTimeout;
     const silence = `nothing was fetched from Kafka for ${seconds(consumer.loopAgeMs)} s`;
-    const lost = this.connections.find(({ status }) => status !== 'ready');
     const ofAll = [
       ...(start?.waitsFor === undefined ? [] : [start.waitsFor]),
       ...(shutdown?.signal.aborted ? ['the process is ending'] : []),
-      ...(lost === undefined ? [] : [`not connected to Redis (${lost.status})`]),
     ];
     const ofPartitions = partitions.flatMap(({ partition, state, problem }) =>
       problem === null ? [] : `partition ${partition} (${state}): ${problem}`,
     );
-    const ofIngest = [...ofAll, ...(isSilent ? [silence] : []), ...ofPartitions];
-    const byRole = (role === undefined ? roles : [role]).map(
-      (each) => [each, each === 'ingest' ? ofIngest : ofAll] as const,
-    );
+    const ofIngest = [...(isSilent ? [silence] : []), ...ofPartitions];
+    const byRole = (role === undefined ? roles : [role]).map((each) => {
+      const own = each === 'ingest' ? ofIngest : [];
+      return [each, [...ofAll, ...this.#ofRedis(each), ...own]] as const;
+    });
     const problems = [...new Set(byRole.flatMap(([, ofRole]) => ofRole))];
     const runningStatus = problems.length > 0 ? 'failing' : 'ok';
     const status = start?.waitsFor === undefined ? runningStatus : 'starting';
     return { status, problems, roles: Object.fromEntries(byRole), partitions };
+  }
+
+  /** The reads of the role query have a connection of their own. */
+  #ofRedis(role: Role): string[] {
+    const [redis, reads = redis] = this.connections;
+    const { status } = role === 'query' ? reads : redis;
+    return status === 'ready' ? [] : [`not connected to Redis (${status})`];
   }
 }
 

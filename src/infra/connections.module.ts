@@ -28,9 +28,9 @@ export const STORES = Symbol('Stores');
  * connection in order, so those of ingest would wait behind all reads that came before.
  */
 export const READS = Symbol('Reads');
-/** The injection token of all Redis clients of the process. The first one is that of the class Redis. */
+/** The injection token of all Redis clients of the process: that of the class Redis, and that of READS if it is another one. */
 export const CONNECTIONS = Symbol('Connections');
-type Connections = readonly [Redis, ...Redis[]];
+export type Connections = readonly [Redis, ...Redis[]];
 
 const PROVIDERS = [
   { provide: Redis, inject: [SETTINGS, Logger], useFactory: createRedis },
