@@ -58,6 +58,17 @@ describe('a time with a zone', () => {
   });
 });
 
+describe('a time outside the years 0001 to 9999', () => {
+  it.each([LATEST + 1, EARLIEST - 1, 8.64e15, 8.64e15 + 1, 9e18, -9e18])(
+    'is written as its number: %p',
+    (time) => {
+      expect(formatTime(time)).toBe(String(time));
+      expect(formatTime(LATEST)).toBe('9999-12-31T23:59:59.999Z');
+      expect(formatTime(time)).toBe(String(time));
+    },
+  );
+});
+
 describe('a value that is not a time', () => {
   // prettier-ignore
   const NO_TIMES = [

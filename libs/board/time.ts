@@ -59,11 +59,16 @@ const DAY_MS = 86_400_000;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
 let formattedDay = { day: NaN, text: '' };
 
-/** RFC 3339 in UTC with ms, for times in the years 0001 to 9999. Several times as fast as Date for times of the same day. */
+/**
+ * RFC 3339 in UTC with ms, for times in the years 0001 to 9999; others, which Kafka accepts as timestamps, as the number. Several
+ * times as fast as Date for times of the same day.
+ */
 export function formatTime(ms: number): string {
   const day = Math.floor(ms / DAY_MS);
-  if (day !== formattedDay.day)
+  if (day !== formattedDay.day) {
+    if (ms < EARLIEST_TIME || ms > LATEST_TIME) return String(ms);
     formattedDay = { day, text: new Date(ms).toISOString().slice(0, 'YYYY-MM-DDT'.length) };
+  }
   const rest = ms - day * DAY_MS;
   const [hours, minutes] = [Math.floor(rest / 3_600_000), Math.floor(rest / 60_000) % 60];
   const clock = `${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes]}:${TWO_DIGITS[Math.floor(rest / 1_000) % 60]}`;

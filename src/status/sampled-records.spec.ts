@@ -28,6 +28,14 @@ describe('the sample of the last score events', () => {
     expect(misplacedText(found)).toContain('as with 4 partitions, the last at 1970-01-01T00:00:01');
   });
 
+  it('shows a timestamp that is no time as the number', () => {
+    const late = placedBy(4).map(({ record, partition }) => ({
+      record: { ...record, timestamp: 9e15 },
+      partition,
+    }));
+    expect(misplacedAmong(late, 6).earlier).toEqual({ partitions: 4, lastAt: '9000000000000000' });
+  });
+
   it('names none for another partitioner', () => {
     const other = players.map((player, n) => sample(player, n % 6));
     expect(misplacedAmong(other, 6).earlier).toBeNull();
