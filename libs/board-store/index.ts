@@ -11,7 +11,7 @@ export { GenerationStore, UNRANKED, type Promotion, type NewShadow } from './gen
 export * from './identity.js';
 export { KeySpace, shardOf } from './keys.js';
 export { HOLDER, LEASE_MS, LeaseStore } from './lease-store.js';
-export { ReplicaError, requirePrimary } from './primary.js';
+export { replicaErrorOf, ReplicaError, requirePrimary } from './primary.js';
 export { refusedCommands } from './rights.js';
 export { requirePlayerId } from './read-requests.js';
 export * from './reader.js';

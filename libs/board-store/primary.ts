@@ -8,10 +8,19 @@ export class ReplicaError extends Error {
   }
 }
 
+type Replication = Readonly<Record<string, string | undefined>>;
+
+/** The error of a server whose `INFO replication` does not say `role:master`; scripts have the same rule (includes/base.lua). */
+export function replicaErrorOf(info: Replication): ReplicaError | undefined {
+  const { role, master_host: host = 'an unknown server', master_port: port } = info;
+  if (role === 'master') return undefined;
+  return new ReplicaError(port === undefined ? host : `${host}:${port}`);
+}
+
 /** Shows that a primary answered, if it is called after a read on the same connection. @throws ReplicaError */
 export async function requirePrimary(redis: Redis): Promise<void> {
   const info = await redis.info('replication');
-  const field = (name: string) => new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
-  if (field('role') !== 'slave') return;
-  throw new ReplicaError(`${field('master_host')}:${field('master_port')}`);
+  const fields = [...info.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [name, value]);
+  const error = replicaErrorOf(Object.fromEntries(fields) as Replication);
+  if (error !== undefined) throw error;
 }

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { ReplicaError, requirePrimary } from '#board-store';
+import { replicaErrorOf, ReplicaError, requirePrimary } from '#board-store';
 import { tlsOptions, type Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 import { RecurringTask } from './recurring-task.js';
@@ -59,9 +59,11 @@ const NO_PLAIN_READ = /^(auth|select|info|ping|time|config|eval|evalsha)$/;
  */
 function stayOnPrimary(redis: Redis): void {
   const { connector } = redis as unknown as { connector: Connector };
-  connector.check = ({ role, master_host: host, master_port: port }) => {
-    if (role !== 'slave') return true;
-    redis.emit('error', new ReplicaError(`${host}:${port}`));
+  connector.check = (info) => {
+    if (info['role'] === undefined) return true; // the user may not call INFO: the checks of a start say so
+    const error = replicaErrorOf(info);
+    if (error === undefined) return true;
+    redis.emit('error', error);
     return false; // ioredis connects again, after a pause that grows
   };
   redis.options.reconnectOnError = (error) => {
