@@ -19,6 +19,29 @@ afterAll(async () => {
   await topic.remove();
 });
 
+it('a feed gives a rank change as one line, also one that another producer wrote with line breaks', async () => {
+  const other = await TestTopic.create(1);
+  const { kafka, name } = other;
+  const end = new AbortController();
+  try {
+    await other.send(0, [JSON.stringify(JSON.parse(result(0)), null, 2).replaceAll('\n', '\r\n')]);
+    const feed = await ChangeFeed.open({ kafka, topic: name, signal: end.signal, logger: SILENT });
+    const events: string[] = [];
+    feed.of('arena').subscribe(([, event]) => events.push(event.toString()));
+    await other.send(0, [JSON.stringify(JSON.parse(result(1)), null, 2)]);
+    await until(() => events.length > 0, 'the feed has the second one');
+    const [id, type, data = '', ...rest] = events[0]!.split('\n');
+    expect([id, type, rest]).toEqual(['id: 2', 'event: rank-change', ['', '']]);
+    expect(JSON.parse(data.slice('data: '.length))).toEqual(JSON.parse(result(1)));
+    expect(feed.recent.ofPlayer('arena', 'ada')).toHaveLength(2);
+    const [, first = ''] = feed.recent.since([0], 'arena') ?? [];
+    expect(first.toString().split(/[\r\n]/)).toEqual([type, expect.any(String), '', '']);
+  } finally {
+    end.abort(new Error('the test ends'));
+    await other.remove();
+  }
+});
+
 it('a feed of large rank changes holds the last 1 MiB of a partition, and goes on from there', async () => {
   const { kafka, name } = topic;
   const { signal } = closed;
