@@ -25,7 +25,11 @@ const { duration, durationOrZero, origins, file } = format;
 export const SETTINGS_SCHEMA = {
   boards: setting(text, './boards.yaml', 'The boards file (YAML).'),
   topicPrefix: setting(kafkaName, 'ranklog', 'The prefix of all topic names.'),
-  group: setting(format.kafkaNameOrEmpty, '', 'The consumer group of ingest; empty: see below.'),
+  group: setting(
+    format.kafkaNameOrEmpty,
+    '',
+    'The group of ingest; empty: the stored one, or the topic prefix.',
+  ),
   redisPrefix: setting(kafkaName, 'ranklog', 'The prefix of all keys in Redis.'),
   shards: setting(count, 1, 'Number of shards; the first start fixes it.'),
   partitions: setting(count, 4, 'Partitions of a score topic that "ranklog topics" creates.'),
