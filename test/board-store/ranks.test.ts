@@ -68,6 +68,19 @@ describe('the ranks of a view', () => {
     expect(await dense(await readerOf(arena, tied), 'p9999')).toEqual([12_000, 3]);
   });
 
+  it('share that bound if one request asks for several dense ranks', async () => {
+    const players = Array.from({ length: 300 }, (_, index) => scored(`p${index}`, [-index]));
+    const reader = await readerOf(arena, players);
+    const dense = async (playerId: string, count: number) => {
+      const requests = Array.from({ length: count }, () => ({ board: 'arena', dense: true }));
+      const found = await reader.playerOn(playerId, requests);
+      return new Set(found.map(({ standing }) => standing?.denseRank));
+    };
+    expect(await dense('p99', 100)).toEqual(new Set([100]));
+    expect(await dense('p299', 100)).toEqual(new Set([undefined]));
+    expect(await dense('p299', 10)).toEqual(new Set([300]));
+  });
+
   it('include the dense rank at the top of the view; elsewhere only on request, as its cost grows', async () => {
     const reader = await readerOf(arena, [scored('ada', [9]), scored('bob', [5])]);
     const [, second] = (await reader.standings('arena')).entries;

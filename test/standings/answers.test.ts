@@ -157,4 +157,25 @@ describe('answers from memory', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(1_000);
     expect(statuses.filter((status) => status === 503)).toHaveLength(200);
   });
+
+  it('counts each read of a POST in that limit', async () => {
+    let release: () => void = () => undefined;
+    const blocked = new Promise<void>((resolve) => (release = resolve));
+    client.options.commandTimeout = 60_000;
+    await open(60_000, () => blocked);
+    const post = async (count: number) => {
+      const requests = Array.from({ length: count }, () => ({ board: 'arena', dense: true }));
+      const url = '/v1/players/ada/standings';
+      return (await opened!.app.inject({ method: 'POST', url, payload: { requests } })).statusCode;
+    };
+    const asked = Array.from({ length: 10 }, () => post(100));
+    await until(() => reads === 1_000, 'as many reads as may be are in flight');
+    let isAnswered = false;
+    const refused = post(1).finally(() => (isAnswered = true));
+    await until(() => isAnswered || reads > 1_000, 'one more read is refused or sent');
+    release();
+    expect(await refused).toBe(503);
+    expect(await Promise.all(asked)).toEqual(Array(10).fill(200));
+    expect(await post(100)).toBe(200);
+  });
 });
