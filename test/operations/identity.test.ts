@@ -1,6 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { loadSettings } from '../../src/config/settings.js';
+import { identityOf } from '../../src/infra/identity.js';
+import { KafkaConnection } from '../../src/infra/kafka.js';
 import { eventually } from '../support/eventually.js';
 import { readCommitted } from '../support/results.js';
+import { SILENT } from '../support/loggers.js';
 import { TestInstance, type RanklogProcess } from '../support/instance.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
@@ -77,5 +83,24 @@ describe('two services with different settings on the same topics and Redis', ()
     expect(await players()).toEqual(names(2 * EVENTS));
     const back = instance.spawn('start');
     expect(await back.ended).toBe(2);
+  });
+});
+
+describe('a ranklog without topics, without RANKLOG_GROUP and with an empty Redis', () => {
+  const name = `test-${randomUUID().slice(0, 8)}`;
+  const env = { RANKLOG_TOPIC_PREFIX: name, RANKLOG_REDIS_PREFIX: name, RANKLOG_GROUP: '' };
+
+  it('has the identity of a first start: nothing waits for a definitions topic that does not exist', async () => {
+    const { settings } = loadSettings({ ...process.env, ...env });
+    const connection = new KafkaConnection(settings, SILENT);
+    const redis = new Redis(settings.redisUrl);
+    try {
+      await connection.admin.connect();
+      const { group } = await identityOf(redis, connection, settings); // fails after a wait of 16 s for the topic
+      expect(group).toBe(name);
+    } finally {
+      await connection.admin.disconnect();
+      redis.disconnect();
+    }
   });
 });
