@@ -1,19 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Partitioners, type Kafka, type Message, type Producer } from 'kafkajs';
+import { CompressionTypes, Partitioners, type Kafka, type Message, type Producer } from 'kafkajs';
 import { cloudEventHeaders, SCORE_EVENT_TYPE } from '#contracts';
-
-export type Random = () => number;
-
-/** A random whole number from 0 to limit - 1. */
-export function below(random: Random, limit: number): number {
-  return Math.floor(random() * limit);
-}
-
-export function pick<T>(random: Random, items: readonly T[]): T {
-  const item = items[below(random, items.length)];
-  if (item === undefined) throw new Error('there are no items to pick from');
-  return item;
-}
+import { COMPRESSIONS, useCompression } from '../support/compress.js';
+import { withHostileHeaders, withRawNames } from './hostile-headers.js';
+import { below, pick, type Random } from './random.js';
+import { recordContent } from './record-content.js';
 
 const PLAYERS = Array.from({ length: 9 }, (_, index) => `player ${index}`).concat(['ü%=', '😀']);
 /** Two events of this player exceed the range of a sum, so all but the first are refused. */
@@ -24,6 +15,8 @@ const SHARE_OF_BAD_RECORDS = 0.03;
 const SHARE_OF_THE_RICH = 0.02;
 const SHARE_OF_EARLY_RECORDS = 0.05;
 const SHARE_WITH_BONUS = 0.05;
+const SHARE_OF_HOSTILE_HEADERS = 0.1;
+const SHARE_OF_COMPRESSED_BURSTS = 0.75;
 const HOUR_MS = 3_600_000;
 /**
  * How far events are dated after their records: more than some definitions allow (maxAhead), or than all. These records have an
@@ -32,7 +25,7 @@ const HOUR_MS = 3_600_000;
 const HOURS_AHEAD = [2, 48];
 
 /** A random record for the score topic. */
-export function recordFrom(random: Random, serial: number): Message {
+function recordFrom(random: Random, serial: number): Message {
   if (random() < SHARE_OF_BAD_RECORDS) return badRecord(random);
   const playerId = random() < SHARE_OF_THE_RICH ? RICH : pick(random, PLAYERS);
   const event = eventFor(random, playerId, serial);
@@ -115,10 +108,13 @@ const RECORDS_A_SECOND = 100;
 const MAX_BURST = 90;
 
 /**
- * Sends random records at a bounded rate, in bursts of random sizes, until it is stopped. Records that are sent again because
- * the response was lost may be in the log twice; the checks use the log as the truth. States: new, started, stopped.
+ * Sends random records at a bounded rate, in bursts of random sizes and with random codecs, until
+ * it is stopped. Records that are sent again because the response was lost may be in the log twice;
+ * the checks use the log as the truth. States: new, started, stopped.
  */
 export class Load {
+  /** The contents of the records, and how often Kafka has confirmed each. */
+  readonly sent = new Map<string, number>();
   readonly #producer: Producer;
   #stopping = false;
   #done: Promise<void> = Promise.resolve();
@@ -128,6 +124,8 @@ export class Load {
     kafka: Kafka,
     private readonly topic: string,
     private readonly random: Random,
+    /** Counts what it sends, by kind. */
+    private readonly count: (what: string) => void,
   ) {
     this.#producer = kafka.producer({
       createPartitioner: Partitioners.DefaultPartitioner,
@@ -150,16 +148,43 @@ export class Load {
   async #send(): Promise<void> {
     while (!this.#stopping) {
       const size = 1 + below(this.random, MAX_BURST);
-      const messages = Array.from({ length: size }, () => recordFrom(this.random, this.#serial++));
-      await Promise.all([this.#sendSafely(messages), delay((size / RECORDS_A_SECOND) * 1_000)]);
+      const messages = Array.from({ length: size }, () => this.#nextRecord());
+      const type = this.#nextCompression();
+      await Promise.all([
+        this.#sendSafely(messages, type),
+        delay((size / RECORDS_A_SECOND) * 1_000),
+      ]);
     }
   }
 
+  #nextRecord(): Message {
+    const record = recordFrom(this.random, this.#serial++);
+    if (this.random() >= SHARE_OF_HOSTILE_HEADERS) return record;
+    this.count('records with hostile headers');
+    return withHostileHeaders(this.random, record);
+  }
+
+  /** kafkajs makes a batch for each partition of a burst. */
+  #nextCompression(): CompressionTypes {
+    const isPlain = this.random() >= SHARE_OF_COMPRESSED_BURSTS;
+    const compression = pick(this.random, COMPRESSIONS);
+    if (isPlain) return CompressionTypes.None;
+    useCompression({
+      ...compression,
+      compress: (bytes) => compression.compress(withRawNames(bytes)),
+    });
+    this.count(`bursts in ${compression.name}`);
+    return compression.type;
+  }
+
   /** Sends again until it succeeds or `stop` was called, because the broker may be down. */
-  async #sendSafely(messages: Message[]): Promise<void> {
+  async #sendSafely(messages: Message[], compression: CompressionTypes): Promise<void> {
+    const contents = messages.map(recordContent);
+    for (const content of contents) this.sent.set(content, this.sent.get(content) ?? 0);
     for (;;)
       try {
-        await this.#producer.send({ topic: this.topic, messages, acks: -1 });
+        await this.#producer.send({ topic: this.topic, messages, acks: -1, compression });
+        for (const content of contents) this.sent.set(content, (this.sent.get(content) ?? 0) + 1);
         return;
       } catch (error) {
         if (this.#stopping) throw error;

@@ -1,5 +1,5 @@
 import { randomFrom } from '../support/seeded-random.js';
-import { below, pick, type Random } from './load.js';
+import { below, pick, type Random } from './random.js';
 
 /** What one test run does. It depends on the seed and the given faults alone. */
 export interface Plan {

@@ -47,8 +47,8 @@ export async function runPlan(
 
 async function carryOut(world: World, plan: Plan): Promise<Verdict> {
   try {
-    await doHarm(world, plan);
-    const facts = await readFacts(world);
+    const load = await doHarm(world, plan);
+    const facts = await readFacts(world, load.sent);
     world.note('all is read');
     const verdict = check(world.topics.scoreEvents, facts, world.losses);
     world.note('all is checked');
@@ -60,10 +60,15 @@ async function carryOut(world: World, plan: Plan): Promise<Verdict> {
   }
 }
 
-/** Runs all steps of the plan under load; returns when everything is published and applied. */
-async function doHarm(world: World, plan: Plan): Promise<void> {
+/**
+ * Runs all steps of the plan under load; returns the load when everything is published and applied.
+ */
+async function doHarm(world: World, plan: Plan): Promise<Load> {
   for (let worker = 0; worker < plan.workers; worker++) await world.addWorker();
-  const load = new Load(world.client, world.topics.scoreEvents, randomOf(plan, 'load'));
+  const random = randomOf(plan, 'load');
+  const load = new Load(world.client, world.topics.scoreEvents, random, (what) => {
+    world.count(what);
+  });
   await load.start();
   try {
     for (const [index, { fault, after }] of plan.steps.entries()) {
@@ -83,6 +88,7 @@ async function doHarm(world: World, plan: Plan): Promise<void> {
   await allApplied(world);
   world.note('all is published');
   await verify(world);
+  return load;
 }
 
 /** @throws if `boards verify` finds a difference between the boards and the log */

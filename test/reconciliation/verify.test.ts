@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { damages, type Damage } from '../board-store/damages.js';
-import { below } from '../faults/load.js';
+import { below } from '../faults/random.js';
 import type { Oracle } from '../model/oracle.js';
 import { until } from '../support/instance.js';
 import { seededRandom } from '../support/seeded-random.js';

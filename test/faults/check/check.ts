@@ -5,6 +5,7 @@ import { generationProblems } from './epochs.js';
 import { expectedOf, type Expected } from './expected.js';
 import { leaderChangeId, summary, versionOf, type RunFacts } from './facts.js';
 import { leaderProblems } from './leaders.js';
+import { logProblems } from './log.js';
 import { replayProblems } from './replay.js';
 import { retriesIn, retryProblems } from './retries.js';
 
@@ -31,6 +32,7 @@ export function check(topic: string, facts: RunFacts, losses: readonly number[])
       ...leaderProblems(facts, expected, losses.length > 0),
       ...replayProblems(expected, losses),
       ...retryProblems(topic, facts, expected),
+      ...logProblems(facts),
     ],
     records: facts.log.length,
     results: expected.applied.size,

@@ -103,6 +103,13 @@ export function expectedOf(topic: string, facts: RunFacts): Expected {
   };
 }
 
+/** The limit that docs/reference names; that of the code would hide that it is missing. */
+const MAX_HEADERS = 256;
+
+function headerCountOf({ headers }: ReadRecord): number {
+  return Object.values(headers).flat().length;
+}
+
 /** Sorts the log by partition and offset, and separates the events of known boards from the bad records. */
 function readLog(
   topic: string,
@@ -120,7 +127,8 @@ function readLog(
     latest.set(partition, writtenSince);
     const place = { id, partition, offset, timestamp, writtenSince };
     const decoded = decodeScoreEvent(record);
-    if (!decoded.ok) bad.push({ ...place, code: decoded.code });
+    if (headerCountOf(record) > MAX_HEADERS) bad.push({ ...place, code: 'TOO_MANY_HEADERS' });
+    else if (!decoded.ok) bad.push({ ...place, code: decoded.code });
     else if (boards.has(decoded.event.board)) {
       const retried = retriedIds(record).flatMap((one) => byId.get(one) ?? []);
       const event = { ...place, event: decoded.event, retried };

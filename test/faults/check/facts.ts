@@ -11,6 +11,8 @@ export interface RunFacts {
   readonly known: readonly BoardDefinition[];
   /** Generations that went live. */
   readonly promotions: readonly PromotionFact[];
+  /** What the load sent, by the content of the record: how often Kafka has confirmed it. */
+  readonly sent: ReadonlyMap<string, number>;
   /** The score topic. */
   readonly log: readonly ReadRecord[];
   /** Committed results: those of each partition in the order of its log. */

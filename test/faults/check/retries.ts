@@ -55,7 +55,10 @@ function idsOf(retries: readonly Retry[]): string[] {
   return retries.map(({ id }) => id);
 }
 
-/** Whether a retry comes after its record in the same partition, and differs only in the headers of retries. */
+/**
+ * Whether a retry comes after its record in the same partition, and differs only in headers that a
+ * retry does not repeat.
+ */
 function isCopy(retry: ReadRecord, record: ReadRecord | undefined): boolean {
   return (
     record?.partition === retry.partition &&
@@ -64,7 +67,13 @@ function isCopy(retry: ReadRecord, record: ReadRecord | undefined): boolean {
   );
 }
 
+/**
+ * A retry does not repeat headers of ranklog, nor those whose names are not UTF-8: decoding has
+ * replaced these bytes.
+ */
+const NOT_REPEATED = /^ranklog_|\uFFFD/;
+
 function contentOf({ key, value, headers }: ReadRecord): string {
-  const others = Object.entries(headers).filter(([name]) => !name.startsWith('ranklog_retry_'));
+  const others = Object.entries(headers).filter(([name]) => !NOT_REPEATED.test(name));
   return JSON.stringify([key, value, others]);
 }

@@ -1,7 +1,7 @@
 import { shardOf } from '#board-store';
 import { eventually } from '../../support/eventually.js';
 import { BOARD_NAMES, type BoardName } from '../boards.js';
-import { below, type Random } from '../load.js';
+import { below, type Random } from '../random.js';
 import type { RanklogCommand } from '../world/ranklog-command.js';
 import { sum, type World } from '../world/world.js';
 

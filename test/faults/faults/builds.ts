@@ -1,7 +1,7 @@
 import { LEASE_MS } from '#board-store';
 import { eventually } from '../../support/eventually.js';
 import { hashOf } from '../check/facts.js';
-import { pick, type Random } from '../load.js';
+import { pick, type Random } from '../random.js';
 import { readPromotions } from '../world/read-facts.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';

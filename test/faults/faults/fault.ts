@@ -1,4 +1,4 @@
-import type { Random } from '../load.js';
+import type { Random } from '../random.js';
 import type { World } from '../world/world.js';
 
 /**

@@ -3,7 +3,7 @@ import { KAFKA_ERROR } from '../../support/kafka-error-answers.js';
 import { KAFKA_API } from '../../support/kafka-frames.js';
 import type { KafkaAction } from '../../support/kafka-proxy.js';
 import type { TcpProxy } from '../../support/tcp-proxy.js';
-import { below, pick, type Random } from '../load.js';
+import { below, pick, type Random } from '../random.js';
 import type { Worker } from '../world/worker.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';

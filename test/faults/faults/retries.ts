@@ -1,5 +1,5 @@
 import { eventually } from '../../support/eventually.js';
-import { below, pick, type Random } from '../load.js';
+import { below, pick, type Random } from '../random.js';
 import type { World } from '../world/world.js';
 import { change, changeBack } from './builds.js';
 import type { Fault } from './fault.js';

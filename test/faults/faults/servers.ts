@@ -2,7 +2,7 @@ import { eventually } from '../../support/eventually.js';
 import { KAFKA_API } from '../../support/kafka-frames.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { below, pick, type Random } from '../load.js';
+import { below, pick, type Random } from '../random.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
 import { addWorker, asZombie, ensureTwo, killWorker } from './workers.js';

@@ -1,6 +1,6 @@
 import { eventually } from '../../support/eventually.js';
 import { KAFKA_API } from '../../support/kafka-frames.js';
-import { pick, type Random } from '../load.js';
+import { pick, type Random } from '../random.js';
 import type { Worker } from '../world/worker.js';
 import { MAX_WORKERS, type World } from '../world/world.js';
 import type { Fault } from './fault.js';

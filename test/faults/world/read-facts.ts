@@ -20,8 +20,11 @@ const KNOWN = [boardsFile(), boardsFile(BOARD_NAMES)].flatMap((text) =>
   parseBoardsFile(text, 'boards.yaml'),
 );
 
-/** Reads the facts of a run, after the load has ended and everything is published. */
-export async function readFacts(world: World): Promise<RunFacts> {
+/**
+ * Reads the facts of a run, after the load has ended and everything is published. `sent`: the
+ * contents that it sent.
+ */
+export async function readFacts(world: World, sent: RunFacts['sent']): Promise<RunFacts> {
   const { client, topics } = world;
   const live = await new BoardReader({
     redis: world.redis.redis,
@@ -46,7 +49,7 @@ export async function readFacts(world: World): Promise<RunFacts> {
   const definitions: BoardDefinition[] = live.map(({ definition }) => definition);
   const stored = await readStored(world, live);
   const results = { rankChanges, leaderChanges, deadLetters, consoleIds };
-  return { definitions, known: KNOWN, promotions, log, ...results, stored };
+  return { definitions, known: KNOWN, promotions, sent, log, ...results, stored };
 }
 
 /** A run ends before Kafka compacts the definitions topic, so the topic still has all records. */
