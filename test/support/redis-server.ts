@@ -60,6 +60,14 @@ export class RedisServer {
     await cp(this.#file('dump.rdb'), this.#file('snapshot.rdb'));
   }
 
+  /** The clients that are connected, without `redis`, replicas and a primary. */
+  async otherClients(): Promise<string[]> {
+    const own = await this.redis.client('ID');
+    const list = (await this.redis.call('CLIENT', 'LIST', 'TYPE', 'normal')) as string;
+    const clients = list.trim().split('\n');
+    return clients.filter((client) => !client.startsWith(`id=${own} `));
+  }
+
   async kill(): Promise<void> {
     this.#process?.kill('SIGKILL');
     await this.#process;

@@ -125,10 +125,18 @@ export const SERVER_FAULTS: readonly Fault[] = [
   {
     name: 'demote-redis',
     async run(world, random) {
-      const behind = await promoteLagging(world, random, (replica) => world.demote(replica));
-      const note = `demoted Redis, without closed connections; the new primary was ${behind} records behind`;
-      world.did('changes of role', note);
-      await world.publishedEverywhere(); // only once all workers have left the replica
+      const demoted = world.redis;
+      const isCutOff = random() < 0.5;
+      const behind = await promoteLagging(world, random, (it) => world.demote(it, isCutOff));
+      const where = isCutOff ? ', cut off from the new primary' : '';
+      const note = `demoted Redis${where}, without closed connections`;
+      world.did('changes of role', `${note}; the new primary was ${behind} records behind`);
+      await world.publishedEverywhere();
+      // Also connections that only read must leave.
+      await eventually(
+        async () => (await demoted.otherClients()).length === 0,
+        'no worker is connected to the replica',
+      );
     },
   },
   {

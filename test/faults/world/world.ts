@@ -17,6 +17,8 @@ import { Worker } from './worker.js';
 
 export const PARTITIONS = 4;
 export const MAX_WORKERS = 3;
+/** Nothing listens there. */
+const NO_PORT = '1';
 
 /** The topics, keys, Redis server and workers of one test run, and the tally of what was done to them. End it with `remove`. */
 export class World {
@@ -204,9 +206,12 @@ export class World {
     for (const worker of this.workers) worker.failOver(server.port);
   }
 
-  /** Makes the current Redis a replica of another one, and keeps its connections; new ones go to the other. */
-  async demote(server: RedisServer): Promise<void> {
-    await this.redis.redis.replicaof('127.0.0.1', String(server.port));
+  /**
+   * Makes the current Redis a replica of another one, and keeps its connections; new ones go to the
+   * other. A replica that is cut off keeps its old data.
+   */
+  async demote(server: RedisServer, isCutOff: boolean): Promise<void> {
+    await this.redis.redis.replicaof('127.0.0.1', isCutOff ? NO_PORT : String(server.port));
     this.recordLoss();
     this.#redisServers.push(server);
     for (const { redis } of this.workers) redis.retarget({ host: '127.0.0.1', port: server.port });
