@@ -7,17 +7,24 @@ import { runPlan, type RunReport } from './run.js';
 import { OwnKafka } from './world/own-kafka.js';
 
 const NAMES = FAULTS.map(({ name }) => name);
-/** One seed for each bounded plan. With these seeds, the faults rebuild boards about as often as they change definitions. */
-const SEEDS = [24743, 23338, 3483];
-/** Plans that together contain each fault once. */
+/** `skip-batch` ends with a rolling deploy. */
+const BOUNDED = NAMES.filter((name) => name !== 'rolling-deploy');
+/**
+ * One seed for each bounded plan; the first plan has the first, fourth, seventh fault and so on.
+ * With these seeds, three of the six faults during a build rebuild boards, and three change
+ * definitions; `demote-redis` cuts the replica off from its primary. A new fault moves those after
+ * it to other seeds: check then what they do, and choose other seeds if need be.
+ */
+const SEEDS = [110, 23338, 12];
+/** Plans that together contain each of these faults once. */
 const BOUNDED_PLANS = SEEDS.map((planSeed, plan) =>
   planWith(
     planSeed,
-    NAMES.filter((_name, index) => index % SEEDS.length === plan),
+    BOUNDED.filter((_name, index) => index % SEEDS.length === plan),
   ),
 );
 const { seed } = seededRandom();
-const STEPS_AT_RANDOM = 3;
+const STEPS_AT_RANDOM = 1;
 const RANDOM_PLAN = planOf(seed, NAMES);
 const MS_OF_A_RUN = 900_000;
 

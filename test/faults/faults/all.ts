@@ -1,4 +1,5 @@
 import { BUILD_FAULTS } from './builds.js';
+import { DEPLOY_FAULTS } from './deploys.js';
 import type { Fault } from './fault.js';
 import { NETWORK_FAULTS } from './network.js';
 import { RETRY_FAULTS } from './retries.js';
@@ -8,6 +9,7 @@ import { WORKER_FAULTS } from './workers.js';
 export const FAULTS: readonly Fault[] = [
   ...RETRY_FAULTS,
   ...WORKER_FAULTS,
+  ...DEPLOY_FAULTS,
   ...NETWORK_FAULTS,
   ...SERVER_FAULTS,
   ...BUILD_FAULTS,

@@ -20,8 +20,8 @@ export async function killWorker(world: World, victim: Worker): Promise<void> {
   world.did('kills', `worker ${victim.name} killed`);
 }
 
-async function terminateWorker(world: World, random: Random): Promise<void> {
-  const victim = pick(random, world.running);
+/** @throws unless the worker ends with exit code 0 */
+export async function terminate(world: World, victim: Worker): Promise<void> {
   const code = await victim.end('SIGTERM');
   if (code !== 0)
     throw new Error(`worker ${victim.name} ended by SIGTERM with ${code}:\n${victim.lastLines}`);
@@ -63,7 +63,7 @@ export const WORKER_FAULTS: readonly Fault[] = [
   {
     name: 'add-worker',
     async run(world, random) {
-      if (world.running.length >= MAX_WORKERS) await terminateWorker(world, random);
+      if (world.running.length >= MAX_WORKERS) await terminate(world, pick(random, world.running));
       await addWorker(world);
     },
   },
@@ -71,7 +71,7 @@ export const WORKER_FAULTS: readonly Fault[] = [
     name: 'terminate-worker',
     async run(world, random) {
       await ensureTwo(world);
-      await terminateWorker(world, random);
+      await terminate(world, pick(random, world.running));
     },
   },
   { name: 'zombie', run: (world, random) => asZombie(world, random, () => Promise.resolve()) },

@@ -1,6 +1,6 @@
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import { BoardReader, StoreStatus, shardOf, type LiveBoard } from '#board-store';
-import { decodeDefinitionRecord, IDENTITY_KEY } from '#contracts';
+import { decodeDefinitionRecord, decodeSkippedBatch, IDENTITY_KEY } from '#contracts';
 import type { OracleBytes } from '../../model/oracle.js';
 import { readBytes } from '../../model/store-keys.js';
 import {
@@ -55,7 +55,7 @@ export async function readFacts(world: World, sent: RunFacts['sent']): Promise<R
 /** A run ends before Kafka compacts the definitions topic, so the topic still has all records. */
 export async function readPromotions({ client, topics }: World) {
   return (await readCommitted(client, topics.definitions))
-    .filter(({ key }) => key?.toString() !== IDENTITY_KEY)
+    .filter((record) => record.key?.toString() !== IDENTITY_KEY && !decodeSkippedBatch(record))
     .map((record) => decodeDefinitionRecord(record));
 }
 

@@ -97,6 +97,11 @@ export class World {
     return this.#start(new RanklogCommand(args, this.#commandEnv()));
   }
 
+  /** Starts `ranklog skip` for a batch that can't be read. */
+  skip(batch: string): RanklogCommand {
+    return this.#start(new RanklogCommand(['skip', batch], this.#commandEnv()));
+  }
+
   /** Starts the same command again. */
   repeat(command: RanklogCommand): RanklogCommand {
     return this.#start(command.again());
