@@ -20,7 +20,12 @@ import {
   writtenEnd,
   type KafkaRecord,
 } from '#kafka-batch';
-import type { ResultWait, SendOutcome } from './result-wait.js';
+import {
+  publishesAll,
+  type PublishFields,
+  type ResultWait,
+  type SendOutcome,
+} from './result-wait.js';
 
 export interface ResultFeedOptions {
   readonly kafka: Kafka;
@@ -198,14 +203,11 @@ export class ResultFeed {
   }
 }
 
-/** What is used of a definition record. Fields of `publish` at their defaults are missing. */
+/** What is used of a definition record. */
 interface StoredRecord {
   readonly since: number;
-  readonly definition: { readonly publish?: Readonly<Record<string, unknown>> } | null;
+  readonly definition: { readonly publish?: PublishFields } | null;
 }
-
-/** Fields of `publish` that keep rank changes from being published. */
-const RESTRICTIONS = ['rankChanges', 'windows', 'dimensions'];
 
 /** Which boards publish every rank change, by the records of the definitions topic. */
 class PublishedBoards {
@@ -221,8 +223,7 @@ class PublishedBoards {
   /** False also for a board without a live definition. */
   publishesAll(board: string): boolean {
     const definition = this.#newest.get(board)?.definition ?? null;
-    const publish = definition?.publish ?? {};
-    return definition !== null && RESTRICTIONS.every((field) => publish[field] === undefined);
+    return definition !== null && publishesAll(definition.publish ?? {});
   }
 }
 

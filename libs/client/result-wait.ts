@@ -39,6 +39,24 @@ export interface ViewPlace {
 /** A BoardReader. */
 export interface PlaceReader {
   placesOfEvent(event: ScoreEvent, time: number): Promise<readonly ViewPlace[]>;
+  /** The live definition. It is in Redis a moment before its record is in the definitions topic. */
+  board(board: string): Promise<{ readonly definition: { readonly publish: PublishFields } }>;
+}
+
+/** Fields of `publish` that keep rank changes from being published. In a stored definition, those at their defaults are missing. */
+export interface PublishFields {
+  readonly rankChanges?: string;
+  readonly windows?: readonly string[];
+  readonly dimensions?: readonly (readonly string[])[];
+}
+
+/** Whether a board publishes every rank change. */
+export function publishesAll({
+  rankChanges = 'every',
+  windows,
+  dimensions,
+}: PublishFields): boolean {
+  return rankChanges === 'every' && windows === undefined && dimensions === undefined;
 }
 
 /** The wait for the outcome of one score event; it begins before the event is sent. */

@@ -13,7 +13,7 @@ import {
 import { allDone, partitionOf, patchKafkajs } from '#kafka-batch';
 import { InvalidScoreEventError, SendError, type EventPosition } from './errors.js';
 import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
-import { ResultWait, type PlaceReader, type SendOutcome } from './result-wait.js';
+import { publishesAll, ResultWait, type PlaceReader, type SendOutcome } from './result-wait.js';
 
 export interface ScoreProducerOptions {
   readonly kafka: Kafka;
@@ -133,8 +133,9 @@ export class ScoreProducer {
       await Promise.race([sent, wait.outcome]);
       const outcome = await wait.outcome;
       if (outcome.status === 'ranked' || outcome.status === 'deadLetter') return outcome;
-      const places = await this.#places(event, sentAt, begin + timeoutMs - Date.now());
-      return places === undefined ? outcome : { ...outcome, places };
+      const read = await this.#read(event, sentAt, begin + timeoutMs - Date.now());
+      if (read === undefined) return outcome;
+      return { status: read.publishesAll ? outcome.status : 'unpublished', places: read.places };
     } finally {
       clearTimeout(timer);
       feed.leave(wait);
@@ -145,10 +146,19 @@ export class ScoreProducer {
     }
   }
 
-  /** Undefined without a reader, after a second or `timeoutMs`, and if the read fails: the outcome is known all the same. */
-  async #places(event: ScoreEvent, time: number, timeoutMs: number) {
-    if (this.#reader === undefined) return undefined;
-    const read = this.#reader.placesOfEvent(event, time).catch(() => undefined);
+  /**
+   * What Redis has after the event was applied: the places, and whether the live definition, which may not be in the definitions
+   * topic yet, publishes every rank change. Undefined without a reader, after a second or `timeoutMs`, and if the read fails.
+   */
+  async #read(event: ScoreEvent, time: number, timeoutMs: number) {
+    const reader = this.#reader;
+    if (reader === undefined) return undefined;
+    const read = Promise.all([reader.placesOfEvent(event, time), reader.board(event.board)])
+      .then(([places, { definition }]) => ({
+        places,
+        publishesAll: publishesAll(definition.publish),
+      }))
+      .catch(() => undefined);
     const end = new AbortController();
     const ms = clampedMs(Math.min(timeoutMs, MOST_PLACES_MS));
     const late = delay(ms, undefined, { ref: false, signal: end.signal });

@@ -12,6 +12,7 @@ describe('the places of events', () => {
   function blockedReader() {
     const running: (() => void)[] = [];
     const reader = fewAtOnce({
+      board: () => Promise.reject(new Error('not asked')),
       placesOfEvent: () => new Promise((resolve) => running.push(() => resolve([]))),
     });
     const release = () => running.splice(0).forEach((end) => end());

@@ -7,12 +7,13 @@ const MOST_AT_ONCE = 100;
 /** How long a read waits for its turn: after a second, `sendAndWait` has answered without the places. */
 const MOST_WAIT_MS = 1_000;
 
-type Reader = Pick<BoardReader, 'placesOfEvent'>;
+type Reader = Pick<BoardReader, 'placesOfEvent' | 'board'>;
 
 /** Limits how many places are read at once: up to 10,000 events wait for them, and Redis would get all their reads together. */
 export function fewAtOnce(reader: Reader): Reader {
   const limit = pLimit(MOST_AT_ONCE);
   return {
+    board: (board) => reader.board(board),
     placesOfEvent: (event, time) => {
       const askedAt = performance.now();
       return limit(() => {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs from 'kafkajs';
+import { parseBoardsFile } from '#board';
 import {
   RankChangeSubscriber,
   ScoreProducer,
@@ -13,6 +14,7 @@ import { TestInstance, until, type RanklogProcess } from '../support/instance.js
 import { testKafka } from '../support/kafka-client.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 import { causeOf, readDeadLetters } from '../support/results.js';
+import { RUN, Sandbox } from '../reconciliation/sandbox.js';
 import { seededRandom } from '../support/seeded-random.js';
 
 const BOARDS = `
@@ -97,7 +99,10 @@ describe('sendAndWait', () => {
     const { reader, kafka, name } = instance;
     const outcomeOf = async (placesOfEvent: PlaceReader['placesOfEvent'], timeoutMs = 60_000) => {
       const options = { kafka, topicPrefix: name, ranklogGroup: name };
-      const own = new ScoreProducer({ ...options, reader: { placesOfEvent } });
+      const own = new ScoreProducer({
+        ...options,
+        reader: { placesOfEvent, board: (board) => reader.board(board) },
+      });
       await own.connect();
       try {
         return await own.sendAndWait(
@@ -231,6 +236,36 @@ describe('sendAndWait', () => {
     await other.disconnect();
     await outcome;
     service = await instance.start();
+  });
+});
+
+describe('sendAndWait between a promotion and its record in the definitions topic', () => {
+  let other: TestInstance;
+  afterEach(() => other.remove());
+
+  it('is `unpublished` with a reader, as Redis has the definition', async () => {
+    const arena = (publish = '') => `boards: { arena: { columns: [{ name: points }]${publish} } }`;
+    other = await TestInstance.create(arena());
+    const both = await other.start();
+    await until(async () => (await other.reader.boards()).length === 1, 'the board is live');
+    both.kill('SIGKILL');
+    await both.ended;
+    await other.start('--roles', 'ingest'); // the role reconciliation would write the record
+    const { kafka, name, reader } = other;
+    const calls = new ScoreProducer({ kafka, topicPrefix: name, ranklogGroup: name, reader });
+    await calls.connect();
+    const event = { board: 'arena', playerId: 'ada', delta: '1' };
+    expect(await calls.sendAndWait(event, SOON)).toMatchObject({ status: 'ranked' });
+
+    const builder = new Sandbox(other);
+    builder.definitions.write = () => Promise.resolve();
+    const quiet = parseBoardsFile(arena(', publish: { rankChanges: none }'), 'quiet.yaml');
+    await builder.reconciler.build(quiet, RUN);
+    expect(await calls.sendAndWait(event, SOON)).toMatchObject({
+      status: 'unpublished',
+      places: [{ standing: { columns: { points: '2' } } }],
+    });
+    await calls.disconnect();
   });
 });
 
