@@ -138,7 +138,7 @@ describe('sendAndWait', () => {
       kafka: testKafka({ brokers: [proxy.broker] }),
       topicPrefix: name,
       ranklogGroup: name,
-      reader: { placesOfEvent },
+      reader: { placesOfEvent, board: (board) => instance.reader.board(board) },
     });
     try {
       await own.connect();
