@@ -6,25 +6,29 @@ import { inTime } from '../infra/problems.js';
 import { Answers } from '../standings/answers.js';
 import { QUERIES } from '../standings/request-schemas.js';
 import { Read } from '../standings/route.js';
-import { readLog, readPublished, readStatus } from './status.js';
+import { LogSamples, readLog, readPublished, readStatus } from './status.js';
 
 /** The state of all processes of this ranklog, for those who operate it. */
 @Controller('v1/status')
 @UseInterceptors(Answers)
 export class StatusController {
+  readonly #samples: LogSamples;
+
   constructor(
     private readonly connection: KafkaConnection,
     private readonly redis: Redis,
     private readonly keys: KeySpace,
     private readonly identity: IdentityCheck,
-  ) {}
+  ) {
+    this.#samples = new LogSamples(connection);
+  }
 
   @Read('', 'Status', 'Partitions, boards, generations and dead letters', QUERIES.none)
   async read() {
     const { connection, identity } = this;
     const store = new StoreStatus(this.redis, this.keys);
     const published = await readPublished(connection, identity.group, store);
-    const log = inTime(readLog(connection, published));
+    const log = inTime(readLog(connection, published, this.#samples));
     return readStatus(this.redis, this.keys, log);
   }
 }

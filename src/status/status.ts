@@ -19,19 +19,38 @@ import {
 import { reconciliationJson } from '../generations/reconciliation-json.js';
 import type { KafkaConnection } from '../infra/kafka.js';
 import { PublishedPositions } from '../ingest/published-positions.js';
-import { countMisplaced } from './sampled-records.js';
+import { KeptSample } from './kept-sample.js';
+import { countMisplaced, type MisplacedCounts } from './sampled-records.js';
 
 /** The state of a ranklog for those who operate it, as `ranklog status --json` prints it. Times are RFC 3339. */
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
 type Clients = Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
 
+/** What a status reads at the ends of topics. Keep it to read several statuses. */
+export class LogSamples {
+  readonly letters: KeptSample<DeadLetterCount[]>;
+  readonly misplaced: KeptSample<MisplacedCounts>;
+
+  constructor(clients: Clients) {
+    const { admin, topics } = clients;
+    const { deadLetters, scoreEvents } = topics;
+    const endsOf = (topic: string) => () => logEnds(admin, topic);
+    this.letters = new KeptSample(endsOf(deadLetters), () => countDeadLetters(clients));
+    this.misplaced = new KeptSample(endsOf(scoreEvents), () => countMisplaced(clients));
+  }
+}
+
 /** The part that Kafka knows. @throws errors of Kafka */
-export async function readLog(clients: Clients, published: PublishedPositions) {
+export async function readLog(
+  clients: Clients,
+  published: PublishedPositions,
+  samples = new LogSamples(clients),
+) {
   const [positions, letters, misplaced] = await Promise.all([
     readPositions(clients, published),
-    countDeadLetters(clients),
-    countMisplaced(clients),
+    samples.letters.get(),
+    samples.misplaced.get(),
   ]);
   return { positions, letters, misplaced };
 }

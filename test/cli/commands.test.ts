@@ -291,7 +291,7 @@ describe('the commands', () => {
     const { out } = ranklog(['status']);
     expect(out).toMatch(/^4 recent dead letters, the last at 20.*:\n\n.*\nUNKNOWN_BOARD +2 +20/m);
     const text = JSON.stringify(found);
-    await until(async () => JSON.stringify(await overHttp()) === text, 'HTTP says the same', 10);
+    await until(async () => JSON.stringify(await overHttp()) === text, 'HTTP says the same');
   });
 
   const watch = (limit: number, ...args: string[]) =>
