@@ -181,11 +181,16 @@ export class GenerationRun<T> {
     const pass = { feed, throttle, signal, progress };
     const results = shadows.map((opened) => this.#finish(attempt, opened, pass));
     const fail = (error: unknown) => ended.abort(error);
-    for (const part of [...results, feed.run()]) part.catch(fail);
+    const reading = feed.run();
+    for (const part of [...results, reading]) part.catch(fail);
     await Promise.allSettled(results);
     ended.abort(); // the feed may still wait for new records, which no shadow needs
-    // Throws the first failure, which ended all other work. A later failure of the feed is ignored: all shadows are done.
-    return Promise.all(results).catch(() => Promise.reject(ended.signal.reason as Error));
+    try {
+      return await Promise.all(results); // a later failure of the feed is ignored: all shadows are done
+    } catch {
+      await reading.catch(() => undefined); // it closes its reader
+      throw ended.signal.reason; // the first failure, which ended all other work
+    }
   }
 
   async #finish(attempt: Attempt, { shadow, appliedOffsets }: OpenShadow, pass: Pass): Promise<T> {
