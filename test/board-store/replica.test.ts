@@ -50,6 +50,24 @@ describe('a Redis that has become a replica, without a closed connection', () =>
     await expect(reader.standings('unknown')).rejects.toThrow(READONLY);
   });
 
+  it('is never ready for a client of ours, until it is the primary again', async () => {
+    await server.redis.replicaof('127.0.0.1', '1');
+    const url = `redis://127.0.0.1:${server.port}`;
+    const own = createRedis(loadSettings({ REDIS_URL: url }).settings, SILENT);
+    const events: string[] = [];
+    own.on('ready', () => events.push('ready'));
+    own.on('error', ({ message }: Error) => events.push(message));
+    try {
+      own.connect().catch(() => undefined); // it connects again
+      await eventually(() => events.some((event) => READONLY.test(event)), 'it is found out');
+      expect(events).not.toContain('ready');
+      await server.redis.replicaof('NO', 'ONE');
+      await eventually(() => events.includes('ready'), 'the client is ready');
+    } finally {
+      own.disconnect();
+    }
+  });
+
   describe('and another server is the primary at its address', () => {
     let proxy: TcpProxy;
     let redis: Redis | undefined;
