@@ -69,3 +69,31 @@ describe('a Redis that becomes a replica, without a closed connection', () => {
     }
   });
 });
+
+describe('a process with the roles ingest and query', () => {
+  it('sends reads and events over different connections to Redis, so that events do not wait for reads', async () => {
+    const redis = await RedisServer.start();
+    const env = { REDIS_URL: `redis://127.0.0.1:${redis.port}`, RANKLOG_QUERY_CACHE: '0' };
+    const instance = await TestInstance.create(BOARDS, { partitions: 1, env });
+    const monitor = await redis.redis.monitor();
+    try {
+      const applying = new Set<string>();
+      const reading = new Set<string>();
+      monitor.on('monitor', (_, args: readonly string[], address: string) => {
+        if (args.some((arg) => arg.includes('player-1'))) applying.add(address);
+        if (args.includes('position')) reading.add(address); // the anchor of a page
+      });
+      const { url } = await instance.start('--roles', 'query,ingest,reconciliation');
+      await instance.produce([JSON.stringify({ board: 'arena', playerId: 'player-1', delta: 1 })]);
+      await instance.published(1);
+      const { status } = await fetch(`${url}/v1/boards/arena/standings`);
+      expect(status).toBe(200);
+      await until(() => applying.size > 0 && reading.size > 0, 'Redis has shown both commands');
+      expect([...applying].filter((address) => reading.has(address))).toEqual([]);
+    } finally {
+      monitor.disconnect();
+      await instance.remove();
+      await redis.remove();
+    }
+  });
+});
