@@ -288,6 +288,8 @@ describe('the commands', () => {
         { code: 'NOT_AN_OBJECT', count: 1, ...at, detail: expect.any(String) },
       ],
     });
+    const { misplaced } = found as { misplaced: { key: number } };
+    expect(misplaced.key).toBeGreaterThanOrEqual(2); // those of "arana" have no key
     const { out } = ranklog(['status']);
     expect(out).toMatch(/^4 recent dead letters, the last at 20.*:\n\n.*\nUNKNOWN_BOARD +2 +20/m);
     const text = JSON.stringify(found);

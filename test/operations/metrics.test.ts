@@ -40,6 +40,14 @@ describe('the metrics of a running process', () => {
       boards.map((board, id) => JSON.stringify({ board, playerId: `p${id}`, delta: id })),
     );
 
+  async function produceWithoutKey(board: string): Promise<void> {
+    const producer = instance.kafka.producer();
+    await producer.connect();
+    const value = JSON.stringify({ board, playerId: 'keyless', delta: 1 });
+    await producer.send({ topic: instance.topics.scoreEvents, messages: [{ value }] });
+    await producer.disconnect();
+  }
+
   /** The samples of a scrape, by name and labels as they are printed. */
   async function scrape(): Promise<Map<string, number>> {
     const text = await (await fetch(`${service.operations}/metrics`)).text();
@@ -70,15 +78,17 @@ describe('the metrics of a running process', () => {
 
   it('count events and results by board, and have the lag and the times of applying and publishing', async () => {
     await produce('arena', 'arena', 'arena', 'chess', 'chess', 'unknown');
-    await instance.published(6);
+    await produceWithoutKey('chess');
+    await instance.published(7);
     const { rankChanges, leaderChanges, deadLetters } = instance.topics;
     await untilScraped({
       'ranklog_events_total{board="arena"}': 3,
-      'ranklog_events_total{board="chess"}': 2,
+      'ranklog_events_total{board="chess"}': 3,
       [`ranklog_results_total{topic="${rankChanges}",board="arena"}`]: 3,
-      [`ranklog_results_total{topic="${rankChanges}",board="chess"}`]: 2,
+      [`ranklog_results_total{topic="${rankChanges}",board="chess"}`]: 3,
       [`ranklog_results_total{topic="${deadLetters}",board=""}`]: 1,
       'ranklog_dead_letters_total{reason="UNKNOWN_BOARD",board=""}': 1,
+      'ranklog_misplaced_records_total{reason="key",board="chess"}': 1,
       ranklog_outbox_results: 0,
       ranklog_streams: 0,
       [LAG]: 0,
