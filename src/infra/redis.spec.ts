@@ -26,6 +26,14 @@ describe('the log of the Redis connection', () => {
   });
 });
 
+it('connects again after a reply of a replica to a script or a write', () => {
+  const { options } = createRedis(loadSettings({}).settings, SILENT);
+  const { reconnectOnError } = options;
+  const ofReplica = new Error("READONLY You can't write against a read only replica.");
+  expect(reconnectOnError?.(ofReplica)).toBe(true);
+  expect(reconnectOnError?.(new Error('WRONGTYPE Operation against a key'))).toBe(false);
+});
+
 it('says that Redis is not connected, in place of the text of ioredis', async () => {
   const redis = createRedis(loadSettings({ REDIS_URL: 'redis://127.0.0.1:1' }).settings, SILENT);
   await redis.connect().catch(() => undefined);
@@ -42,7 +50,7 @@ it('keeps a new connection, although the one before was cut while a command wait
     socket.on('data', (bytes) => {
       const commands = bytes.toString().match(/^\*/gm)?.length ?? 0;
       if (connections.length === 1) socket.destroy();
-      else socket.write('+OK\r\n'.repeat(commands));
+      else socket.write('+role:master\r\n'.repeat(commands));
     });
     socket.on('error', () => undefined);
   }).listen(0, '127.0.0.1');
