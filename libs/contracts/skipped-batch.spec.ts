@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { IDENTITY_KEY } from './definition-record.js';
 import { decodeSkippedBatch, encodeSkippedBatch } from './skipped-batch.js';
 
-const BATCH = { partition: 3, first: 17, last: 23 };
+const BATCH = { partition: 3, first: 17, last: 23, crc: 4_000_000_000 };
 const decode = (key: string | null, value: string | null) =>
   decodeSkippedBatch({
     key: key === null ? null : Buffer.from(key),

@@ -5,22 +5,26 @@ export interface SkippedBatch {
   readonly partition: number;
   readonly first: number;
   readonly last: number;
+  /** The CRC of the batch: another batch at these offsets, as after the topic was recreated, is read. */
+  readonly crc: number;
 }
 
 /** Begins the keys of these records of the definitions topic. No board name has a control character. */
 const KEY = '\u0000skip ';
 
 /** The record of a skipped batch, without a `board`, so that readers of definitions ignore it. */
-export function encodeSkippedBatch({ partition, first, last }: SkippedBatch) {
-  return { key: `${KEY}${partition}/${first}`, value: JSON.stringify({ partition, first, last }) };
+export function encodeSkippedBatch({ partition, first, last, crc }: SkippedBatch) {
+  const value = JSON.stringify({ partition, first, last, crc });
+  return { key: `${KEY}${partition}/${first}`, value };
 }
 
-const VALUE = /^\{"partition":(\d+),"first":(\d+),"last":(\d+)\}$/;
+const VALUE = /^\{"partition":(\d+),"first":(\d+),"last":(\d+),"crc":(\d+)\}$/;
 
 /** undefined for any record that encodeSkippedBatch has not made. */
 export function decodeSkippedBatch(record: Pick<RawRecord, 'key' | 'value'>) {
   const key = record.key?.toString();
-  const [, partition, first, last] = VALUE.exec(record.value?.toString() ?? '') ?? [];
-  const batch = { partition: Number(partition), first: Number(first), last: Number(last) };
+  const [, ...texts] = VALUE.exec(record.value?.toString() ?? '') ?? [];
+  const [partition = NaN, first = NaN, last = NaN, crc = NaN] = texts.map(Number);
+  const batch = { partition, first, last, crc };
   return encodeSkippedBatch(batch).key === key ? batch : undefined;
 }

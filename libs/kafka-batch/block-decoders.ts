@@ -9,7 +9,7 @@ export class OversizeError extends Error {
 }
 
 /** The bytes do not have the format. */
-class CorruptError extends Error {
+export class CorruptError extends Error {
   override readonly name = 'CorruptError';
 }
 

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import zlib from 'node:zlib';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import Broker from 'kafkajs/src/broker/index.js';
+import encodeMessageSet from 'kafkajs/src/protocol/messageSet/index.js';
 import { decodeLz4, decodeSnappy, OversizeError } from './block-decoders.js';
 import { decodeZstd, MAX_DECOMPRESSED_BYTES } from './codecs.js';
-import { decodeMessages, passOver, unreadableBatch } from './fetch-decoder.js';
+import { decodeFetch, decodeMessages, passOver, unreadableBatch } from './fetch-decoder.js';
 import { AT, BatchEncoder } from './record-batch.js';
 
 interface Golden {
@@ -21,6 +23,7 @@ const LINES = Array.from({ length: 1_500 }, (_, i) => {
   return `{"board":"arena","playerId":"p-${(i * 7_919) % 50}","delta":${i % 7}}`;
 });
 const PLACE = { topic: 't', partition: 3 };
+const LOGGER = { namespace: () => LOGGER, debug: () => undefined };
 
 const bytesOf = ({ batch }: Golden) => Buffer.from(batch, 'base64');
 const packedOf = (codec: string) =>
@@ -124,13 +127,25 @@ describe('a batch that cannot be read', () => {
 
   it('is passed over once it was given up, also by a reader that can read it', async () => {
     const place = { topic: 'given-up', partition: 0 };
-    passOver([{ ...place, first: 0, last: 1_498 }]); // not the offsets of the batch
+    const crc = good.readUInt32BE(AT.crc);
+    passOver([{ ...place, first: 0, last: 1_498, crc }]); // not the offsets of the batch
+    passOver([{ ...place, first: 0, last: 1_499, crc: crc + 1 }]); // of a topic that was recreated
     expect(await decodeMessages(place, good)).toHaveLength(1_500);
-    passOver([{ ...place, first: 0, last: 1_499 }]);
+    passOver([{ ...place, first: 0, last: 1_499, crc }]);
     expect(await decodeMessages(place, good)).toMatchObject([
       { offset: '1499', isControlRecord: true, batchContext: { producerId: '-1' } },
     ]);
     expect(await decodeMessages({ ...place, partition: 1 }, good)).toHaveLength(1_500);
+  });
+
+  it('of a format before Kafka 0.11 ends the messages before it, too', async () => {
+    const old = encodeMessageSet({ compression: 0, entries: [{ key: null, value: 'old' }] }).buffer;
+    const bad = Buffer.from(old);
+    bad.writeInt8(1, AT.magic + 1); // the value is said to be gzip
+    const messages = await decodeMessages(PLACE, Buffer.concat([old, good, bad, good]));
+    expect(messages.map(({ value }) => value?.toString())).toEqual(['old', ...LINES]);
+    const found = await decodeMessages(PLACE, Buffer.concat([bad, good]));
+    expect(unreadableBatch(found)?.message).toContain('no valid message of Kafka');
   });
 
   it('leaves many decompressed bytes for the next fetch', async () => {
@@ -141,6 +156,83 @@ describe('a batch that cannot be read', () => {
     const batch = batchOf(1, zlib.gzipSync(records));
     const messages = await decodeMessages(PLACE, Buffer.concat([batch, batch, batch, batch]));
     expect(messages).toHaveLength(2);
+  });
+});
+
+it('a fetch fails, and can be tried again, if memory is missing: no batch is marked', async () => {
+  const batch = bytesOf(GOLDEN.find(({ codec }) => codec === 'lz4')!);
+  const allocUnsafe = jest.spyOn(Buffer, 'allocUnsafe').mockImplementation(() => {
+    throw new Error('out of memory');
+  });
+  const failure = await decodeMessages(PLACE, batch).catch((error: unknown) => error);
+  allocUnsafe.mockRestore();
+  expect(failure).toMatchObject({ name: 'KafkaJSError', retriable: true });
+  expect(await decodeMessages(PLACE, batch)).toHaveLength(LINES.length);
+});
+
+describe('small batches of many records', () => {
+  const EMPTY_RECORD = Buffer.from([12, 0, 0, 0, 1, 1, 0]); // its size, and 6 bytes without key, value and headers
+  const small = (count: number) =>
+    batchOf(1, zlib.gzipSync(Buffer.alloc(7 * count, EMPTY_RECORD)), count);
+  const int = (bytes: number, value: number) => {
+    const buffer = Buffer.alloc(bytes);
+    buffer.writeIntBE(value, bytes === 8 ? 2 : 0, Math.min(bytes, 6));
+    return buffer;
+  };
+  /** The answer to a fetch of version 11: its partitions, in this order, have these batches. */
+  const answer = (partitions: ReadonlyMap<number, readonly Buffer[]>) => {
+    const parts = [...partitions].map(([partition, batches]) => {
+      const bytes = Buffer.concat(batches);
+      const head = [int(4, partition), int(2, 0), ...[100, 100, 0].map((offset) => int(8, offset))];
+      return Buffer.concat([...head, int(4, 0), int(4, -1), int(4, bytes.length), bytes]);
+    });
+    const topic = [int(2, 1), Buffer.from('t'), int(4, parts.length), ...parts];
+    return Buffer.concat([int(4, 0), int(2, 0), int(4, 0), int(4, 1), ...topic]);
+  };
+  const decodedOf = async (partitions: ReadonlyMap<number, readonly Buffer[]>) =>
+    (await decodeFetch(11, answer(partitions))).responses.flatMap((topic) => topic.partitions);
+
+  it('are left for the next fetch once a partition has 50,000 records', async () => {
+    const batch = small(30_000);
+    expect(await decodeMessages(PLACE, Buffer.concat(Array(9).fill(batch)))).toHaveLength(60_000);
+  });
+
+  it('take at most about 200,000 records of a whole response, and mark no partition', async () => {
+    const batches = Array<Buffer>(9).fill(small(30_000));
+    const partitions = await decodedOf(new Map([0, 1, 2, 3, 4, 5].map((n) => [n, batches])));
+    const counts = partitions.map(({ partition, messages }) => [partition, messages.length]);
+    const full = [0, 1, 2].map((partition) => [partition, 60_000]);
+    expect(counts).toEqual([...full, [3, 30_000], [4, 0], [5, 0]]);
+    for (const { messages } of partitions) expect(unreadableBatch(messages)).toBeUndefined();
+  });
+
+  it('starve no other partition: kafkajs asks for the partitions in another order each time', async () => {
+    const batches = new Map(
+      [0, 1, 2, 3, 4, 5].map((n) => [n, Array<Buffer>(2).fill(small(60_000))]),
+    );
+    const open = new Set(batches.keys());
+    const broker = new Broker({
+      connectionPool: {
+        send: async ({
+          request,
+        }: {
+          request: { topics: { partitions: { partition: number }[] }[] };
+        }) => {
+          const asked = request.topics.flatMap(({ partitions }) => partitions);
+          const found = asked.map(({ partition }) => [partition, batches.get(partition)!] as const);
+          return decodeFetch(11, answer(new Map(found)));
+        },
+      },
+      logger: LOGGER,
+    });
+    broker.lookupRequest = () => (request) => ({ request, response: {} });
+    const topics = [{ topic: 't', partitions: [...open].map((partition) => ({ partition })) }];
+    for (let fetch = 0; open.size > 0; fetch++) {
+      expect(fetch).toBeLessThan(50); // a partition is left out of a third of the fetches
+      const { responses } = await broker.fetch({ topics });
+      for (const { partition, messages } of responses.flatMap(({ partitions }) => partitions))
+        if (messages.length > 0) open.delete(partition);
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import zlib, { type ZlibOptions } from 'node:zlib';
-import { decodeLz4, decodeSnappy, OversizeError } from './block-decoders.js';
+import { CorruptError, decodeLz4, decodeSnappy, OversizeError } from './block-decoders.js';
 
 /**
  * A batch that is larger when it is decompressed stops its partition: 64 KB of gzip can hold 64 MiB. Kafka accepts
@@ -18,25 +18,39 @@ const CODECS = new Map<number, { readonly name: string; readonly decode: Decode 
   [4, { name: 'zstd', decode: zstdDecoder() }],
 ]);
 
-/** Decompresses the records of a batch. @throws an error whose message continues "its records are" */
+/** The bytes of a batch are broken, or too many: they can never be read. The message continues "its records are". */
+export class BrokenBatchError extends Error {
+  override readonly name = 'BrokenBatchError';
+}
+
+/** Decompresses the records of a batch. @throws BrokenBatchError, or another error if the bytes are not at fault */
 export async function decompress(codec: number, bytes: Buffer): Promise<Buffer> {
   const known = CODECS.get(codec);
   if (known === undefined) {
     const names = [...CODECS.values()].map(({ name }) => name);
-    throw new Error(`compressed with codec ${codec}; known are ${names.join(', ')}`);
+    throw new BrokenBatchError(`compressed with codec ${codec}; known are ${names.join(', ')}`);
   }
   const { name, decode } = known;
   try {
     return await decode(bytes, MAX_DECOMPRESSED_BYTES);
   } catch (cause) {
     const isOversize = cause instanceof OversizeError || isTooLargeForNode(cause);
+    if (!isOversize && !isCorrupt(cause)) throw cause;
     const problem = isOversize ? `more than ${MAX_DECOMPRESSED_BYTES} bytes` : 'broken';
-    throw new Error(`compressed with ${name}, and ${problem}`, { cause });
+    throw new BrokenBatchError(`compressed with ${name}, and ${problem}`, { cause });
   }
 }
 
 function isTooLargeForNode(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+}
+
+/** Errors of zlib and zstd in Node about data; others are about memory or parameters. */
+const CORRUPT_CODES = /^(Z_(DATA|BUF)_ERROR|Z_NEED_DICT|ZSTD_error_(?!memory).*)$/;
+
+function isCorrupt(error: unknown): boolean {
+  if (error instanceof CorruptError || error instanceof RangeError) return true; // a read behind the end of a buffer
+  return CORRUPT_CODES.test((error as NodeJS.ErrnoException).code ?? '');
 }
 
 type NativeDecode = typeof zlib.unzip;
@@ -55,21 +69,36 @@ function zstdDecoder(): Decode {
 
 /**
  * Decompresses with the zstd library as WebAssembly, which is loaded on first use. With broken bytes it returns empty parts
- * without end, and keeps some KB of memory for good; but such a batch stops its partition. @throws OversizeError, or for bad bytes
+ * without end, and keeps some KB of memory for good; but such a batch stops its partition.
+ * @throws OversizeError, CorruptError, or an error of loading it
  */
 export async function decodeZstd(bytes: Buffer, most: number): Promise<Buffer> {
-  const { ZSTDDecoder } = await import('zstddec/stream');
-  const decoder = new ZSTDDecoder();
-  await decoder.init();
+  const decoder = await loadZstd();
   const parts: Uint8Array[] = [];
   let length = 0;
   let isStuck = false;
-  for (const part of decoder.decodeStreaming([bytes])) {
-    if (isStuck) throw new Error('its zstd frame is broken');
-    isStuck = part.length === 0;
-    length += part.length;
-    if (length > most) throw new OversizeError();
-    parts.push(part);
+  try {
+    for (const part of decoder.decodeStreaming([bytes])) {
+      if (isStuck) throw new Error('its zstd frame is broken');
+      isStuck = part.length === 0;
+      length += part.length;
+      if (length > most) throw new OversizeError();
+      parts.push(part);
+    }
+  } catch (cause) {
+    if (cause instanceof OversizeError) throw cause;
+    throw new CorruptError('zstd refuses it', { cause });
   }
   return Buffer.concat(parts, length);
+}
+
+async function loadZstd() {
+  try {
+    const { ZSTDDecoder } = await import('zstddec/stream');
+    const decoder = new ZSTDDecoder();
+    await decoder.init();
+    return decoder;
+  } catch (cause) {
+    throw new Error('zstd could not be loaded', { cause }); // WebAssembly gives a RangeError if it has no memory
+  }
 }

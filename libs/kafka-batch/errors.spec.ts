@@ -74,7 +74,7 @@ describe('isPermanent', () => {
     [
       'a batch that cannot be read',
       new UnreadableBatchError(
-        { topic: 't', partition: 0, first: 1, last: 2 },
+        { topic: 't', partition: 0, first: 1, last: 2, crc: 3 },
         new Error('broken'),
       ),
     ],

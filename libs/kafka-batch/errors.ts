@@ -55,11 +55,16 @@ export interface BatchPlace {
   readonly last: number;
 }
 
+/** A batch in a log. Another batch at the same offsets, as after the topic was recreated, has another CRC. */
+export interface FoundBatch extends BatchPlace {
+  readonly crc: number;
+}
+
 /** A batch that cannot be decompressed, or is too large when it is. Records before it were delivered. */
 export class UnreadableBatchError extends PermanentPartitionError {
   constructor(
-    readonly batch: BatchPlace,
-    cause: Error,
+    readonly batch: FoundBatch,
+    override readonly cause: Error,
   ) {
     const { topic, partition, first, last } = batch;
     super(

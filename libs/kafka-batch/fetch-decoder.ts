@@ -1,9 +1,10 @@
+import kafkajs from 'kafkajs';
 import type { RawMessage } from 'kafkajs/src/broker/index.js';
 import Decoder from 'kafkajs/src/protocol/decoder.js';
 import decodeMessageSet from 'kafkajs/src/protocol/messageSet/decoder.js';
 import decodeRecord from 'kafkajs/src/protocol/recordBatch/record/v0/decoder.js';
-import { decompress } from './codecs.js';
-import { toError, UnreadableBatchError, type BatchPlace } from './errors.js';
+import { BrokenBatchError, decompress } from './codecs.js';
+import { toError, UnreadableBatchError, type FoundBatch } from './errors.js';
 import { AT, MAGIC, TRANSACTIONAL } from './record-batch.js';
 
 /** The first version of a response with batches in the present format, and those that added fields. */
@@ -12,6 +13,8 @@ const SINCE = { batches: 4, logStart: 5, session: 7, throttledClient: 8, readRep
 /** kafkajs decodes the responses of older versions. */
 export const FIRST_DECODED_VERSION = SINCE.batches;
 
+const { KafkaJSError } = kafkajs;
+
 const CODEC_MASK = 7;
 const LOG_APPEND_TIME = 8;
 const CONTROL = 32;
@@ -19,18 +22,46 @@ const CONTROL = 32;
 const LENGTH_END = AT.length + 4;
 /** The bytes of a record without key, value and headers. */
 const LEAST_RECORD_BYTES = 7;
-/** Small records take many times their bytes as objects: this bounds the memory of a compressed batch to about 150 MB. */
+/** A record without key and value takes about 220 bytes as an object: this bounds the memory of a batch to about 150 MB. */
 const MAX_COMPRESSED_RECORDS = 250_000;
-/** Of a partition that has as many decompressed bytes, the rest of a response is left for the next fetch: it bounds memory. */
-const ENOUGH_BYTES = 16 * 1_024 * 1_024;
 
-/** Batches that readers pass over, by topic, partition and first offset; with their last offset. */
-const passed = new Map<string, number>();
+const MIB = 1_024 * 1_024;
+/** After as much, the rest of a partition or of a response is left for the next fetch. The last batch may exceed it. */
+const ENOUGH_OF_PARTITION = { bytes: 16 * MIB, records: 50_000 };
+/** An uncompressed response has at most 10 MiB, so only one of records below 50 bytes is cut. */
+const ENOUGH_OF_RESPONSE = { bytes: 64 * MIB, records: 200_000 };
+
+/** Bounds what is decoded at once: a few bytes of a compressed batch become hundreds as objects. */
+class Budget {
+  #bytes: number;
+  #records: number;
+
+  constructor({ bytes, records }: typeof ENOUGH_OF_PARTITION) {
+    this.#bytes = bytes;
+    this.#records = records;
+  }
+
+  get isSpent(): boolean {
+    return this.#bytes <= 0 || this.#records <= 0;
+  }
+
+  spend(bytes: number, records: number): void {
+    this.#bytes -= bytes;
+    this.#records -= records;
+  }
+}
+
+/** Batches that readers pass over. */
+const passed = new Set<string>();
+
+/** Names a batch. The CRC differs for another batch at the same offsets, as after the topic was recreated. */
+function nameOf({ topic, partition, first, last, crc }: FoundBatch): string {
+  return `${topic}/${partition}/${first}-${last} ${crc}`;
+}
 
 /** Makes all readers of this process take these batches for batches without data records. */
-export function passOver(batches: Iterable<BatchPlace>): void {
-  for (const { topic, partition, first, last } of batches)
-    passed.set(`${topic}/${partition}/${first}`, last);
+export function passOver(batches: Iterable<FoundBatch>): void {
+  for (const batch of batches) passed.add(nameOf(batch));
 }
 
 /** Of empty lists of messages: the batch that can't be read, with which the fetch began. */
@@ -44,14 +75,18 @@ export function unreadableBatch(messages: readonly RawMessage[]): UnreadableBatc
 /**
  * Decodes a fetch response as kafkajs does, except for a batch that can't be read: kafkajs throws, which stops all partitions
  * of the fetch. Here the messages of its partition end before it, and the next fetch begins with it (`unreadableBatch`).
+ * Once the budget of the response is spent, its other partitions have no messages. They do not starve, because kafkajs asks for
+ * the partitions in another order each time, and Kafka answers in this order.
  */
 export async function decodeFetch(version: number, response: Buffer) {
   const decoder = new Decoder(response);
   const throttleTime = decoder.readInt32();
   if (version >= SINCE.session) decoder.forward(6); // an error code and a session, which kafkajs does not use
+  const budget = new Budget(ENOUGH_OF_RESPONSE);
   const responses = await decoder.readArrayAsync(async () => {
     const topicName = decoder.readString();
-    const partitions = await decoder.readArrayAsync(() => fetched(version, topicName, decoder));
+    const read = () => readPartition(version, topicName, decoder, budget);
+    const partitions = await decoder.readArrayAsync(read);
     return { topicName, partitions };
   });
   // From this version on, the broker leaves it to the client to wait.
@@ -59,7 +94,7 @@ export async function decodeFetch(version: number, response: Buffer) {
   return { throttleTime: throttleTime - clientSideThrottleTime, clientSideThrottleTime, responses };
 }
 
-async function fetched(version: number, topic: string, decoder: Decoder) {
+async function readPartition(version: number, topic: string, decoder: Decoder, budget: Budget) {
   const partition = decoder.readInt32();
   const errorCode = decoder.readInt16();
   const highWatermark = decoder.readInt64().toString();
@@ -68,7 +103,8 @@ async function fetched(version: number, topic: string, decoder: Decoder) {
   const abortedTransactions = decoder.readArray(abortedTransaction);
   const preferredReadReplica = version >= SINCE.readReplica ? decoder.readInt32() : -1;
   const batches = decoder.readBytes();
-  const messages = await decodeMessages({ topic, partition }, batches ?? Buffer.alloc(0));
+  const place = { topic, partition };
+  const messages = await decodeMessages(place, batches ?? Buffer.alloc(0), budget);
   const head = { partition, errorCode, highWatermark, preferredReadReplica };
   return { ...head, abortedTransactions, messages };
 }
@@ -78,25 +114,38 @@ function abortedTransaction(decoder: Decoder) {
   return { producerId, firstOffset: decoder.readInt64().toString() };
 }
 
-type Place = Pick<BatchPlace, 'topic' | 'partition'>;
+type Place = Pick<FoundBatch, 'topic' | 'partition'>;
 
-/** Decodes the batches of a partition. The last one may be incomplete, because Kafka limits the size of a response. */
-export async function decodeMessages(place: Place, batches: Buffer): Promise<RawMessage[]> {
+/**
+ * Decodes the batches of a partition. The last one may be incomplete, because Kafka limits the size of a response. In the formats
+ * before Kafka 0.11, each message is taken for a batch: offset and length are in the same place.
+ */
+export async function decodeMessages(
+  place: Place,
+  batches: Buffer,
+  ofResponse = new Budget(ENOUGH_OF_RESPONSE),
+): Promise<RawMessage[]> {
   const messages: RawMessage[] = [];
-  if (batches.length <= AT.magic) return messages;
-  if (batches.readInt8(AT.magic) !== MAGIC)
-    return decodeMessageSet(new Decoder(batches), batches.length);
+  const ofPartition = new Budget(ENOUGH_OF_PARTITION);
   let from = 0;
-  let bytes = 0;
-  while (batches.length - from >= AT.records && bytes < ENOUGH_BYTES) {
+  while (batches.length - from > AT.magic) {
+    if (ofPartition.isSpent || ofResponse.isSpent) break;
     const end = from + LENGTH_END + batches.readInt32BE(from + AT.length);
     if (end > batches.length) break;
     const batch = batches.subarray(from, end);
     try {
-      if (isPassed(place, batch)) messages.push(markerOf(place, batch));
-      else bytes += await decodeBatch(batch, messages);
+      if (isPassed(place, batch)) messages.push(markerOf(findBatch(place, batch)));
+      else {
+        const before = messages.length;
+        const bytes = await decodeBatch(batch, messages);
+        ofPartition.spend(bytes, messages.length - before);
+        ofResponse.spend(bytes, messages.length - before);
+      }
     } catch (error) {
-      if (messages.length === 0) damages.set(messages, unreadable(place, batch, error));
+      // kafkajs and our reader fetch again after an error that is not the fault of the batch, such as one for want of memory.
+      if (!(error instanceof BrokenBatchError)) throw new KafkaJSError(toError(error));
+      if (messages.length === 0)
+        damages.set(messages, new UnreadableBatchError(findBatch(place, batch), error));
       break;
     }
     from = end;
@@ -105,38 +154,48 @@ export async function decodeMessages(place: Place, batches: Buffer): Promise<Raw
 }
 
 function isPassed(place: Place, batch: Buffer): boolean {
-  if (passed.size === 0) return false;
-  const { topic, partition, first, last } = offsetsOf(place, batch);
-  return passed.get(`${topic}/${partition}/${first}`) === last;
+  return passed.size > 0 && passed.has(nameOf(findBatch(place, batch)));
 }
 
 /** A control record at the last offset of a batch, which ends no transaction: readers count it as read. */
-function markerOf(place: Place, batch: Buffer): RawMessage {
-  const batchContext = { ...contextOf(batch), producerId: '-1' };
-  const offset = String(offsetsOf(place, batch).last);
-  const record = { offset, timestamp: batchContext.maxTimestamp, key: null, value: null };
-  return { ...record, isControlRecord: true, batchContext };
+function markerOf({ last }: FoundBatch): RawMessage {
+  const record = { offset: String(last), timestamp: '0', key: null, value: null };
+  return { ...record, isControlRecord: true, batchContext: NO_BATCH };
 }
 
-function unreadable(place: Place, batch: Buffer, error: unknown): UnreadableBatchError {
-  return new UnreadableBatchError(offsetsOf(place, batch), toError(error));
-}
+/** What a record has that belongs to no transaction. */
+const NO_BATCH = { producerId: '-1' };
 
-function offsetsOf(place: Place, batch: Buffer): BatchPlace {
+function findBatch(place: Place, batch: Buffer): FoundBatch {
   const first = Number(batch.readBigInt64BE(0));
-  return { ...place, first, last: first + batch.readInt32BE(AT.lastOffsetDelta) };
+  if (batch.readInt8(AT.magic) !== MAGIC)
+    return { ...place, first, last: first, crc: batch.readUInt32BE(LENGTH_END) };
+  const last = first + batch.readInt32BE(AT.lastOffsetDelta);
+  return { ...place, first, last, crc: batch.readUInt32BE(AT.crc) };
+}
+
+/** Adds a message of a format before Kafka 0.11, or those that it contains. Returns its bytes. */
+async function decodeOldMessage(batch: Buffer, messages: RawMessage[]): Promise<number> {
+  const found = await decodeMessageSet(new Decoder(batch), batch.length).catch((cause: unknown) => {
+    throw new BrokenBatchError('no valid message of Kafka', { cause });
+  });
+  if (found.length === 0) throw new BrokenBatchError('of a format that is not known');
+  for (const message of found)
+    messages.push({ ...message, isControlRecord: false, batchContext: NO_BATCH });
+  return batch.length;
 }
 
 /** Adds the messages of a batch, or none of them if it throws. Returns the bytes of its records when decompressed. */
 async function decodeBatch(batch: Buffer, messages: RawMessage[]): Promise<number> {
+  if (batch.readInt8(AT.magic) !== MAGIC) return decodeOldMessage(batch, messages);
   const codec = batch.readInt16BE(AT.attributes) & CODEC_MASK;
   const packed = batch.subarray(AT.records);
   const records = codec === 0 ? packed : await decompress(codec, packed);
   const count = batch.readInt32BE(AT.count);
   if (count * LEAST_RECORD_BYTES > records.length)
-    throw new Error(`${count} in ${records.length} bytes, which is impossible`);
+    throw new BrokenBatchError(`${count} in ${records.length} bytes, which is impossible`);
   if (codec !== 0 && count > MAX_COMPRESSED_RECORDS)
-    throw new Error(`compressed, and more than ${MAX_COMPRESSED_RECORDS}: ${count}`);
+    throw new BrokenBatchError(`compressed, and more than ${MAX_COMPRESSED_RECORDS}: ${count}`);
   const context = contextOf(batch);
   const decoder = new Decoder(records);
   const before = messages.length;
@@ -145,7 +204,7 @@ async function decodeBatch(batch: Buffer, messages: RawMessage[]): Promise<numbe
       messages.push(decodeRecord(new Decoder(decoder.readVarIntBytes()), context));
   } catch (cause) {
     messages.length = before;
-    throw new Error('no valid records of Kafka', { cause });
+    throw new BrokenBatchError('no valid records of Kafka', { cause });
   }
   return records.length;
 }

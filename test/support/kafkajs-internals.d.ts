@@ -23,3 +23,10 @@ declare module 'kafkajs/src/protocol/recordBatch/crc32C/index.js' {
   const crc32C: (bytes: Buffer) => number;
   export default crc32C;
 }
+
+declare module 'kafkajs/src/protocol/messageSet/index.js' {
+  const encode: (set: { compression: 0; entries: object[] }) => {
+    readonly buffer: Buffer;
+  };
+  export default encode;
+}

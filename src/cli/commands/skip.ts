@@ -1,4 +1,5 @@
-import { unreadableFrom, type BatchPlace } from '#kafka-batch';
+import { unreadableFrom, type BatchPlace, type UnreadableBatchError } from '#kafka-batch';
+import { PublishedPositions } from '../../ingest/published-positions.js';
 import { passOverSkipped } from '../../registry/definitions-log.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { print } from '../output.js';
@@ -11,7 +12,7 @@ import type { JsonOption } from '../usage/options.js';
  */
 export function skip(place: BatchPlace, options: JsonOption): Promise<number> {
   return withReconciliation(async (session) => {
-    const { kafka, topics, definitions } = session;
+    const { kafka, topics, definitions, identity, store } = session;
     const { topic, partition, first, last } = place;
     if (topic !== topics.scoreEvents)
       throw new CommandError(
@@ -19,26 +20,35 @@ export function skip(place: BatchPlace, options: JsonOption): Promise<number> {
           `kafka-consumer-groups --reset-offsets --to-offset ${last + 1} --topic ${topic}:${partition} --group GROUP --execute`,
         EXIT.usage,
       );
+    const isSame = (other: Omit<BatchPlace, 'topic'>) =>
+      other.partition === partition && other.first === first && other.last === last;
     const skipped = await passOverSkipped(session);
-    const isDone = skipped.some(
-      (done) => done.partition === partition && done.first === first && done.last === last,
-    );
-    if (!isDone) {
-      const found = await unreadableFrom(kafka, { topic, partition, offset: first });
-      if (found === undefined)
-        throw new CommandError(`${topic}/${partition} can be read at offset ${first}`, EXIT.no);
-      if (found.batch.first !== first || found.batch.last !== last)
-        throw new CommandError(`these are other offsets: ${found.message}`, EXIT.no);
-      await definitions.skip(place);
-    }
-    print({ topic, partition, first, last }, options, toText);
+    const found = await unreadableFrom(kafka, { topic, partition, offset: first });
+    if (found !== undefined && isSame(found.batch)) await definitions.skip(found.batch);
+    else if (!skipped.some(isSame)) throw refusal(place, found);
+    const positions = new PublishedPositions(session, identity.group, store);
+    const isApplied = first < (await positions.of(partition));
+    print({ topic, partition, first, last, isApplied }, options, toText);
     return EXIT.ok;
   });
 }
 
-function toText({ topic, partition, first, last }: BatchPlace): string {
-  return (
-    `${topic}/${partition}: offsets ${first} to ${last} are given up for all boards, now and in every build. ` +
-    'Restart the processes with the roles ingest and reconciliation.'
-  );
+function refusal(place: BatchPlace, found: UnreadableBatchError | undefined): CommandError {
+  const { topic, partition, first } = place;
+  const problem =
+    found === undefined
+      ? `${topic}/${partition} can be read at offset ${first}`
+      : `these are other offsets: ${found.message}`;
+  return new CommandError(problem, EXIT.no);
+}
+
+/** `isApplied`: an earlier version of ranklog could read the batch, and has published its results. */
+type Skipped = BatchPlace & { readonly isApplied: boolean };
+
+function toText({ topic, partition, first, last, isApplied }: Skipped): string {
+  const place = `${topic}/${partition}: offsets ${first} to ${last}`;
+  const restart = 'Restart the processes with the roles ingest and reconciliation.';
+  return isApplied
+    ? `${place} are given up: builds will lack these events. The live boards have them already. ${restart}`
+    : `${place} are given up for all boards, now and in every build. ${restart}`;
 }
