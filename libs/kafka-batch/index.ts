@@ -13,6 +13,7 @@ export {
   lastCommittedRecord,
   lastRecords,
   lookAt,
+  orUnreadable,
   partitionCount,
   unreadableFrom,
   writtenEnd,

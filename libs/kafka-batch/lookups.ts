@@ -58,7 +58,8 @@ export async function lastCommittedRecord(
 
 /**
  * The committed data records in the last `offsets` offsets of a partition; of fewer, if these hold more than 1 MiB. Tries half as
- * many until the response reaches the end of the partition. A larger record is returned only as the last one.
+ * many until the response reaches the end of the partition. A larger record is returned only as the last one. Ends before a
+ * batch that can't be read.
  */
 export async function lastRecords(
   kafka: Kafka,
@@ -72,7 +73,9 @@ export async function lastRecords(
     const { start, end } = await leader.range(topic, partition);
     let records: readonly KafkaRecord[] = [];
     for (let stride = Math.min(offsets, end - start); stride >= 1; stride /= 2) {
-      const batch = await leader.fetch({ topic, partition, offset: end - Math.floor(stride) });
+      const offset = end - Math.floor(stride);
+      const batch = await leader.fetch({ topic, partition, offset }).catch(orUnreadable);
+      if (batch instanceof UnreadableBatchError) break;
       if (batch && batch.records.length > 0) ({ records } = batch);
       if (batch && batch.nextOffset >= end) break;
     }
@@ -119,17 +122,20 @@ export async function unreadableFrom(
     const leader = leaders.get(partition);
     if (leader === undefined) throw new Error(`Kafka has no partition ${partition} of ${topic}`);
     const { start } = await leader.range(topic, partition);
-    try {
-      for (let next = Math.max(offset, start); ;) {
-        const batch = await leader.fetch({ topic, partition, offset: next });
-        if (batch === undefined || batch.records.length > 0) return undefined;
-        next = batch.nextOffset;
-      }
-    } catch (error) {
-      if (error instanceof UnreadableBatchError) return error;
-      throw error;
+    for (let next = Math.max(offset, start); ;) {
+      const ask = { topic, partition, offset: next };
+      const batch = await leader.fetch(ask).catch(orUnreadable);
+      if (batch instanceof UnreadableBatchError) return batch;
+      if (batch === undefined || batch.records.length > 0) return undefined;
+      next = batch.nextOffset;
     }
   });
+}
+
+/** Returns the error of a read that met a batch that can't be read. @throws any other */
+export function orUnreadable(error: unknown): UnreadableBatchError {
+  if (error instanceof UnreadableBatchError) return error;
+  throw error;
 }
 
 type Leaders = ReadonlyMap<number, LeaderLookups>;

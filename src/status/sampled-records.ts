@@ -1,11 +1,5 @@
 import { decodeScoreEvent, formatTime } from '#contracts';
-import {
-  lastRecords,
-  logEnds,
-  partitionOf,
-  UnreadableBatchError,
-  type KafkaRecord,
-} from '#kafka-batch';
+import { lastRecords, logEnds, partitionOf, type KafkaRecord } from '#kafka-batch';
 import type { KafkaConnection } from '../infra/kafka.js';
 import { misplacementOf } from '../ingest/misplaced-records.js';
 
@@ -40,16 +34,10 @@ export async function countMisplaced({
 }: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>): Promise<MisplacedCounts> {
   const partitions = [...(await logEnds(admin, scoreEvents)).keys()];
   const reads = partitions.map(async (partition) => {
-    const records = await lastRecords(kafka, scoreEvents, partition, SAMPLED_OFFSETS).catch(none);
+    const records = await lastRecords(kafka, scoreEvents, partition, SAMPLED_OFFSETS);
     return records.map((record): Sampled => ({ record, partition }));
   });
   return misplacedAmong((await Promise.all(reads)).flat(), partitions.length);
-}
-
-/** `stopped` of the positions names the batch. */
-function none(error: unknown): [] {
-  if (error instanceof UnreadableBatchError) return [];
-  throw error;
 }
 
 export function misplacedAmong(samples: readonly Sampled[], partitions: number): MisplacedCounts {

@@ -13,6 +13,7 @@ import {
   lastCommittedRecord,
   lastRecords,
   logEnds,
+  orUnreadable,
   UnreadableBatchError,
   unreadableFrom,
 } from '#kafka-batch';
@@ -89,7 +90,8 @@ export async function readPositions(
     const ahead = { topic, partition, offset: published };
     const last =
       (await unreadableFrom(kafka, ahead)) ??
-      (await lastCommittedRecord(kafka, topic, partition).catch(unreadable));
+      // The search may meet a batch that readers have not come to yet.
+      (await lastCommittedRecord(kafka, topic, partition).catch(orUnreadable));
     if (last instanceof UnreadableBatchError) {
       const lag = logEnd - published;
       return { partition, logEnd, committedEnd: logEnd, published, lag, stopped: last.message };
@@ -110,12 +112,6 @@ async function publishedPosition(positions: PublishedPositions, partition: numbe
     if (isUnauthorized(error)) return stored;
     throw error;
   }
-}
-
-/** The batch that a search for the last record met; readers have not come to it yet. */
-function unreadable(error: unknown): UnreadableBatchError {
-  if (error instanceof UnreadableBatchError) return error;
-  throw error;
 }
 
 /** How many of the last offsets of each partition are read. */
