@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { ConsumerHealth, PartitionHealth } from '#kafka-batch';
+import { UnreadableBatchError, type ConsumerHealth, type PartitionHealth } from '#kafka-batch';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { loggerTo } from '../../test/support/loggers.js';
 import type { Settings } from '../config/settings.js';
@@ -20,6 +20,13 @@ const WAITING: PartitionHealth = {
   error: new NeedsOperatorError('no such partition'),
   stuckMs: 600_000,
   ...NO_LAG,
+};
+const UNREADABLE: PartitionHealth = {
+  ...FAILED,
+  error: new UnreadableBatchError(
+    { topic: 't.score-events', partition: 0, first: 2, last: 4, crc: 1 },
+    new Error('broken'),
+  ),
 };
 
 describe('ProgressWatch', () => {
@@ -95,6 +102,17 @@ describe('ProgressWatch', () => {
     jest.advanceTimersByTime(5_000);
     expect(failures).toHaveLength(1);
     expect(failures[0]).toContain('(0: log is cut; 1: no such partition)');
+  });
+
+  it('accepts a process whose partitions all wait for an operator to give up a batch', () => {
+    health = partitions(UNREADABLE);
+    jest.advanceTimersByTime(3_600_000);
+    health = partitions(UNREADABLE, UNREADABLE);
+    jest.advanceTimersByTime(3_600_000);
+    expect(failures).toEqual([]);
+    health = partitions(UNREADABLE, FAILED);
+    jest.advanceTimersByTime(65_000);
+    expect(failures).toHaveLength(1);
   });
 
   it('does not count time in which the process itself was suspended', () => {

@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { topicNames } from '#contracts';
-import type { ConsumerHealth } from '#kafka-batch';
+import { UnreadableBatchError, type ConsumerHealth } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
@@ -17,7 +17,8 @@ const MAX_INTERVAL_MS = 5_000;
 
 /**
  * Ends a process that makes no progress, so that its supervisor starts another one. A partition that has stopped permanently or
- * needs operator action is no reason while other partitions run. Time in which the process itself was suspended does not count.
+ * needs operator action is no reason while other partitions run. A batch that can't be read is never a reason: another process
+ * could not read it either. Time in which the process itself was suspended does not count.
  */
 @Injectable()
 export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -73,7 +74,8 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
 
   #allStopped(partitions: ConsumerHealth['partitions'], now: number): string | undefined {
     const stopped = [...partitions].filter(([, health]) => isStopped(health));
-    if (stopped.length === 0 || stopped.length < partitions.size) {
+    const isReason = stopped.some(([, { error }]) => !(error instanceof UnreadableBatchError));
+    if (!isReason || stopped.length < partitions.size) {
       this.#allStoppedSince = undefined;
       return undefined;
     }
