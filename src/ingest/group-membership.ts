@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Identity, IdentityCheck } from '#board-store';
-import { topicNames } from '#contracts';
+import type { IdentityCheck } from '#board-store';
+import { parseObject, topicNames } from '#contracts';
 import { membersText, ROUND_ROBIN, type GroupFacts } from '#kafka-batch';
 import { GroupTakenError, PreviousVersionError } from './errors.js';
 
@@ -25,7 +25,7 @@ function refusalOf(group: GroupFacts, identity: IdentityCheck): Error {
   const who = membersText(group);
   const read = new Set(members.flatMap(({ topics }) => topics));
   if (protocol.startsWith(PROTOCOL)) {
-    const theirs = JSON.parse(members[0]?.userData || '{}') as Partial<Identity>;
+    const theirs = parseObject(members[0]?.userData ?? '') ?? {}; // a stranger may send any text
     const differences = identity.differences(theirs).join(', ');
     return new GroupTakenError(groupId, `another ranklog: ${differences} (${who})`);
   }
