@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import {
   causeId,
-  headerCount,
+  hasTooManyHeaders,
   headerText,
-  MAX_HEADERS,
   type RawRecord,
   type RecordHeaders,
   type Source,
@@ -36,7 +35,7 @@ export function encodeDeadLetter(
   reason: DeadLetterReason,
   maxBytes = Infinity,
 ) {
-  const leftOut: Part[] = headerCount(record) > MAX_HEADERS ? ['headers'] : [];
+  const leftOut: Part[] = hasTooManyHeaders(record) ? ['headers'] : [];
   const { headers, dropped } = writableHeaders(leftOut.length === 0 ? record.headers : {});
   const why = withDropped(reason, dropped);
   const parts = largestParts({ key: record.key, value: record.value, headers });

@@ -4,7 +4,7 @@ import { isPlainObject } from './checks.js';
 import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { exactDeltas } from './exact-deltas.js';
-import { headerCount, MAX_HEADERS, type RawRecord } from './record.js';
+import { hasTooManyHeaders, headerCount, MAX_HEADERS, type RawRecord } from './record.js';
 import { decodeRetry, type RetriedRecord } from './retry.js';
 import { scoreEventProblem, type Field, type ScoreEvent } from './score-event.js';
 import { quote, show } from './values.js';
@@ -23,7 +23,7 @@ export type ScoreEventDecoding =
 export function decodeScoreEvent(record: RawRecord): ScoreEventDecoding {
   const count = headerCount(record);
   if (count === 0) return decodeValue(record.value); // each look-up of a header takes time
-  if (count > MAX_HEADERS)
+  if (hasTooManyHeaders(record))
     return reject(
       'TOO_MANY_HEADERS',
       `the record has ${count} headers, more than ${MAX_HEADERS}; its dead letter has none of them`,

@@ -29,6 +29,18 @@ export interface RawRecord extends HeadedRecord {
  */
 export const MAX_HEADERS = 256;
 
+/** Ranklog adds up to 11 headers to a dead letter, and 2 to a retry for each record before it. */
+const MAX_OWN_HEADERS = 64;
+
+/** Whether a record has more than MAX_HEADERS headers, not counting those that ranklog has added. Cost: usually one comparison. */
+export function hasTooManyHeaders(record: HeadedRecord): boolean {
+  const count = headerCount(record);
+  if (count <= MAX_HEADERS) return false;
+  if (count > MAX_HEADERS + MAX_OWN_HEADERS) return true;
+  const others = Object.entries(record.headers).filter(([name]) => !name.startsWith('ranklog_'));
+  return headerCount({ headers: Object.fromEntries(others) }) > MAX_HEADERS;
+}
+
 /** How many headers a record has. A repeated header counts as several. */
 export function headerCount(record: HeadedRecord): number {
   if (record.encodedHeaders !== undefined) return record.encodedHeaders.count;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parseBoardsFile, resolveEvent, type BoardDefinition } from '#board';
 import { decodeDeadLetter, encodeDeadLetter, encodeRetry } from './dead-letter.js';
 import { decodeScoreEvent } from './decode-score-event.js';
-import type { RawRecord, RecordHeaders } from './record.js';
+import { MAX_HEADERS, type RawRecord, type RecordHeaders } from './record.js';
 import { decodeRetry, isRepeat } from './retry.js';
 
 const TOPIC = 'ranklog.score-events';
@@ -33,6 +33,23 @@ function eventOf(record: RawRecord) {
 }
 
 describe('a retry', () => {
+  it('is accepted with as many headers as its original may have, and so is the retry of a retry', () => {
+    const headers = Object.fromEntries(
+      Array.from({ length: MAX_HEADERS }, (_, index) => [`h${index}`, 'x']),
+    );
+    const full = { ...original(), headers };
+    const twice = retryOf(retryOf(full, 17, NOON), 18, NOON);
+    for (const record of [full, retryOf(full, 17, NOON), twice])
+      expect(decodeScoreEvent(record)).toMatchObject({ ok: true });
+    expect(decodeScoreEvent({ ...twice, headers: { ...twice.headers, more: 'x' } })).toMatchObject({
+      code: 'TOO_MANY_HEADERS',
+    });
+    const many = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, index) => [`ranklog_${index}`, 'x']),
+    );
+    expect(decodeScoreEvent({ ...full, headers: many })).toMatchObject({ ok: false });
+  });
+
   it('has the original key, value and headers, and names the records before it', () => {
     const once = retryOf(original(), 17, NOON);
     expect(once).toEqual({
