@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { BatchQueue, type QueuedBatch } from './batch-queue.js';
+import { EncodedHeaders } from './record-headers.js';
 
 function batchOf(nextOffset: number, ...sizes: (number | null)[]): QueuedBatch {
   const records = sizes.map((size, index) => ({
@@ -24,6 +25,17 @@ describe('BatchQueue', () => {
     expect([queue.records, queue.bytes]).toEqual([1, 5]);
     expect(await queue.take(signal)).toBe(second);
     expect([queue.records, queue.bytes]).toEqual([0, 0]);
+  });
+
+  it('counts the bytes of keys and headers, too', () => {
+    const queue = new BatchQueue();
+    const batch = batchOf(1, 10);
+    const encodedHeaders = new EncodedHeaders(1, Buffer.alloc(700), 100);
+    const records = batch.records.map((record) => {
+      return { ...record, key: Buffer.alloc(40), encodedHeaders };
+    });
+    queue.put({ ...batch, records });
+    expect(queue.bytes).toBe(650);
   });
 
   it('joins contiguous waiting batches, up to 2,000 records', async () => {

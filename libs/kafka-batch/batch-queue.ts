@@ -40,7 +40,7 @@ export class BatchQueue {
     }
     this.#batches.push(batch);
     this.#records += batch.records.length;
-    this.#bytes += valueBytes(batch);
+    this.#bytes += bytesOf(batch);
   }
 
   /**
@@ -76,7 +76,7 @@ export class BatchQueue {
       this.#batches.shift();
     }
     this.#records -= records;
-    this.#bytes -= joined.reduce((sum, batch) => sum + valueBytes(batch), 0);
+    this.#bytes -= joined.reduce((sum, batch) => sum + bytesOf(batch), 0);
     if (joined.length === 1) return first;
     const { nextOffset, fetchedSince } = joined.at(-1) ?? first;
     const all = joined.flatMap((batch) => batch.records);
@@ -90,6 +90,9 @@ export class BatchQueue {
   }
 }
 
-function valueBytes({ records }: QueuedBatch): number {
-  return records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+function bytesOf({ records }: QueuedBatch): number {
+  let bytes = 0;
+  for (const { key, value, encodedHeaders } of records)
+    bytes += (key?.length ?? 0) + (value?.length ?? 0) + (encodedHeaders?.byteLength ?? 0);
+  return bytes;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Metrics } from '../metrics/metrics.js';
+import type { ReportedDeadLetter } from './dead-letter-report.js';
 import { MAX_WAITING_RESULTS, PublishPipeline, type Publication } from './publish-pipeline.js';
 
 const results = (nextOffset: number, count = 1) =>
@@ -56,6 +57,17 @@ describe('PublishPipeline', () => {
     await settled();
     expect(manual.calls).toHaveLength(1);
     expect(failures).toHaveLength(1);
+  });
+
+  it('counts a dead letter with a large key or large headers as several results', async () => {
+    const { pipeline, waits } = pipelineOf(new ManualPublish());
+    const source = { topic: 't', partition: 0, offset: 0 };
+    const deadLetter = { source, code: 'NOT_JSON', detail: 'why' } as unknown as ReportedDeadLetter;
+    const key = Buffer.alloc(8_192);
+    const headers = { trace: [Buffer.alloc(4_096), 'x'.repeat(4_096)] };
+    const record = { key, value: null, headers };
+    await pipeline.add([{ topic: 't', board: '', record, deadLetter }], 1);
+    expect(await waits()).toBe(5);
   });
 
   it('publishes in one transaction, in order, what was added during the previous one', async () => {

@@ -1,5 +1,6 @@
 import type { Gauge } from 'prom-client';
 import { firstValueFrom, Subject } from 'rxjs';
+import { recordBytes } from '#contracts';
 import { BatchEncoder, toError, type OutgoingRecord } from '#kafka-batch';
 import type { ReportedDeadLetter } from './dead-letter-report.js';
 
@@ -24,7 +25,7 @@ export interface Publication {
 /** A partition with more unpublished results than this waits before it applies more records. */
 export const MAX_WAITING_RESULTS = 4_000;
 const MAX_RESULTS_PER_TRANSACTION = 2_000;
-/** A larger result counts as several: a dead letter may be as large as its record. */
+/** A larger result counts as several. */
 const BYTES_OF_A_RESULT = 4_096;
 
 /**
@@ -150,6 +151,10 @@ export class PublishPipeline {
   }
 }
 
-function weightOf({ record }: Result): number {
-  return 1 + Math.floor((record.value?.length ?? 0) / BYTES_OF_A_RESULT);
+/** A dead letter may have as large a key and headers as its record. Those of other results are small. */
+function weightOf({ record, deadLetter }: Result): number {
+  const { key = null, value, headers = {} } = record;
+  const bytes =
+    deadLetter === undefined ? (value?.length ?? 0) : recordBytes({ key, value, headers });
+  return 1 + Math.floor(bytes / BYTES_OF_A_RESULT);
 }
