@@ -4,7 +4,9 @@ import {
   isUnknownTopic,
   logRanges,
   passOver,
+  PermanentPartitionError,
   readRanges,
+  UnreadableBatchError,
   type KafkaRecord,
   type LogRange,
 } from '#kafka-batch';
@@ -16,7 +18,23 @@ const QUIET_ROUNDS = 5;
 
 export type Ranges = ReadonlyMap<number, LogRange>;
 
-/** Reads the definitions topic. Cost: connections of its own. @throws errors of Kafka, also after READ_TIMEOUT_MS */
+/** A batch of the definitions topic can't be read, so no process of ranklog starts. */
+export class UnreadableDefinitionsError extends PermanentPartitionError {
+  constructor(error: UnreadableBatchError) {
+    const { topic, partition, first, last } = error.batch;
+    super(
+      `${topic}/${partition} cannot be read from offset ${first} to ${last}: these records are ${error.cause.message}. ` +
+        'Ranklog needs the records behind them. Delete the records up to it: ' +
+        'see "A batch of definitions that cannot be read" in docs/operations.md',
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Reads the definitions topic. Cost: connections of its own.
+ * @throws UnreadableDefinitionsError, and errors of Kafka, also after READ_TIMEOUT_MS
+ */
 export async function* definitionsLog(
   kafka: Kafka,
   topic: string,
@@ -24,11 +42,15 @@ export async function* definitionsLog(
 ): AsyncGenerator<{ partition: number; record: KafkaRecord }> {
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   let quiet = 0;
-  for await (const round of readRanges(ranges, { kafka, topic, signal })) {
-    quiet = round.length > 0 ? 0 : quiet + 1;
-    if (quiet === QUIET_ROUNDS) return;
-    for (const { partition, records } of round)
-      for (const record of records) yield { partition, record };
+  try {
+    for await (const round of readRanges(ranges, { kafka, topic, signal })) {
+      quiet = round.length > 0 ? 0 : quiet + 1;
+      if (quiet === QUIET_ROUNDS) return;
+      for (const { partition, records } of round)
+        for (const record of records) yield { partition, record };
+    }
+  } catch (error) {
+    throw error instanceof UnreadableBatchError ? new UnreadableDefinitionsError(error) : error;
   }
 }
 

@@ -2,18 +2,22 @@ import { expect, it } from '@jest/globals';
 import { CompressionTypes, Partitioners } from 'kafkajs';
 import { MAX_DECOMPRESSED_BYTES } from '#kafka-batch';
 import { until } from '../support/instance.js';
+import { configure } from '../support/kafka-client.js';
 import { expectRankChanges, scores, useScoreTopic } from './score-topic.js';
 
 const made = useScoreTopic({ partitions: 2 });
 
 /** Sends a batch that is larger, when decompressed, than any reader accepts. */
-async function sendTooLarge(partition: number): Promise<void> {
-  const { kafka, topics } = made.instance;
+async function sendTooLarge(
+  partition: number,
+  topic = made.instance.topics.scoreEvents,
+): Promise<void> {
+  const { kafka } = made.instance;
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   await producer.connect();
-  const messages = [{ partition, value: Buffer.alloc(MAX_DECOMPRESSED_BYTES + 1) }];
+  const messages = [{ partition, key: 'p', value: Buffer.alloc(MAX_DECOMPRESSED_BYTES + 1) }];
   await producer.send({
-    topic: topics.scoreEvents,
+    topic,
     messages,
     compression: CompressionTypes.GZIP,
   });
@@ -91,4 +95,54 @@ it('a batch that was given up is passed over by every process, also after a loss
   expect(await scores(instance)).toEqual({ a: 1, b: 1 });
   await instance.run('boards', 'verify', 'arena');
   await expectRankChanges(instance, 2);
+});
+
+it('a skip of a batch that was published already says what becomes of its events', async () => {
+  const { instance, log } = made;
+  const { admin, name } = instance;
+  await sendTooLarge(0);
+  await admin.setOffsets({
+    groupId: name,
+    topic: log.name,
+    partitions: [{ partition: 0, offset: '1' }],
+  });
+  expect(await instance.run('skip', `${log.name}/0/0-0`)).toContain(
+    'builds will lack these events. The live boards have them already',
+  );
+});
+
+it('status counts dead letters up to a batch of them that cannot be read', async () => {
+  const { instance } = made;
+  await sendTooLarge(0, instance.topics.deadLetters);
+  expect(JSON.parse(await instance.run('status', '--json'))).toMatchObject({ deadLetters: [] });
+});
+
+it('a batch of definitions that cannot be read is removed as the error says, and Redis has all of them', async () => {
+  const { instance, log } = made;
+  const { admin, topics } = instance;
+  const topic = topics.definitions;
+  await log.send(0, ['a']);
+  const first = await instance.start();
+  await log.isPublished(0, 1);
+  first.kill('SIGTERM');
+  await first.ended;
+  const [before] = await admin.fetchTopicOffsets(topic);
+  await sendTooLarge(0, topic);
+  const refused = instance.spawn('start');
+  expect(await refused.ended).not.toBe(0);
+  expect(refused.errors).toContain('"A batch of definitions that cannot be read"');
+  expect(refused.errors).not.toContain('ranklog skip');
+
+  const end = String(Number(before?.high) + 1);
+  const removal = () =>
+    admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: end }] });
+  await expect(removal()).rejects.toThrow(); // the policy of a compacted topic
+  await configure({ admin }, topic, { 'cleanup.policy': 'compact,delete', 'retention.ms': '-1' });
+  await removal();
+  await configure({ admin }, topic, { 'cleanup.policy': 'compact' });
+  await log.send(1, ['b']);
+  const service = await instance.start();
+  await log.isPublished(1, 1);
+  expect(await scores(instance)).toEqual({ a: 1, b: 1 });
+  await until(() => service.errors.includes('is written to Kafka now'), 'the topic has it again');
 });
