@@ -1,5 +1,5 @@
 import { DEAD_LETTER_CODES, type ScoreEvent, type Source } from '#contracts';
-import { membersText, toError, type GroupFacts } from '#kafka-batch';
+import { membersText, OtherTopicsError, toError, type GroupRefusedError } from '#kafka-batch';
 
 /** Results that were deleted before the group read them: the offsets `from` to `to` - 1 of a partition. */
 export interface ResultGap {
@@ -103,18 +103,20 @@ export class SubscriberUsedError extends ClientError {
   }
 }
 
-/** The group has members that read other topics than subscribers do: ranklog's own group, most likely. */
+/** The group has members that read other topics: ranklog's own group, or subscribers of another kind. */
 export class GroupInUseError extends ClientError {
   readonly code = 'GROUP_IN_USE';
 
   constructor(
     readonly groupId: string,
-    group: GroupFacts,
-    cause: unknown,
+    cause: GroupRefusedError | OtherTopicsError,
   ) {
+    const ofIngest =
+      "Ranklog's ingest has a group of its own (RANKLOG_GROUP, the topic prefix by default): subscribe with another one";
     super(
-      `group ${groupId} belongs to other consumers, so this subscriber can't join it: ${membersText(group)}. ` +
-        "Ranklog's ingest has a group of its own (RANKLOG_GROUP, the topic prefix by default): subscribe with another one",
+      cause instanceof OtherTopicsError
+        ? `${cause.message}. Members of a group must read the same topic: give each kind of subscriber a group of its own`
+        : `group ${groupId} belongs to other consumers, so this subscriber can't join it: ${membersText(cause.group)}. ${ofIngest}`,
       { cause },
     );
   }

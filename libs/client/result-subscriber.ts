@@ -18,6 +18,7 @@ import {
   logEnds,
   LogGapError,
   lookAt,
+  OtherTopicsError,
   toError,
   type KafkaRecord,
   type PartitionAssignment,
@@ -108,8 +109,8 @@ export abstract class ResultSubscriber<T> {
       logger: this.#logger,
       consumer: CONSUMER,
       onFatal: (error) => {
-        const isRefused = error instanceof GroupRefusedError;
-        this.#end(isRefused ? new GroupInUseError(groupId, error.group, error) : error);
+        const isInUse = error instanceof GroupRefusedError || error instanceof OtherTopicsError;
+        this.#end(isInUse ? new GroupInUseError(groupId, error) : error);
       },
       onConnected: (admin) => this.#connected(admin),
       handlers: {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ConsumerConfig, EachBatchPayload, Kafka } from 'kafkajs';
-import { BatchConsumer } from './batch-consumer.js';
+import { BatchConsumer, type BatchConsumerOptions } from './batch-consumer.js';
+import type { GroupFacts } from './errors.js';
 
 const TOPIC = 't';
 
@@ -43,12 +44,16 @@ class Fixture {
   handled: Promise<void> = Promise.resolve();
   mayRestart: () => Promise<boolean> | undefined = () => undefined;
   subscribe: () => Promise<void> = () => Promise.resolve();
+  run: () => void = () => undefined;
   #eachBatch: (payload: EachBatchPayload) => Promise<void> = () => Promise.resolve();
   readonly #listeners = new Map<string, (event: { payload: object }) => void>();
 
-  constructor() {
+  constructor(more: Partial<BatchConsumerOptions> = {}) {
     const client = {
-      events: { GROUP_JOIN: 'join', CRASH: 'crash', FETCH: 'fetch' },
+      events: {
+        ...{ GROUP_JOIN: 'join', CRASH: 'crash', FETCH: 'fetch' },
+        RECEIVED_UNSUBSCRIBED_TOPICS: 'unsubscribed',
+      },
       connect: () => this.#call('connect'),
       disconnect: () => this.#call('disconnect'),
       subscribe: () => this.subscribe(),
@@ -56,6 +61,7 @@ class Fixture {
         this.#listeners.set(event, listener),
       run: ({ eachBatch }: { eachBatch: (payload: EachBatchPayload) => Promise<void> }) => {
         this.#eachBatch = eachBatch;
+        this.run();
         return this.#call('run');
       },
       pause: ([{ partitions }]: [{ partitions: number[] }]) =>
@@ -71,6 +77,8 @@ class Fixture {
     const admin = {
       connect: () => Promise.resolve(),
       disconnect: () => this.#call('disconnect admin'),
+      // as during a rebalance
+      describeGroups: () => Promise.resolve({ groups: [{ protocol: '', members: [] }] }),
     };
     this.consumer = new BatchConsumer({
       kafka: {
@@ -96,6 +104,7 @@ class Fixture {
         batch: () => this.handled,
         released: () => this.#call('released'),
       },
+      ...more,
     });
   }
 
@@ -108,8 +117,12 @@ class Fixture {
     this.#listeners.get('join')?.({ payload });
   }
 
-  crashed(restart: boolean): void {
-    this.#listeners.get('crash')?.({ payload: { error: new Error('a crash'), restart } });
+  crashed(restart: boolean, error = new Error('a crash')): void {
+    this.#listeners.get('crash')?.({ payload: { error, restart } });
+  }
+
+  assignedOtherTopics(topicsNotSubscribed: string[]): void {
+    this.#listeners.get('unsubscribed')?.({ payload: { topicsNotSubscribed } });
   }
 
   /** Delivers one record, as kafkajs does. Returns the resolved offset, if any. */
@@ -156,6 +169,36 @@ describe('BatchConsumer', () => {
   let fixture: Fixture;
   const running = async () => (fixture = await new Fixture().running());
   afterEach(() => fixture.consumer.close());
+
+  describe('with a protocol of its own', () => {
+    const refused = Object.assign(new Error('refused'), { type: 'INCONSISTENT_GROUP_PROTOCOL' });
+    const refusal = ({ groupId }: GroupFacts) => new Error(`${groupId} is in use`);
+    const membership = { protocol: 'p', userData: '', refusal };
+
+    it('reports a refusal that comes after a first join that failed and is tried again', async () => {
+      fixture = new Fixture({ membership });
+      fixture.run = () => fixture.crashed(true);
+      await fixture.consumer.start();
+      fixture.crashed(false, refused);
+      await fixture.until(() => fixture.fatal.length > 0);
+      expect(fixture.fatal).toEqual([new Error('g is in use')]);
+    });
+
+    it('stops to join after the deadline, also if the group has no protocol for as long', async () => {
+      fixture = new Fixture({ membership, connectTimeoutMs: 100 });
+      fixture.run = () => fixture.crashed(false, refused);
+      await expect(fixture.consumer.start()).rejects.toThrow('g is in use');
+      expect(fixture.fatal).toEqual([]);
+    });
+  });
+
+  it('reports that members of its group read other topics', async () => {
+    await running();
+    fixture.assignedOtherTopics(['other']);
+    expect(fixture.fatal).toMatchObject([
+      { name: 'OtherTopicsError', message: expect.stringContaining('read other beside this one') },
+    ]);
+  });
 
   it('pauses all assigned partitions before the join event returns to kafkajs', async () => {
     fixture = new Fixture();

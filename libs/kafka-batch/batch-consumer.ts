@@ -9,7 +9,13 @@ import kafkajs, {
 } from 'kafkajs';
 import { Backoff } from './backoff.js';
 import type { QueueLimits } from './batch-queue.js';
-import { GroupRefusedError, isGroupRefused, KafkaUnreachableError, toError } from './errors.js';
+import {
+  GroupRefusedError,
+  isGroupRefused,
+  KafkaUnreachableError,
+  OtherTopicsError,
+  toError,
+} from './errors.js';
 import { groupFacts, untilOthersLeave, type OthersWait } from './group-members.js';
 import type { KafkaBatchLogger } from './kafka-logger.js';
 import { patchKafkajs, takingEveryFetch, type FetchedBatch } from './kafkajs-patches.js';
@@ -82,8 +88,10 @@ export class BatchConsumer {
   /** Pauses between restarts of the kafkajs consumer; reset when a partition takes a batch. */
   readonly #restartBackoff: Backoff;
   #lastFetch: number | undefined;
-  /** Whether Kafka refused the last join, because the group has members of another protocol. */
-  #isRefused = false;
+  /** Whether `run` is under way, which joins the group for the first time. */
+  #isJoining = false;
+  /** Kafka's refusal of the last join, because the group has members of another protocol. */
+  #refused: Error | undefined;
   /** Resolves when the last crash is reported. */
   #crash: Promise<void> | undefined;
 
@@ -166,21 +174,27 @@ export class BatchConsumer {
     }
     const { protocol, refusal } = membership;
     const deadline = performance.now() + connectTimeoutMs;
-    const signals = [this.#closed.signal, membership.signal ?? []].flat();
+    const signals = [this.#closed.signal];
+    if (membership.signal !== undefined) signals.push(membership.signal);
     const signal = AbortSignal.any(signals);
     const wait = { groupId, protocol, refusal, deadline, signal, logger };
     await untilOthersLeave(this.#admin, wait);
-    while (!(await this.#run())) {
+    for (;;) {
+      const refused = await this.#run();
+      if (refused === undefined) return;
+      // The protocol of a group can't be read during a rebalance, and a group may never be without one.
+      if (performance.now() >= deadline) throw await this.#refusal(refused);
       await delay(CONNECT_PAUSE_MS, undefined, { signal });
       await untilOthersLeave(this.#admin, wait);
     }
   }
 
-  /** Returns whether Kafka has admitted this member. */
-  async #run(): Promise<boolean> {
-    this.#isRefused = false;
-    if (this.#isClosing) return true;
+  /** Returns Kafka's refusal; undefined if it has admitted this member, or kafkajs tries again. */
+  async #run(): Promise<Error | undefined> {
+    this.#refused = undefined;
+    if (this.#isClosing) return undefined;
     this.#lastFetch = performance.now();
+    this.#isJoining = true;
     await this.client.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
@@ -189,7 +203,8 @@ export class BatchConsumer {
         return Promise.resolve();
       }),
     });
-    return !this.#isRefused;
+    this.#isJoining = false;
+    return this.#refused;
   }
 
   async #connect(): Promise<void> {
@@ -215,8 +230,12 @@ export class BatchConsumer {
   }
 
   #listen(): void {
-    const { GROUP_JOIN, CRASH, FETCH } = this.client.events;
+    const { GROUP_JOIN, CRASH, FETCH, RECEIVED_UNSUBSCRIBED_TOPICS } = this.client.events;
     this.client.on(GROUP_JOIN, (event) => this.#joined(event));
+    this.client.on(RECEIVED_UNSUBSCRIBED_TOPICS, ({ payload: { topicsNotSubscribed } }) => {
+      const { groupId, topic, onFatal } = this.options;
+      onFatal(new OtherTopicsError(groupId, topic, topicsNotSubscribed));
+    });
     this.client.on(FETCH, () => void (this.#lastFetch = performance.now()));
     this.client.on(CRASH, ({ payload: { error, restart } }) => {
       this.#crash = this.#crashed(error, restart);
@@ -305,10 +324,10 @@ export class BatchConsumer {
       logger.warn(`${topic}: the consumer restarts: ${error.message}`, { error });
       return;
     }
-    this.#isRefused = isGroupRefused(error);
-    const isStart = this.#memberId === undefined;
-    if (this.#isClosing || (this.#isRefused && membership && isStart)) return;
-    const reason = this.#isRefused ? await this.#refusal(error) : error;
+    this.#refused = isGroupRefused(error) ? error : undefined;
+    const isTriedAgain = this.#refused !== undefined && membership && this.#isJoining;
+    if (this.#isClosing || isTriedAgain) return;
+    const reason = this.#refused === undefined ? error : await this.#refusal(error);
     logger.error(`${topic}: the consumer stopped: ${reason.message}`, { error: reason });
     onFatal(reason);
   }

@@ -117,6 +117,20 @@ export class GroupRefusedError extends KafkaBatchError {
   }
 }
 
+/**
+ * Members of the group read other topics. Kafka lets one member share out partitions, and with kafkajs's protocol it gives those
+ * of its own topics to all: nobody reads what it gives to this one.
+ */
+export class OtherTopicsError extends KafkaBatchError {
+  override readonly retriable = false;
+
+  constructor(groupId: string, topic: string, others: readonly string[]) {
+    super(
+      `consumer group ${groupId} has members that read ${others.join(', ')} beside this one, which reads ${topic}`,
+    );
+  }
+}
+
 /** Who is in a group, and what they read. */
 export function membersText({ members }: GroupFacts): string {
   const topics = [...new Set(members.flatMap((member) => member.topics))];

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import {
+  LeaderChangeSubscriber,
   ResultGapError,
   ResultTopicReplacedError,
   SubscriberUsedError,
@@ -76,6 +77,29 @@ describe('a subscriber', () => {
     await subscribe(record);
     await until(() => seen.at(-1) === 1_000, 'all results are handled');
     expect(seen).toEqual([...committed, 1_000]);
+  });
+
+  it('ends if a subscriber of another kind is in its group; the other one gets all its results', async () => {
+    const { kafka, prefix, name } = topic;
+    await topic.send(0, results(0, 2));
+    await topic.send(1, results(2, 4));
+    const ofChanges = await subscribe(record);
+    const other = `${prefix}.leader-changes`;
+    await topic.admin.createTopics({ topics: [{ topic: other, numPartitions: 2 }] });
+    topic.onRemove(() => topic.admin.deleteTopics({ topics: [other] }));
+    const options = { kafka, groupId: groupId(), topicPrefix: prefix, fromBeginning: true };
+    const ofLeaders = new LeaderChangeSubscriber(options);
+    topic.onRemove(() => ofLeaders.stop());
+    const started = ofLeaders.start(() => undefined);
+    const ended = [ofChanges.failed, started.then(() => ofLeaders.failed)];
+    await expect(Promise.race(ended)).rejects.toMatchObject({
+      name: 'GroupInUseError',
+      code: 'GROUP_IN_USE',
+      message: expect.stringMatching(`${name}.*give each kind of subscriber a group of its own`),
+    });
+    await Promise.allSettled([started]);
+    if (seen.length < 4) await subscribe(record); // it was this one that ended
+    await until(() => new Set(seen).size === 4, 'all results are delivered');
   });
 
   it('starts once, and not after it was stopped', async () => {
