@@ -59,7 +59,6 @@ declare module 'kafkajs/src/cluster/index.js' {
     findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
     findBroker(node: { nodeId: number }): Promise<Broker>;
     findControllerBroker(): Promise<Broker>;
-    removeBroker(address: { readonly host: string; readonly port: number }): void;
     findGroupCoordinator(of: { groupId: string; coordinatorType: number }): Promise<Broker>;
     findGroupCoordinatorMetadata(group: object): Promise<unknown>;
     fetchTopicsOffset(topics: readonly { topic: string }[]): Promise<{ topic: string }[]>;

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import type Broker from 'kafkajs/src/broker/index.js';
 import type Cluster from 'kafkajs/src/cluster/index.js';
-import errors from 'kafkajs/src/errors.js';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import produceVersions from 'kafkajs/src/protocol/requests/produce/index.js';
 import { Backoff } from './backoff.js';
@@ -39,7 +38,6 @@ const BUSY_BACKOFF = { firstMs: 5, maxMs: 40 };
 const BACKOFF = { firstMs: 50, maxMs: 1_000 };
 
 const { KafkaJSError } = kafkajs;
-const { KafkaJSConnectionClosedError } = errors;
 
 /**
  * The requests of one transactional producer, by the transaction protocol of Kafka (KIP-98). All but `end` are sent again after an
@@ -143,7 +141,7 @@ export class ProducerSession {
     const [busy, broken] = [new Backoff(BUSY_BACKOFF), new Backoff(BACKOFF)];
     for (let failure: unknown; ;) {
       try {
-        if (failure !== undefined) await this.#reconnect(failure);
+        if (failure !== undefined) await this.#reconnect();
         return await request();
       } catch (error) {
         if (!isRepairable(error) || performance.now() > this.#deadline) throw error;
@@ -154,9 +152,8 @@ export class ProducerSession {
   }
 
   /** Looks up coordinators and leaders again: they may have moved. */
-  async #reconnect(failure: unknown): Promise<void> {
+  async #reconnect(): Promise<void> {
     this.#coordinators.clear();
-    if (failure instanceof KafkaJSConnectionClosedError) this.cluster.removeBroker(failure);
     if (!this.cluster.isConnected()) await this.cluster.connect();
     await this.cluster.refreshMetadata();
   }

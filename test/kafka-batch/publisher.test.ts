@@ -5,8 +5,9 @@ import {
   RecordTooLargeError,
   TransactionalPublisher,
 } from '#kafka-batch';
-import { timed } from '../support/eventually.js';
+import { eventually, timed } from '../support/eventually.js';
 import { testKafka, transactionsEnded } from '../support/kafka-client.js';
+import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 import { readCommitted } from '../support/results.js';
 import { numbers, TestTopic } from './topic.js';
@@ -86,6 +87,21 @@ describe('TransactionalPublisher', () => {
     expect(many).toBeLessThan(limit);
     await transactionsEnded(topic.kafka, topic.name);
     expect(await committed()).toBe(sent);
+  });
+
+  it('leaves no connection open that Kafka has closed and that was opened again', async () => {
+    const proxy = await KafkaProxy.toBroker();
+    topic.onRemove(() => proxy.close());
+    const kafka = testKafka({ brokers: [proxy.broker] });
+    const publisher = await TransactionalPublisher.open(kafka, topic.name);
+    for (let offset = 1; offset <= 20; offset++) {
+      // Fails the produce request and the offset, which are under way at the same time.
+      proxy.onRequest(KAFKA_API.txnOffsetCommit, 'cutBefore');
+      await publisher.publish(topic.publication([String(offset)], offset));
+    }
+    await publisher.close();
+    await eventually(() => proxy.connections === 0, 'all connections are closed');
+    expect(await values()).toEqual(numbers(1, 21));
   });
 
   it('shares eight connections with all other publishers, but is fenced alone', async () => {
