@@ -13,6 +13,7 @@ boards:
   laps: { columns: [{ name: laps }, { name: seconds, update: best, order: asc, decimals: 1 }], ties: latest, dimensions: [[], [region]] }
   killed: { columns: [{ name: score, min: -5 }] }
   countries: { columns: [{ name: score, update: best }], dimensions: [[], [country]] }
+  halves: { columns: [{ name: score, decimals: 2 }] }
   floats: { columns: [{ name: deviation, update: latest, order: asc, decimals: 1 }] }
   daily: { columns: [{ name: score }], windows: [{ window: day, keep: 1d }] }
 `;
@@ -250,6 +251,21 @@ describe('ranklog import', () => {
     const rounded = { code: 1, refused: 6, repeated: 0, toSend: 4 };
     const round = [...args.slice(0, -1), 'round', '--round', '--dry-run'];
     expect(await imported(...round)).toMatchObject(rounded);
+  });
+
+  it('rounds the scores of a ZSET as those of a file, half away from zero', async () => {
+    // The double next to 1.005 is less than 1.005.
+    const source = await zset('halves', [
+      ['above', '1.005'],
+      ['below', '-1.005'],
+    ]);
+    await imported('halves', ...source, '--at', AT, '--round');
+    await applied();
+    const scores = (await standings('halves')).map(({ columns }) => columns['score']);
+    expect(scores).toEqual(['1.01', '-1.01']);
+    const rows = await file('halves.csv', 'playerId,score\nabove,1.005\nbelow,-1.005\n');
+    const compare = ['--at', AT, '--round', '--compare'];
+    expect(await imported('halves', rows, ...compare)).toMatchObject({ code: 0, compared: 2 });
   });
 
   it('names bad rows by their line', async () => {

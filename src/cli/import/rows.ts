@@ -5,6 +5,7 @@ import { CommandError, EXIT } from '../exit-codes.js';
 import { NOT_UTF8, readLines } from '../lines.js';
 import { columnsOf, eventOf, type CsvColumns } from './csv.js';
 import { roundEvent } from './event-json.js';
+import { roundDecimal } from './rounding.js';
 
 export interface Row {
   /** `line 7`, `member "ada"` */
@@ -60,6 +61,6 @@ export async function* zsetRows(redis: Redis, key: string, decimals?: number): A
 
 /** Redis writes 0.1 as 0.10000000000000001; the shortest text of the same double is 0.1. */
 function decimalOf(score: string, decimals?: number): string {
-  const double = Number(score.replace('inf', 'Infinity'));
-  return decimals === undefined ? String(double) : double.toFixed(decimals);
+  const shortest = String(Number(score.replace('inf', 'Infinity')));
+  return decimals === undefined ? shortest : roundDecimal(shortest, decimals);
 }
