@@ -113,8 +113,8 @@ const MAX_BURST = 90;
  * the checks use the log as the truth. States: new, started, stopped.
  */
 export class Load {
-  /** The contents of the records, and how often Kafka has confirmed each. */
-  readonly sent = new Map<string, number>();
+  /** The contents of the records. */
+  readonly sent = new Set<string>();
   readonly #producer: Producer;
   #stopping = false;
   #done: Promise<void> = Promise.resolve();
@@ -179,12 +179,10 @@ export class Load {
 
   /** Sends again until it succeeds or `stop` was called, because the broker may be down. */
   async #sendSafely(messages: Message[], compression: CompressionTypes): Promise<void> {
-    const contents = messages.map(recordContent);
-    for (const content of contents) this.sent.set(content, this.sent.get(content) ?? 0);
+    for (const message of messages) this.sent.add(recordContent(message));
     for (;;)
       try {
         await this.#producer.send({ topic: this.topic, messages, acks: -1, compression });
-        for (const content of contents) this.sent.set(content, (this.sent.get(content) ?? 0) + 1);
         return;
       } catch (error) {
         if (this.#stopping) throw error;

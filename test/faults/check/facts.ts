@@ -11,8 +11,8 @@ export interface RunFacts {
   readonly known: readonly BoardDefinition[];
   /** Generations that went live. */
   readonly promotions: readonly PromotionFact[];
-  /** What the load sent, by the content of the record: how often Kafka has confirmed it. */
-  readonly sent: ReadonlyMap<string, number>;
+  /** The contents of the records that the load sent. */
+  readonly sent: ReadonlySet<string>;
   /** The score topic. */
   readonly log: readonly ReadRecord[];
   /** Committed results: those of each partition in the order of its log. */
