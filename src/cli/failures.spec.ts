@@ -60,7 +60,7 @@ describe('an error of Redis', () => {
 });
 
 it('a batch that can not be read has exit code 2, as its message says what to do', () => {
-  const batch = { topic: 'scores', partition: 0, first: 3, last: 7 };
+  const batch = { topic: 'scores', partition: 0, first: 3, last: 7, crc: 1 };
   const error = new UnreadableBatchError(batch, new Error('compressed by an unknown codec'));
   expect(exitCodeOf(error)).toBe(EXIT.usage);
   expect(messageOf(error)).toContain('ranklog skip scores/0/3-7');

@@ -124,11 +124,13 @@ export async function connect(
     for (const other of others) await waitForServices(settings, { redis: other, signal }, noting);
     await admin.connect();
     const reading = identityOf(redis, connection, settings);
-    // If rights or topics are missing, so that it can't be read, the checks say so.
+    const skipping = passOverSkipped(connection);
+    // If rights or topics are missing, so that they can't be read, the checks say so.
+    skipping.catch(() => undefined);
     const checked = { settings: await withGroup(settings, reading), roles, redis, connection };
     if (roles.length > 0) await checkServers(checked, logger);
     await requireTopics(admin, Object.values(topics));
-    for (const { partition, first, last } of await passOverSkipped(connection))
+    for (const { partition, first, last } of await skipping)
       logger.warn(
         `${topics.scoreEvents}/${partition}/${first}-${last} was given up: it is skipped`,
       );

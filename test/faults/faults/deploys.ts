@@ -1,5 +1,5 @@
 import { CompressionTypes, Partitioners } from 'kafkajs';
-import { MAX_DECOMPRESSED_BYTES, passOver } from '#kafka-batch';
+import { MAX_DECOMPRESSED_BYTES, passOver, unreadableFrom } from '#kafka-batch';
 import { eventually } from '../../support/eventually.js';
 import { below, type Random } from '../random.js';
 import { MAX_WORKERS, PARTITIONS, type World } from '../world/world.js';
@@ -34,7 +34,7 @@ const NEVER = {
 
 /**
  * Sends a batch that is larger, when decompressed, than any reader accepts, but begins with a valid
- * event. Returns its place.
+ * event. Returns it.
  */
 async function sendTooLarge(world: World, partition: number) {
   const topic = world.topics.scoreEvents;
@@ -44,8 +44,10 @@ async function sendTooLarge(world: World, partition: number) {
   await producer.connect();
   const [sent] = await producer.send({ topic, messages, compression: CompressionTypes.GZIP });
   await producer.disconnect();
-  const first = Number(sent?.baseOffset);
-  return { topic, partition, first, last: first + values.length - 1 };
+  const offset = Number(sent?.baseOffset);
+  const found = await unreadableFrom(world.client, { topic, partition, offset });
+  if (found === undefined) throw new Error('the batch can be read');
+  return found.batch;
 }
 
 /**
