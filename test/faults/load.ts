@@ -104,7 +104,7 @@ function badRecord(random: Random): Message {
   return { key, value: pick(random, values) };
 }
 
-const RECORDS_A_SECOND = 100;
+const RECORDS_A_SECOND = 60;
 const MAX_BURST = 90;
 
 /**

@@ -1,9 +1,9 @@
 import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
 import { stateBytes } from './oracle-format.js';
 import {
+  inOrder,
   passedBy,
   placingOf,
-  standingsOf,
   type OraclePassed,
   type OraclePlacing,
 } from './oracle-ranks.js';
@@ -173,15 +173,15 @@ function move(
 ): OracleChange | undefined {
   const { players } = views.get(view) ?? { players: new Map<string, OracleState>() };
   views.set(view, { expiresAt, published, players });
-  const standingsBefore = published ? standingsOf(definition, players) : [];
+  const orderBefore = published ? inOrder(definition, players) : [];
   players.set(playerId, state);
   if (!published) return undefined;
-  const standingsAfter = standingsOf(definition, players);
+  const orderAfter = inOrder(definition, players);
   const { rankChanges, overtook } = definition.publish;
-  const before = placingOf(definition, standingsBefore, playerId);
-  const after = placingOf(definition, standingsAfter, playerId)!;
+  const before = placingOf(definition, orderBefore, playerId);
+  const after = placingOf(definition, orderAfter, playerId)!;
   const inPlace = before?.rank === after.rank && before.competitionRank === after.competitionRank;
   if (rankChanges === 'none' || (rankChanges === 'moved' && inPlace)) return undefined;
-  const passed = passedBy(playerId, standingsBefore, standingsAfter).slice(0, overtook);
+  const passed = passedBy(playerId, orderBefore, orderAfter).slice(0, overtook);
   return { view, before, after, ...(passed.length > 0 && { overtook: passed }) };
 }

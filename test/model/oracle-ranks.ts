@@ -79,16 +79,20 @@ export function standingsOf(definition: BoardDefinition, players: Players): Orac
   });
 }
 
-/** A player's place as the board publishes it; null for a player who is not in the view. */
+/** A player's place among all players in order, as the board publishes it; null for a player who is not in the view. */
 export function placingOf(
-  { publish }: BoardDefinition,
-  standings: readonly OracleStanding[],
+  definition: BoardDefinition,
+  ordered: readonly Player[],
   playerId: string,
 ): OraclePlacing | null {
-  const found = standings.find((standing) => standing.playerId === playerId);
-  if (found === undefined) return null;
-  const { rank, columns } = found;
-  return publish.ranks.includes('competition') ? placingIn(found) : { rank, columns };
+  const index = ordered.findIndex((player) => player.playerId === playerId);
+  const state = ordered[index]?.state;
+  if (state === undefined) return null;
+  const rank = index + 1;
+  const columns = decimalsOf(definition, state);
+  if (!definition.publish.ranks.includes('competition')) return { rank, columns };
+  const ahead = ordered.filter((other) => compareColumns(other.state, state) < 0);
+  return { rank, competitionRank: ahead.length + 1, columns };
 }
 
 export function placingIn({ rank, competitionRank, columns }: OracleStanding) {
@@ -98,17 +102,19 @@ export function placingIn({ rank, competitionRank, columns }: OracleStanding) {
 /** The players that a player has overtaken, beginning with the one just behind. */
 export function passedBy(
   playerId: string,
-  before: readonly OracleStanding[],
-  after: readonly OracleStanding[],
+  before: readonly Player[],
+  after: readonly Player[],
 ): OraclePassed[] {
-  const rankIn = (standings: readonly OracleStanding[], id: string) =>
-    standings.find((standing) => standing.playerId === id)?.rank ?? Infinity;
+  const rankIn = (ordered: readonly Player[], id: string) => {
+    const index = ordered.findIndex((player) => player.playerId === id);
+    return index < 0 ? Infinity : index + 1;
+  };
   const own = { before: rankIn(before, playerId), after: rankIn(after, playerId) };
   return after
-    .filter(({ playerId: other, rank }) => rank > own.after && rankIn(before, other) < own.before)
-    .map(({ playerId: other, rank }) => ({
-      playerId: other,
-      rankBefore: rankIn(before, other),
-      rankAfter: rank,
-    }));
+    .map((other, index) => ({
+      playerId: other.playerId,
+      rankBefore: rankIn(before, other.playerId),
+      rankAfter: index + 1,
+    }))
+    .filter(({ rankBefore, rankAfter }) => rankAfter > own.after && rankBefore < own.before);
 }
