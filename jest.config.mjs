@@ -24,7 +24,7 @@ const shared = {
   setupFiles: ['reflect-metadata'],
 };
 
-/** `unit` needs no server, `redis` a Redis, `page` also a Chromium, the others a Kafka and a Redis: global-setup.mjs starts them. */
+/** `unit` needs no server, `redis` a Redis, `page` also a Chromium, the others a Kafka and a Redis: their setups start them. */
 export default {
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{src,libs}/**/*.spec.ts'] },
@@ -32,7 +32,7 @@ export default {
       ...shared,
       displayName: 'redis',
       testMatch: ['<rootDir>/test/{board-store,model,standings}/**/*.test.ts'],
-      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+      globalSetup: '<rootDir>/test/support/redis-setup.mjs',
     },
     {
       ...shared,

@@ -2,17 +2,10 @@
 import { ensureBuild, serverEnvironment } from '../../scripts/with-setup.mjs';
 
 /**
- * Starts the servers that a project's tests need and puts their addresses into the environment. System tests also need dist/,
- * which some of them start as a process.
- * @param {import('jest').Config} _
- * @param {{ displayName?: { name: string } }} project
+ * Starts a Kafka and a Redis, and puts their addresses into the environment. Also builds dist/, which some tests start as a
+ * process. Jest runs each setup file once, for the first project that has it: so it can't depend on the project.
  */
-export default async function globalSetup(_, { displayName }) {
-  if (displayName?.name === 'redis') {
-    const { REDIS_URL } = await serverEnvironment({ start: ['redis'] });
-    Object.assign(process.env, { REDIS_URL });
-    return;
-  }
+export default async function globalSetup() {
   await ensureBuild();
   const { KAFKA_BROKERS, REDIS_URL } = await serverEnvironment({ start: ['kafka', 'redis'] });
   Object.assign(process.env, { KAFKA_BROKERS, REDIS_URL });
