@@ -134,10 +134,12 @@ describe('rank changes', () => {
 
   it('resumes after the id of a heartbeat, and resets with an unknown id', async () => {
     const quiet = await EventReader.open(`${base}/arena/players/nobody/events`);
-    const opened = quiet.lastId;
+    const busy = await EventReader.open(`${base}/busy/events`);
     await play('busy', 10, Math.random);
-    await until(() => quiet.lastId !== opened && quiet.heartbeats > 1, 'a heartbeat arrives');
-    quiet.close();
+    await until(() => busy.events.length === 10, 'all are streamed');
+    const { heartbeats } = quiet;
+    await until(() => quiet.heartbeats > heartbeats + 1, 'a heartbeat is sent after them');
+    for (const reader of [quiet, busy]) reader.close();
     const resumed = await EventReader.open(`${base}/busy/events`, quiet.lastId);
     await until(() => resumed.heartbeats > 0, 'the stream is open');
     expect(resumed.events).toEqual([]);
