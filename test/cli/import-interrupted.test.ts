@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { KeySpace } from '#board-store';
+import { writtenEnd } from '#kafka-batch';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 
 const AT = '2026-11-20T00:00:00.000Z';
@@ -40,9 +41,22 @@ describe('ranklog import', () => {
     if (code !== 0) throw new Error(child.errors);
     return JSON.parse(child.output) as { repeated: number; sent: number };
   };
+  const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one + other, 0);
+  /** Without the transactions that are not complete. */
   const logLength = async () => {
     const ends = await instance.admin.fetchTopicOffsets(instance.topics.scoreEvents);
-    return ends.reduce((sum, { offset }) => sum + Number(offset), 0);
+    return sum(ends.map(({ offset }) => Number(offset)));
+  };
+  /** Kafka completes a transaction a moment after it has confirmed the commit. */
+  const lengthOnceComplete = async () => {
+    const { kafka, topics } = instance;
+    let written = NaN;
+    await until(async () => {
+      const ends = [0, 1, 2].map((it) => writtenEnd(kafka, topics.scoreEvents, it));
+      written = sum(await Promise.all(ends));
+      return (await logLength()) === written;
+    }, 'all transactions are complete');
+    return written;
   };
   /** Starts an import, and suspends it when some of its events are in the log. */
   const suspended = async (board: string) => {
@@ -82,14 +96,14 @@ describe('ranklog import', () => {
     await instance.redis.del(lease); // as if it had expired
     const { repeated, sent } = await answer(start('paused'));
     expect(repeated + sent).toBe(PLAYERS);
-    const length = await logLength();
+    const length = await lengthOnceComplete();
     await instance.redis.set(lease, token, 'PX', 60_000);
     first.kill('SIGCONT');
     expect([await first.ended, first.errors]).toEqual([
       3,
       expect.stringMatching(/took over.*Run the command again/),
     ]);
-    expect(await logLength()).toBe(length);
+    expect(await lengthOnceComplete()).toBe(length);
     await expectOnce('paused');
     expect(await answer(start('paused'))).toMatchObject({ repeated: PLAYERS, sent: 0 });
   });
