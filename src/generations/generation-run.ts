@@ -45,7 +45,7 @@ export interface RunOptions {
   readonly keepsShadows?: boolean | undefined;
   /** The most records of the log to read per second, so that live ingest is not slowed down. */
   readonly eventsPerSecond?: number | undefined;
-  /** Called twice a second for each board. */
+  /** Called twice a second, and when a board ends. */
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
@@ -178,43 +178,49 @@ export class GenerationRun<T> {
     });
     feed.cover((await logRanges(admin, topic)).keys());
     const progress = new ProgressReporter(attempt.leases, onProgress);
-    const pass = { feed, throttle, signal, progress };
-    const results = shadows.map((opened) => this.#finish(attempt, opened, pass));
+    const queues = new Map(shadows.map((it) => [it.shadow, queueOf(it)]));
+    const count = () =>
+      progress.count(new Map([...queues].map(([{ board }, queue]) => [board, queue.progress])));
+    const counting = setInterval(count, COUNT_EVERY_MS);
+    const pass = { feed, throttle, signal, progress, count };
+    const results = [...queues].map(([shadow, queue]) =>
+      this.#finish(attempt, { shadow, queue }, pass),
+    );
     const fail = (error: unknown) => ended.abort(error);
     const reading = feed.run();
     for (const part of [...results, reading]) part.catch(fail);
     await Promise.allSettled(results);
+    clearInterval(counting);
     ended.abort(); // the feed may still wait for new records, which no shadow needs
+    await reading.catch(() => undefined); // it closes its reader; a failure has ended the shadows before
     try {
-      return await Promise.all(results); // a later failure of the feed is ignored: all shadows are done
+      return await Promise.all(results);
     } catch {
-      await reading.catch(() => undefined); // it closes its reader
       throw ended.signal.reason; // the first failure, which ended all other work
     }
   }
 
-  async #finish(attempt: Attempt, { shadow, appliedOffsets }: OpenShadow, pass: Pass): Promise<T> {
-    const { leases } = attempt;
+  async #finish(
+    { leases, signal }: Attempt,
+    { shadow, queue }: Pick<ShadowAtWork, 'shadow' | 'queue'>,
+    pass: Pass,
+  ): Promise<T> {
     const { board } = shadow;
-    const { progress, feed } = pass;
+    const { progress, feed, count } = pass;
     const lease = leases.lease(board);
-    const queue = new ShadowQueue(shadow, appliedOffsets);
     feed.add(queue);
     const stalls = new StallWatch(this.parts, board);
     const catchUp = new CatchUp({ ...this.parts, ...pass, lease, queue, stalls });
-    const count = () => progress.count(board, queue.progress);
-    const counting = setInterval(count, COUNT_EVERY_MS);
     const end = async (outcome: string, equal?: boolean | null) => {
       count();
       await leases.end(board, { state: 'done', outcome, ...(equal !== undefined && { equal }) });
     };
     try {
-      const at = { lease, shadow, queue, catchUp, progress, signal: attempt.signal, end };
+      const at = { lease, shadow, queue, catchUp, progress, signal, end };
       const result = await this.work.finish(at);
       this.#open.delete(shadow);
       return result;
     } finally {
-      clearInterval(counting);
       feed.remove(queue);
       count();
     }
@@ -255,4 +261,12 @@ export class GenerationRun<T> {
 }
 
 /** The parts that all shadows of an attempt share. The signal also ends the other shadows when one of them fails. */
-type Pass = Pick<CatchUpParts, 'feed' | 'throttle' | 'signal'> & Pick<ShadowAtWork, 'progress'>;
+interface Pass
+  extends Pick<CatchUpParts, 'feed' | 'throttle' | 'signal'>, Pick<ShadowAtWork, 'progress'> {
+  /** Reports how far all shadows are. */
+  readonly count: () => void;
+}
+
+function queueOf({ shadow, appliedOffsets }: OpenShadow): ShadowQueue {
+  return new ShadowQueue(shadow, appliedOffsets);
+}

@@ -82,26 +82,32 @@ describe('the progress of a reconciliation of several boards', () => {
   it('is noted in the status of each board; the caller gets that of the board with most records left', () => {
     const clock = { ms: 0 };
     const { reporter, noted, reported } = reporterAt(clock);
-    reporter.count('large', { done: 0, total: 1_000 });
-    reporter.count('small', { done: 0, total: 600 });
+    const count = (large: number, small: number) =>
+      reporter.count(
+        new Map([
+          ['small', { done: small, total: 600 }],
+          ['large', { done: large, total: 1_000 }],
+        ]),
+      );
+    count(0, 0);
     clock.ms = 1_000;
-    reporter.count('large', { done: 300, total: 1_000 });
-    reporter.count('small', { done: 100, total: 600 });
+    count(300, 100);
     const slow = { done: 300, total: 1_000, rate: 300, secondsLeft: 3 };
     expect(reported()).toEqual(slow);
     expect(noted.get('large')).toEqual(slow);
     expect(noted.get('small')).toEqual({ done: 100, total: 600, rate: 100, secondsLeft: 5 });
-    reporter.count('large', { done: 600, total: 1_000 });
+    count(600, 100);
     expect(reported()).toMatchObject({ done: 100, total: 600 });
   });
 
   it('counts the places that are compared or ranked', () => {
     const { reporter, reported } = reporterAt({ ms: 0 });
-    reporter.count('arena', { done: 5, total: 5 });
+    const arena = new Map([['arena', { done: 5, total: 5 }]]);
+    reporter.count(arena);
     expect(reported()).toEqual({ done: 5, total: 5, rate: 0, secondsLeft: 0 });
     reporter.countPlaces('ranked', 300);
     reporter.countPlaces('ranked', 200);
-    reporter.count('arena', { done: 5, total: 5 });
+    reporter.count(arena);
     expect(reported()).toMatchObject({ places: { done: 'ranked', count: 500 } });
   });
 });

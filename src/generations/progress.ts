@@ -48,7 +48,6 @@ export class ProgressMeter {
 /** Reports progress. The status of each board shows its own; the caller gets the progress of the board with most records left. */
 export class ProgressReporter {
   readonly #meters = new Map<string, ProgressMeter>();
-  readonly #latest = new Map<string, Progress>();
   #places: RunProgress['places'];
 
   /** `now` returns a time in ms. */
@@ -58,18 +57,24 @@ export class ProgressReporter {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  count(board: string, counts: Counts): void {
-    const meter = this.#meters.get(board) ?? new ProgressMeter(this.now);
-    this.#meters.set(board, meter);
-    const progress = meter.note(counts);
-    this.#latest.set(board, progress);
-    this.leases.note(board, progress);
+  /** Takes the counts of all boards at one moment: with those of different moments, what the caller gets could go back. */
+  count(boards: ReadonlyMap<string, Counts>): void {
+    const all = [...boards].map(([board, counts]) => this.#note(board, counts));
     const left = ({ done, total }: Counts) => total - done;
-    const [behind = progress] = [...this.#latest.values()].sort((a, b) => left(b) - left(a));
-    this.onProgress?.({ ...behind, ...(this.#places && { places: this.#places }) });
+    const [behind] = all.sort((a, b) => left(b) - left(a));
+    if (behind !== undefined)
+      this.onProgress?.({ ...behind, ...(this.#places && { places: this.#places }) });
   }
 
   countPlaces(done: 'compared' | 'ranked', more: number): void {
     this.#places = { done, count: (this.#places?.count ?? 0) + more };
+  }
+
+  #note(board: string, counts: Counts): Progress {
+    const meter = this.#meters.get(board) ?? new ProgressMeter(this.now);
+    this.#meters.set(board, meter);
+    const progress = meter.note(counts);
+    this.leases.note(board, progress);
+    return progress;
   }
 }
