@@ -337,6 +337,7 @@ export class BatchConsumer {
     const { groupId, membership } = this.options;
     try {
       const group = await groupFacts(this.#admin, groupId);
+      if (group.protocol === membership?.protocol) return error; // the others have left meanwhile
       return membership?.refusal(group) ?? new GroupRefusedError(group);
     } catch {
       return error;

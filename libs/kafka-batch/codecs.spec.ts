@@ -144,8 +144,9 @@ describe('a batch that cannot be read', () => {
     bad.writeInt8(1, AT.magic + 1); // the value is said to be gzip
     const messages = await decodeMessages(PLACE, Buffer.concat([old, good, bad, good]));
     expect(messages.map(({ value }) => value?.toString())).toEqual(['old', ...LINES]);
+    expect(messages[0]?.timestamp).toBe('-1'); // the oldest format has none
     const found = await decodeMessages(PLACE, Buffer.concat([bad, good]));
-    expect(unreadableBatch(found)?.message).toContain('no valid message of Kafka');
+    expect(unreadableBatch(found)?.message).toContain('no message of Kafka that can be read');
   });
 
   it('leaves many decompressed bytes for the next fetch', async () => {

@@ -48,7 +48,13 @@ function isTooLargeForNode(error: unknown): boolean {
 /** Errors of zlib and zstd in Node about data; others are about memory or parameters. */
 const CORRUPT_CODES = /^(Z_(DATA|BUF)_ERROR|Z_NEED_DICT|ZSTD_error_(?!memory).*)$/;
 
+/** V8 has no code for it. */
+function isWithoutMemory(error: unknown): boolean {
+  return error instanceof RangeError && error.message === 'Array buffer allocation failed';
+}
+
 function isCorrupt(error: unknown): boolean {
+  if (isWithoutMemory(error)) return false;
   if (error instanceof CorruptError || error instanceof RangeError) return true; // a read behind the end of a buffer
   return CORRUPT_CODES.test((error as NodeJS.ErrnoException).code ?? '');
 }
@@ -86,7 +92,7 @@ export async function decodeZstd(bytes: Buffer, most: number): Promise<Buffer> {
       parts.push(part);
     }
   } catch (cause) {
-    if (cause instanceof OversizeError) throw cause;
+    if (cause instanceof OversizeError || isWithoutMemory(cause)) throw cause;
     throw new CorruptError('zstd refuses it', { cause });
   }
   return Buffer.concat(parts, length);

@@ -51,8 +51,8 @@ class Budget {
   }
 }
 
-/** Batches that readers pass over. */
-const passed = new Set<string>();
+/** Batches that readers pass over, by their names. */
+const passed = new Map<string, FoundBatch>();
 
 /** Names a batch. The CRC differs for another batch at the same offsets, as after the topic was recreated. */
 function nameOf({ topic, partition, first, last, crc }: FoundBatch): string {
@@ -61,7 +61,18 @@ function nameOf({ topic, partition, first, last, crc }: FoundBatch): string {
 
 /** Makes all readers of this process take these batches for batches without data records. */
 export function passOver(batches: Iterable<FoundBatch>): void {
-  for (const batch of batches) passed.add(nameOf(batch));
+  for (const batch of batches) passed.set(nameOf(batch), batch);
+}
+
+/** Whether readers pass over the batch with this offset. */
+export function isPassedOver({ topic, partition }: Place, offset: number): boolean {
+  return [...passed.values()].some(
+    (batch) =>
+      batch.topic === topic &&
+      batch.partition === partition &&
+      batch.first <= offset &&
+      offset <= batch.last,
+  );
 }
 
 /** Of empty lists of messages: the batch that can't be read, with which the fetch began. */
@@ -163,6 +174,9 @@ function markerOf({ last }: FoundBatch): RawMessage {
   return { ...record, isControlRecord: true, batchContext: NO_BATCH };
 }
 
+/** What Kafka says of a record without a timestamp, as before Kafka 0.10. */
+const NO_TIME = { timestamp: '-1' };
+
 /** What a record has that belongs to no transaction. */
 const NO_BATCH = { producerId: '-1' };
 
@@ -177,11 +191,12 @@ function findBatch(place: Place, batch: Buffer): FoundBatch {
 /** Adds a message of a format before Kafka 0.11, or those that it contains. Returns its bytes. */
 async function decodeOldMessage(batch: Buffer, messages: RawMessage[]): Promise<number> {
   const found = await decodeMessageSet(new Decoder(batch), batch.length).catch((cause: unknown) => {
-    throw new BrokenBatchError('no valid message of Kafka', { cause });
+    const why = toError(cause).message; // maybe a codec that kafkajs does not have
+    throw new BrokenBatchError(`no message of Kafka that can be read: ${why}`, { cause });
   });
   if (found.length === 0) throw new BrokenBatchError('of a format that is not known');
   for (const message of found)
-    messages.push({ ...message, isControlRecord: false, batchContext: NO_BATCH });
+    messages.push({ ...NO_TIME, ...message, isControlRecord: false, batchContext: NO_BATCH });
   return batch.length;
 }
 

@@ -4,7 +4,7 @@ export { allDone, Batched } from './batched.js';
 export { MAX_DECOMPRESSED_BYTES } from './codecs.js';
 export type { LogBatch } from './committed-messages.js';
 export * from './errors.js';
-export { passOver } from './fetch-decoder.js';
+export { isPassedOver, passOver } from './fetch-decoder.js';
 export { ROUND_ROBIN } from './group-members.js';
 export { kafkaLogCreator } from './kafka-logger.js';
 export { KAFKA_ERRORS, patchKafkajs } from './kafkajs-patches.js';

@@ -69,13 +69,19 @@ describe('encoded headers', () => {
     ['different', (index: number) => `h${index}`],
     ['equal', () => 'h'],
     ['numeric', (index: number) => String(index * 1_000)],
-  ])('of 100,000 %s names take less than a second', (_, nameOf) => {
-    const encoded = encodeHeaders(Array.from({ length: 100_000 }, (_, at) => [nameOf(at), '']));
-    const before = process.cpuUsage();
-    expect([encoded.decode()['h']].flat().length).toBeGreaterThan(0);
-    encoded.text('ce_type');
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1e6).toBeLessThan(1);
+  ])('of 80,000 %s names take about ten times as long as 8,000', (_, nameOf) => {
+    /** The shortest of three reads, in microseconds. */
+    const timeOf = (count: number) => {
+      const encoded = encodeHeaders(Array.from({ length: count }, (_, at) => [nameOf(at), '']));
+      const times = [1, 2, 3].map(() => {
+        const before = process.cpuUsage();
+        expect([encoded.decode()['h']].flat().length).toBeGreaterThan(0);
+        encoded.text('ce_type');
+        return process.cpuUsage(before).user;
+      });
+      return Math.min(...times);
+    };
+    expect(timeOf(80_000) / timeOf(8_000)).toBeLessThan(40); // 100 if each name were compared with all
   });
 });
 

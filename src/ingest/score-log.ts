@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { RecordIdentity } from '#board-store';
 import {
+  isPassedOver,
   LOOKS,
   lookAt,
   WrongLogError,
@@ -66,6 +67,7 @@ export class ScoreLog {
         `${applied} ${known}, but the log starts at ${range.start} and ends at ${range.end}: the topic was recreated or restored from a backup`,
       );
     if (last === undefined || range.start > last.offset) return undefined;
+    if (isPassedOver({ topic, partition }, last.offset)) return undefined; // an earlier version could read it
     if (record === undefined)
       return new Error(
         `Kafka does not return the last applied record of ${topic}/${partition}, offset ${last.offset}, though the log starts at ${range.start} and ends at ${range.end}`,

@@ -1,6 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { CompressionTypes, Partitioners } from 'kafkajs';
-import { MAX_DECOMPRESSED_BYTES } from '#kafka-batch';
+import { MAX_DECOMPRESSED_BYTES, passOver, UnreadableBatchError } from '#kafka-batch';
+import type { KafkaConnection } from '../../src/infra/kafka.js';
+import { ScoreLog } from '../../src/ingest/score-log.js';
 import { until } from '../support/instance.js';
 import { configure } from '../support/kafka-client.js';
 import { expectRankChanges, scores, useScoreTopic } from './score-topic.js';
@@ -109,6 +111,18 @@ it('a skip of a batch that was published already says what becomes of its events
   expect(await instance.run('skip', `${log.name}/0/0-0`)).toContain(
     'builds will lack these events. The live boards have them already',
   );
+});
+
+it('a record in such a batch is not missed, if an earlier version has applied it', async () => {
+  const { kafka, topics } = made.instance;
+  await sendTooLarge(0);
+  const last = { offset: 0, timestamp: 1, hash: 'of an earlier version' };
+  const scoreLog = new ScoreLog({ kafka, topics } as KafkaConnection);
+  const check = () => scoreLog.check(0, { published: 1, last });
+  const error: unknown = await check().catch((refusal: unknown) => refusal);
+  if (!(error instanceof UnreadableBatchError)) throw error;
+  passOver([error.batch]);
+  expect(await check()).toMatchObject({ start: 0, end: 1 });
 });
 
 it('status counts dead letters up to a batch of them that cannot be read', async () => {
