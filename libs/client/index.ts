@@ -8,6 +8,7 @@ export type {
 } from '#contracts';
 // For services with a consumer of their own.
 export { decodeDeadLetter, decodeLeaderChange, decodeRankChange, topicNames } from '#contracts';
+export { MalformedViewError } from '#board';
 export * from './errors.js';
 export * from './leaders-by-view.js';
 export * from './result-subscriber.js';

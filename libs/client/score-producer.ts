@@ -29,6 +29,12 @@ export interface ScoreProducerOptions {
 /** How long `sendAndWait` waits for the places: the outcome is known by then. */
 const MOST_PLACES_MS = 1_000;
 
+async function placesAndPublishing(reader: PlaceReader, event: ScoreEvent, time: number) {
+  const places = await reader.placesOfEvent(event, time);
+  const { definition } = await reader.board(event.board);
+  return { places, publishesAll: publishesAll(definition.publish) };
+}
+
 /** About 25 days: Node ends longer timeouts at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -103,7 +109,7 @@ export class ScoreProducer {
   /**
    * Sends an event and waits until ranklog has applied it. Resolves with its committed rank change or dead letter, or, once
    * ranklog's group has committed past the event, with the status that it has neither: for such an event about half a second later.
-   * With a `reader`, these have the player's present places, if they are read within a second, and within `timeoutMs`.
+   * With a `reader`, these have the player's present places, if they are read within a second and within `timeoutMs`.
    * While calls wait, and 5 s longer, the producer reads all rank changes and dead letters from Kafka, once for all calls.
    * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which includes the time to send, and if
    * reading fails or the producer is disconnected; RangeError if `timeoutMs` is negative or NaN
@@ -153,12 +159,7 @@ export class ScoreProducer {
   async #read(event: ScoreEvent, time: number, timeoutMs: number) {
     const reader = this.#reader;
     if (reader === undefined) return undefined;
-    const read = Promise.all([reader.placesOfEvent(event, time), reader.board(event.board)])
-      .then(([places, { definition }]) => ({
-        places,
-        publishesAll: publishesAll(definition.publish),
-      }))
-      .catch(() => undefined);
+    const read = placesAndPublishing(reader, event, time).catch(() => undefined);
     const end = new AbortController();
     const ms = clampedMs(Math.min(timeoutMs, MOST_PLACES_MS));
     const late = delay(ms, undefined, { ref: false, signal: end.signal });

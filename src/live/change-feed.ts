@@ -106,7 +106,8 @@ export class ChangeFeed {
     const change = this.#read(record, partition);
     if (change === undefined) return;
     const { board, playerId } = change;
-    const data = String(record.value).replace(/[\r\n]+/g, ' '); // between the tokens of JSON, where other producers may have them
+    // Line breaks are between the tokens of JSON, where other producers may have them.
+    const data = String(record.value).replace(/[\r\n]+/g, ' ');
     const event = Buffer.from(`event: rank-change\ndata: ${data}\n\n`);
     this.recent.add({ partition, offset, timestamp, board, playerId, event });
     const keys = [keyOf(board), keyOf(board, playerId)];

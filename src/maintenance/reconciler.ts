@@ -115,15 +115,18 @@ export class Reconciler {
       const generation = live.get(board)?.generation ?? NEVER_LIVE;
       const since = await generations.remove(lease);
       if (since === 0) throw new UnknownBoardError(board, [...live.keys()].sort());
-      await leases.deleteStatus(board);
+      await this.#tidy('delete the status', board, leases.deleteStatus(board));
       return { board, generation, since, definition: null };
     } finally {
-      // The lease expires. A failure here must neither hide another one nor keep the removal from being recorded.
-      await leases.release(lease).catch((error: unknown) => {
-        const what = `could not release the lease of board "${board}"`;
-        this.parts.logger.warn(`${what}: ${toError(error).message}`);
-      });
+      await this.#tidy('release the lease', board, leases.release(lease)); // it expires
     }
+  }
+
+  /** A failure must neither hide another one, nor keep a removal from being recorded. */
+  async #tidy(what: string, board: string, work: Promise<unknown>): Promise<void> {
+    await work.catch((error: unknown) => {
+      this.parts.logger.warn(`could not ${what} of board "${board}": ${toError(error).message}`);
+    });
   }
 }
 

@@ -31,7 +31,11 @@ function TokenForm() {
 }
 
 const TIMES = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-export const timeText = (time: string) => TIMES.format(new Date(time));
+/** A time that Date does not have is a number of milliseconds, and shown as it is. */
+export const timeText = (time: string) => {
+  const date = new Date(time);
+  return Number.isNaN(date.valueOf()) ? time : TIMES.format(date);
+};
 export const countText = (count: number) => count.toLocaleString('en');
 
 /** The name of a field as a label: `goalDifference` is goal difference. */

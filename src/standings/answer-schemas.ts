@@ -111,7 +111,7 @@ export const ANSWERS = [
       places: Optional(List(ref('PlayerStanding'))),
     },
     open(
-      '`change` or `letter` as in Kafka; of `unchanged` and `unpublished`, the `places` of the player in the views of the event, read after it was applied; missing if Redis did not answer within a second, and within `timeout`, also because many events wait for their places.',
+      '`change` or `letter` as in Kafka. `unchanged` and `unpublished` have the `places` of the player in the views of the event, read after it was applied. They are missing if Redis did not answer within a second, or within `timeout` if that is shorter, and if too many events wait for their places.',
     ),
   ),
 ];

@@ -1,6 +1,7 @@
-import { Controller, UseInterceptors } from '@nestjs/common';
-import { Redis } from 'ioredis';
+import { Controller, Inject, UseInterceptors } from '@nestjs/common';
+import type { Redis } from 'ioredis';
 import { IdentityCheck, KeySpace, StoreStatus } from '#board-store';
+import { READS } from '../infra/connections.module.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { inTime } from '../infra/problems.js';
 import { Answers } from '../standings/answers.js';
@@ -16,7 +17,7 @@ export class StatusController {
 
   constructor(
     private readonly connection: KafkaConnection,
-    private readonly redis: Redis,
+    @Inject(READS) private readonly redis: Redis,
     private readonly keys: KeySpace,
     private readonly identity: IdentityCheck,
   ) {

@@ -34,11 +34,8 @@ export class LogSamples {
   readonly misplaced: KeptSample<MisplacedCounts>;
 
   constructor(clients: Clients) {
-    const { admin, topics } = clients;
-    const { deadLetters, scoreEvents } = topics;
-    const endsOf = (topic: string) => () => logEnds(admin, topic);
-    this.letters = new KeptSample(endsOf(deadLetters), () => countDeadLetters(clients));
-    this.misplaced = new KeptSample(endsOf(scoreEvents), () => countMisplaced(clients));
+    this.letters = new KeptSample(() => countDeadLetters(clients));
+    this.misplaced = new KeptSample(() => countMisplaced(clients));
   }
 }
 

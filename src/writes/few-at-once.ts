@@ -4,8 +4,8 @@ import type { BoardReader } from '#board-store';
 /** How many events have their places read at once. Each may read as many views as its board has for it. */
 const MOST_AT_ONCE = 100;
 
-/** How long a read waits for its turn: after a second, `sendAndWait` has answered without the places. */
-const MOST_WAIT_MS = 1_000;
+/** How long a read waits for its turn: `sendAndWait` answers without the places after a second, and the read takes its time. */
+const MOST_WAIT_MS = 500;
 
 type Reader = Pick<BoardReader, 'placesOfEvent' | 'board'>;
 

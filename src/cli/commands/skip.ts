@@ -24,10 +24,10 @@ export function skip(place: BatchPlace, options: JsonOption): Promise<number> {
       other.partition === partition && other.first === first && other.last === last;
     const skipped = await passOverSkipped(session);
     const found = await unreadableFrom(kafka, { topic, partition, offset: first });
-    if (found !== undefined && isSame(found.batch)) await definitions.skip(found.batch);
-    else if (!skipped.some(isSame)) throw refusal(place, found);
     const positions = new PublishedPositions(session, identity.group, store);
     const isApplied = first < (await positions.of(partition));
+    if (found !== undefined && isSame(found.batch)) await definitions.skip(found.batch);
+    else if (!skipped.some(isSame)) throw refusal(place, found);
     print({ topic, partition, first, last, isApplied }, options, toText);
     return EXIT.ok;
   });
