@@ -24,7 +24,7 @@ await rm(BUNDLE, { recursive: true, force: true });
  * @type {Set<string>}
  */
 const lazy = new Set();
-const options = bundleOptions(
+const shared = bundleOptions(
   ({ SCRIPTS }) => SCRIPTS,
   (library) => {
     if (library.startsWith('#')) return `require('${library}')`; // JSON of the project
@@ -32,6 +32,8 @@ const options = bundleOptions(
     return `createRequire(import.meta.url)('./lazy/${library}.cjs')`;
   },
 );
+// Parsing the text takes a tenth of a start. Names stay, and lines that are short enough for a stack trace.
+const options = { ...shared, minifyWhitespace: true, minifySyntax: true, lineLimit: 200 };
 const { metafile } = await build({
   ...options,
   entryPoints: [path.join(COMPILED, 'src/cli/main.js')],

@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import type { Role } from '../config/roles.js';
 import type { ProcessOptions } from '../infra/config.module.js';
 import { TIME_LIMITS } from '../infra/http-server.js';
+import { compileRequestSchema } from '../infra/request-validation.js';
 import { TransportModule } from '../ingest/transport.module.js';
 import { MetricsCollector } from '../metrics/metrics-collector.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
@@ -24,6 +25,7 @@ export function createOperationsServer(
   app: () => INestApplicationContext | undefined,
 ): FastifyInstance {
   const server = fastify({ forceCloseConnections: true, ...TIME_LIMITS });
+  server.setValidatorCompiler(compileRequestSchema as never);
   const answer = (reply: FastifyReply, report: Probe) =>
     reply.code(report.status === 'ok' ? 200 : 503).send(report);
   const ok: Probe = { status: 'ok', problems: [] };

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type Options, type SchemaObject } from 'ajv';
+import { Ajv, type ErrorObject, type Options, type SchemaObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import { parseTime } from '#board/time';
 import { nestsTooDeeply } from '#contracts';
@@ -8,6 +8,7 @@ const OPTIONS: Options = {
   strict: false,
   verbose: true,
   useDefaults: false,
+  ...{ validateSchema: false, meta: false }, // the schemas are ours
   formats: { 'date-time': (text: string) => parseTime(text) !== undefined },
 };
 
@@ -18,14 +19,18 @@ const inBody = new Ajv(OPTIONS);
 /** JSON.parse reads any number of levels, but JSON.stringify would overflow the stack. */
 const MAX_LEVELS = 1_000;
 
-/** Compiles the schemas of routes for Fastify. Refuses a request that does not match: INVALID_REQUEST or UNKNOWN_PARAMETER. */
+/**
+ * Checks requests for Fastify by the schemas of their routes. Refuses a request that does not match: INVALID_REQUEST or
+ * UNKNOWN_PARAMETER. A schema is compiled when its route is first used: all of them take 0.1 s of a start.
+ */
 export const compileRequestSchema: FastifySchemaCompiler<SchemaObject> = ({ schema, httpPart }) => {
-  const validate = (httpPart === 'body' ? inBody : inUrl).compile(schema);
+  let compiled: ValidateFunction | undefined;
   return (value: unknown) => {
     if (httpPart === 'body' && nestsTooDeeply(value as object, MAX_LEVELS)) {
       const detail = `the body has more than ${MAX_LEVELS} levels of nesting`;
       return { error: new ProblemError('INVALID_REQUEST', detail) };
     }
+    const validate = (compiled ??= (httpPart === 'body' ? inBody : inUrl).compile(schema));
     if (validate(value)) return { value };
     const [problem] = validate.errors ?? [];
     return { error: problem === undefined ? new Error('not valid') : refusal(problem) };
