@@ -13,9 +13,11 @@ export async function withCleanUp(work, cleanUp) {
   try {
     result = await work();
   } catch (error) {
-    await cleanUp().catch((/** @type {unknown} */ failure) => {
+    try {
+      await cleanUp();
+    } catch (failure) {
       console.error('the clean-up failed as well:', failure);
-    });
+    }
     throw error;
   }
   await cleanUp();

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { ScoreProducer } from '#client';
+import { withCleanUp } from '../clean-up.mjs';
 import { ROOT } from '../services/state.mjs';
 
 /** @typedef {{ occurredAt: string, attributes: { league: string, season: string } }} FootballEvent */
@@ -35,7 +36,7 @@ export function matchDays() {
 export async function replay({ kafka, name }, { days, speed, signal, onDay }) {
   const producer = new ScoreProducer({ kafka, topicPrefix: name });
   await producer.connect();
-  try {
+  const sendAll = async () => {
     const begin = performance.now();
     for (const [index, day] of days.entries()) {
       const due = begin + (index * 1_000) / speed;
@@ -43,7 +44,6 @@ export async function replay({ kafka, name }, { days, speed, signal, onDay }) {
       onDay?.(day);
       await producer.sendMessages(day.lines.map((line) => producer.toMessage(line)));
     }
-  } finally {
-    await producer.disconnect();
-  }
+  };
+  await withCleanUp(sendAll, () => producer.disconnect());
 }

@@ -77,12 +77,11 @@ function readBack(kafka, topic) {
  * @returns {Promise<T>}
  */
 async function withClient(connection, work) {
-  try {
+  const connected = async () => {
     await connection.connect();
-    return await work(connection);
-  } finally {
-    await connection.disconnect();
-  }
+    return work(connection);
+  };
+  return withCleanUp(connected, () => connection.disconnect());
 }
 
 /**
