@@ -6,11 +6,13 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { KeySpace } from '#board-store';
 import { writtenEnd } from '#kafka-batch';
-import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { RanklogProcess, TestInstance, until } from '../support/instance.js';
+import { KAFKA_API } from '../support/kafka-frames.js';
+import { KafkaProxy } from '../support/kafka-proxy.js';
 
 const AT = '2026-11-20T00:00:00.000Z';
-/** So many that a command can be suspended before it has sent all. */
-const PLAYERS = 60_000;
+/** Their events take three transactions or more. */
+const PLAYERS = 12_000;
 const BOARDS = ['killed', 'paused', 'hidden', 'piped'];
 
 const rowsOf = (count: number) =>
@@ -18,6 +20,7 @@ const rowsOf = (count: number) =>
 
 describe('ranklog import', () => {
   let instance: TestInstance;
+  let proxy: KafkaProxy;
   let folder = '';
   let source = '';
 
@@ -25,17 +28,19 @@ describe('ranklog import', () => {
     const boards = BOARDS.map((board) => `${board}: { columns: [{ name: score }] }`).join(', ');
     instance = await TestInstance.create(`boards: { ${boards} }`, { partitions: 3 });
     await instance.start();
+    proxy = await KafkaProxy.toBroker();
     folder = await mkdtemp(path.join(tmpdir(), 'ranklog-test-'));
     source = path.join(folder, 'scores.csv');
     await writeFile(source, rowsOf(PLAYERS));
   });
   afterAll(async () => {
     await instance.remove();
+    await proxy.close();
     await rm(folder, { recursive: true, force: true });
   });
 
-  const start = (board: string, from = source) =>
-    instance.spawn('import', board, from, '--at', AT, '--json');
+  const argsOf = (board: string, from = source) => ['import', board, from, '--at', AT, '--json'];
+  const start = (board: string, from = source) => instance.spawn(...argsOf(board, from));
   const answer = async (child: RanklogProcess) => {
     const code = await child.ended;
     if (code !== 0) throw new Error(child.errors);
@@ -58,10 +63,14 @@ describe('ranklog import', () => {
     }, 'all transactions are complete');
     return written;
   };
-  /** Starts an import, and suspends it when some of its events are in the log. */
+  /** Starts an import, and suspends it when some of its events are in the log, and others are not: each commit takes a second. */
   const suspended = async (board: string) => {
     const before = await logLength();
-    const child = start(board);
+    proxy.onRequest(KAFKA_API.endTxn, { delayMs: 1_000 }, { times: 2 });
+    const child = new RanklogProcess(argsOf(board), {
+      ...instance.env,
+      KAFKA_BROKERS: proxy.broker,
+    });
     await until(async () => (await logLength()) > before, 'some events are sent');
     child.kill('SIGSTOP');
     return child;
