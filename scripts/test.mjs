@@ -22,6 +22,11 @@ await runNode(
     ...(rung ? ['--selectProjects', rung.slice(2)] : ['--ignoreProjects', 'packages', 'page']),
     ...[`--maxWorkers=${WORKERS}`, ...args],
   ],
-  // kafkajs has other timings under NODE_ENV=test, which jest would set.
-  { ...process.env, NODE_ENV: 'development' },
+  {
+    ...process.env,
+    // kafkajs has other timings under NODE_ENV=test, which jest would set.
+    NODE_ENV: 'development',
+    // The brokers of the tests live for minutes: what Java's second compiler costs does not come back.
+    JAVA_TOOL_OPTIONS: `${process.env['JAVA_TOOL_OPTIONS'] ?? ''} -XX:TieredStopAtLevel=1`,
+  },
 );
