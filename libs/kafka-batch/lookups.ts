@@ -72,16 +72,12 @@ export async function lastRecords(
     if (leader === undefined) return [];
     const { start, end } = await leader.range(topic, partition);
     let records: readonly KafkaRecord[] = [];
-    let reached = 0;
     for (let stride = Math.min(offsets, end - start); stride >= 1; stride /= 2) {
       const offset = end - Math.floor(stride);
       const batch = await leader.fetch({ topic, partition, offset }).catch(orUnreadable);
       if (batch instanceof UnreadableBatchError) break;
-      if (batch === undefined) continue;
-      if (batch.nextOffset <= reached) break; // before a batch that can't be read
-      reached = batch.nextOffset;
-      if (batch.records.length > 0) ({ records } = batch);
-      if (reached >= end) break;
+      if (batch && batch.records.length > 0) ({ records } = batch);
+      if (batch && batch.nextOffset >= end) break;
     }
     return records;
   });

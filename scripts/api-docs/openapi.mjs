@@ -2,7 +2,6 @@
 // The OpenAPI document of the reads and writes over HTTP, from the compiled code.
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
-import { Redis } from 'ioredis';
 
 /** A compiled module; its types are those of its source, as dist/ may not exist when types are checked. @param {string} file */
 const compiled = (file) => import(new URL(file, import.meta.url).href);
@@ -14,6 +13,8 @@ const { KafkaConnection } = await compiled('../../dist/src/infra/kafka.js');
 const { Logger, SILENT } = await compiled('../../dist/src/infra/logger.js');
 /** @type {typeof import('../../src/infra/config.module.js')} */
 const { SETTINGS } = await compiled('../../dist/src/infra/config.module.js');
+/** @type {typeof import('../../src/infra/connections.module.js')} */
+const { READS } = await compiled('../../dist/src/infra/connections.module.js');
 /** @type {typeof import('../../src/standings/openapi.js')} */
 const { describeRoutes } = await compiled('../../dist/src/standings/openapi.js');
 /** @type {typeof import('../../src/standings/standings.module.js')} */
@@ -27,7 +28,9 @@ const { WritesController } = await compiled('../../dist/src/writes/writes.contro
 /** @type {typeof import('../../libs/client/index.js')} */
 const { ScoreProducer } = await compiled('../../dist/libs/client/index.js');
 /** @type {typeof import('../../libs/board-store/index.js')} */
-const { BoardReader, KeySpace } = await compiled('../../dist/libs/board-store/index.js');
+const { BoardReader, IdentityCheck, KeySpace } = await compiled(
+  '../../dist/libs/board-store/index.js',
+);
 
 function App() {
   // an empty module
@@ -41,7 +44,7 @@ const module = {
     Metrics,
     ...[
       ...[BoardReader, LiveStreams, Logger, ScoreProducer, SETTINGS],
-      ...[KafkaConnection, Redis, KeySpace],
+      ...[IdentityCheck, KafkaConnection, KeySpace, READS],
     ].map((provide) => ({ provide, useValue: {} })), // no read is answered
   ],
 };

@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { BoardReader, IdentityCheck, KeySpace } from '#board-store';
 import { ScoreProducer } from '#client';
 import { topicNames } from '#contracts';
 import { SETTINGS } from '../../src/infra/config.module.js';
+import { READS } from '../../src/infra/connections.module.js';
 import { createHttpApplication } from '../../src/infra/http-server.js';
 import { Logger } from '../../src/infra/logger.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
@@ -60,7 +61,7 @@ export async function openApp(
       { provide: ScoreProducer, useValue: PRODUCER },
       { provide: LiveStreams, useValue: STREAMS },
       Metrics,
-      { provide: Redis, useValue: redis },
+      { provide: READS, useValue: redis },
       { provide: KeySpace, useValue: new KeySpace(prefix) },
       { provide: KafkaConnection, useValue: KAFKA },
       { provide: IdentityCheck, useValue: new IdentityCheck({}) },
