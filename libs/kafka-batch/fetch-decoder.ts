@@ -2,10 +2,10 @@ import kafkajs from 'kafkajs';
 import type { RawMessage } from 'kafkajs/src/broker/index.js';
 import Decoder from 'kafkajs/src/protocol/decoder.js';
 import decodeMessageSet from 'kafkajs/src/protocol/messageSet/decoder.js';
-import decodeRecord from 'kafkajs/src/protocol/recordBatch/record/v0/decoder.js';
 import { BrokenBatchError, decompress } from './codecs.js';
 import { toError, UnreadableBatchError, type FoundBatch } from './errors.js';
 import { AT, MAGIC, TRANSACTIONAL } from './record-batch.js';
+import { RecordsDecoder } from './record-decoder.js';
 
 /** The first version of a response with batches in the present format, and those that added fields. */
 const SINCE = { batches: 4, logStart: 5, session: 7, throttledClient: 8, readReplica: 11 };
@@ -211,12 +211,10 @@ async function decodeBatch(batch: Buffer, messages: RawMessage[]): Promise<numbe
     throw new BrokenBatchError(`${count} in ${records.length} bytes, which is impossible`);
   if (codec !== 0 && count > MAX_COMPRESSED_RECORDS)
     throw new BrokenBatchError(`compressed, and more than ${MAX_COMPRESSED_RECORDS}: ${count}`);
-  const context = contextOf(batch);
-  const decoder = new Decoder(records);
+  const decoder = new RecordsDecoder(records, contextOf(batch));
   const before = messages.length;
   try {
-    for (let index = 0; index < count; index++)
-      messages.push(decodeRecord(new Decoder(decoder.readVarIntBytes()), context));
+    for (let index = 0; index < count; index++) messages.push(decoder.next());
   } catch (cause) {
     messages.length = before;
     throw new BrokenBatchError('no valid records of Kafka', { cause });
@@ -224,7 +222,6 @@ async function decodeBatch(batch: Buffer, messages: RawMessage[]): Promise<numbe
   return records.length;
 }
 
-/** What the records of a batch have in common, as kafkajs has it. */
 function contextOf(batch: Buffer) {
   const attributes = batch.readInt16BE(AT.attributes);
   return {

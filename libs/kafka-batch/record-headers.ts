@@ -2,7 +2,7 @@
 export type DecodedHeaders = Record<string, Buffer | Buffer[] | undefined>;
 
 /** A position in the bytes of a record. */
-class Cursor {
+export class Cursor {
   constructor(
     private readonly bytes: Buffer,
     public at: number,
@@ -12,7 +12,7 @@ class Cursor {
     return this.at >= this.bytes.length;
   }
 
-  /** Reads a varint, the form of all numbers in a record. Past the end, all bytes are 0. */
+  /** Reads a varint of 32 bits, the form of most numbers in a record. Past the end, all bytes are 0. */
   varint(): number {
     let byte = this.bytes[this.at++] ?? 0;
     let zigzag = byte & 0x7f;
@@ -21,6 +21,17 @@ class Cursor {
       zigzag |= (byte & 0x7f) << shift;
     }
     return (zigzag >>> 1) ^ -(zigzag & 1);
+  }
+
+  /** Reads a varint of 64 bits, the form of times; NaN if it takes more than 49. */
+  varlong(): number {
+    let zigzag = 0;
+    for (let scale = 1; scale < 2 ** 49; scale *= 128) {
+      const byte = this.bytes[this.at++] ?? 0;
+      zigzag += (byte & 0x7f) * scale;
+      if (byte < 0x80) return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+    }
+    return NaN;
   }
 }
 
