@@ -304,7 +304,7 @@ describe('the offset of a subscriber', () => {
     await until(hasLeaders, 'the new partitions have leaders');
     await topic.send(2, results(10, 12));
     await subscribe(record, { fromBeginning: false });
-    await until(() => seen.at(-1) === 11, 'the results of the new partition are handled');
+    await until(() => seen.includes(11), 'the results of the new partition are handled');
     expect(seen).toEqual([1, 10, 11]);
   });
 });
