@@ -32,7 +32,7 @@ const shared = bundleOptions(
     return `createRequire(import.meta.url)('./lazy/${library}.cjs')`;
   },
 );
-// Parsing the text takes a tenth of a start. Names stay, and lines that are short enough for a stack trace.
+// Less text is parsed faster at each start. Stack traces keep the names, and lines that are not too long to show.
 const options = { ...shared, minifyWhitespace: true, minifySyntax: true, lineLimit: 200 };
 const { metafile } = await build({
   ...options,

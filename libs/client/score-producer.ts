@@ -29,17 +29,18 @@ export interface ScoreProducerOptions {
 /** How long `sendAndWait` waits for the places: the outcome is known by then. */
 const MOST_PLACES_MS = 1_000;
 
-async function placesAndPublishing(reader: PlaceReader, event: ScoreEvent, time: number) {
-  const places = await reader.placesOfEvent(event, time);
-  const { definition } = await reader.board(event.board);
-  return { places, publishesAll: publishesAll(definition.publish) };
-}
-
 /** About 25 days: Node ends longer timeouts at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 function clampedMs(timeoutMs: number): number {
   return Math.max(0, Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
+}
+
+/** In this order, so that a reader that refuses the places is asked for nothing more. */
+async function placesAndPublishing(reader: PlaceReader, event: ScoreEvent, time: number) {
+  const places = await reader.placesOfEvent(event, time);
+  const { definition } = await reader.board(event.board);
+  return { places, publishesAll: publishesAll(definition.publish) };
 }
 
 /**

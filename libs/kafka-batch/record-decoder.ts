@@ -17,8 +17,8 @@ export interface BatchContext {
 }
 
 /**
- * Decodes the records of a batch as kafkajs does. kafkajs makes two decoders and several BigInts of each, which costs a tenth of
- * the CPU of ingest. Numbers that a double does not hold are left to kafkajs.
+ * Decodes the records of a batch as kafkajs does, without the two decoders and several BigInts that kafkajs makes of each. Leaves
+ * a record with numbers that a double does not hold to kafkajs.
  * @throws RangeError if the bytes end within a record
  */
 export class RecordsDecoder {

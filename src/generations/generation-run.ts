@@ -178,7 +178,9 @@ export class GenerationRun<T> {
     });
     feed.cover((await logRanges(admin, topic)).keys());
     const progress = new ProgressReporter(attempt.leases, onProgress);
-    const queues = new Map(shadows.map((it) => [it.shadow, queueOf(it)]));
+    const queues = new Map(
+      shadows.map(({ shadow, appliedOffsets: from }) => [shadow, new ShadowQueue(shadow, from)]),
+    );
     const count = () =>
       progress.count(new Map([...queues].map(([{ board }, queue]) => [board, queue.progress])));
     const counting = setInterval(count, COUNT_EVERY_MS);
@@ -192,7 +194,7 @@ export class GenerationRun<T> {
     await Promise.allSettled(results);
     clearInterval(counting);
     ended.abort(); // the feed may still wait for new records, which no shadow needs
-    await reading.catch(() => undefined); // it closes its reader; a failure has ended the shadows before
+    await reading.catch(() => undefined); // closes its reader; `fail` has its error
     try {
       return await Promise.all(results);
     } catch {
@@ -265,8 +267,4 @@ interface Pass
   extends Pick<CatchUpParts, 'feed' | 'throttle' | 'signal'>, Pick<ShadowAtWork, 'progress'> {
   /** Reports how far all shadows are. */
   readonly count: () => void;
-}
-
-function queueOf({ shadow, appliedOffsets }: OpenShadow): ShadowQueue {
-  return new ShadowQueue(shadow, appliedOffsets);
 }

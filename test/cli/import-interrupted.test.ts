@@ -21,6 +21,7 @@ const rowsOf = (count: number) =>
 describe('ranklog import', () => {
   let instance: TestInstance;
   let proxy: KafkaProxy;
+  const behindProxy: RanklogProcess[] = [];
   let folder = '';
   let source = '';
 
@@ -34,6 +35,7 @@ describe('ranklog import', () => {
     await writeFile(source, rowsOf(PLAYERS));
   });
   afterAll(async () => {
+    for (const child of behindProxy) child.kill('SIGKILL');
     await instance.remove();
     await proxy.close();
     await rm(folder, { recursive: true, force: true });
@@ -71,6 +73,7 @@ describe('ranklog import', () => {
       ...instance.env,
       KAFKA_BROKERS: proxy.broker,
     });
+    behindProxy.push(child);
     await until(async () => (await logLength()) > before, 'some events are sent');
     child.kill('SIGSTOP');
     return child;
