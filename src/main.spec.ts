@@ -7,13 +7,13 @@ import { IdentityCheck } from '#board-store';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { loadSettings } from './config/settings.js';
 import { ROLES, type Role } from './config/roles.js';
-import { HealthService } from './health/health.js';
+import { HealthService } from './operations/health.js';
 import { KafkaConnection } from './infra/kafka.js';
 import { SILENT } from './infra/logger.js';
 import { Shutdown } from './infra/shutdown.js';
-import { Maintenance } from './maintenance/maintenance.js';
-import { BoardRegistrar } from './registry/board-registrar.js';
-import { describeRoutes } from './standings/openapi.js';
+import { Maintenance } from './infra/maintenance.js';
+import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
+import { describeRoutes } from './query/http/openapi.js';
 import { AppModule } from './main.js';
 
 /** The application without servers: the identity check, the transport and the registrar are fakes; Kafka is not connected. */

@@ -6,26 +6,26 @@ import { IdentityCheck } from '#board-store';
 import { toError } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Role } from './config/roles.js';
-import { createOperationsServer, OperationsModule } from './health/operations.js';
+import { createOperationsServer, OperationsModule } from './operations/operations.js';
 import { ConfigModule, type ProcessOptions } from './infra/config.module.js';
 import { ConnectionsModule } from './infra/connections.module.js';
-import { createHttpApplication, listen } from './infra/http-server.js';
+import { createHttpApplication, listen } from './query/http/http-server.js';
 import { KafkaConnection } from './infra/kafka.js';
 import type { Shutdown } from './infra/shutdown.js';
-import { tokensOf } from './infra/tokens.js';
+import { tokensOf } from './query/http/tokens.js';
 import { checkScoreTopic } from './infra/topics.js';
 import { IngestModule } from './ingest/ingest.module.js';
 import { LiveBoards } from './ingest/live-boards.js';
-import { ReconciliationModule } from './maintenance/reconciliation.module.js';
-import { BoardRegistrar } from './registry/board-registrar.js';
-import { describeRoutes } from './standings/openapi.js';
-import { StandingsModule } from './standings/standings.module.js';
-import { WritesModule } from './writes/writes.module.js';
+import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
+import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
+import { describeRoutes } from './query/http/openapi.js';
+import { QueryModule } from './query/query.module.js';
+import { WritesModule } from './query/writes/writes.module.js';
 
 const ROLE_MODULES: Readonly<Record<Role, Type>> = {
   ingest: IngestModule,
   reconciliation: ReconciliationModule,
-  query: StandingsModule,
+  query: QueryModule,
 };
 
 const BOARDS_RETRY_MS = 500;

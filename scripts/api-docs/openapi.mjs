@@ -5,8 +5,8 @@ import { Module } from '@nestjs/common';
 
 /** A compiled module; its types are those of its source, as dist/ may not exist when types are checked. @param {string} file */
 const compiled = (file) => import(new URL(file, import.meta.url).href);
-/** @type {typeof import('../../src/infra/http-server.js')} */
-const { createHttpApplication } = await compiled('../../dist/src/infra/http-server.js');
+/** @type {typeof import('../../src/query/http/http-server.js')} */
+const { createHttpApplication } = await compiled('../../dist/src/query/http/http-server.js');
 /** @type {typeof import('../../src/infra/kafka.js')} */
 const { KafkaConnection } = await compiled('../../dist/src/infra/kafka.js');
 /** @type {typeof import('../../src/infra/logger.js')} */
@@ -15,16 +15,16 @@ const { Logger, SILENT } = await compiled('../../dist/src/infra/logger.js');
 const { SETTINGS } = await compiled('../../dist/src/infra/config.module.js');
 /** @type {typeof import('../../src/infra/connections.module.js')} */
 const { READS } = await compiled('../../dist/src/infra/connections.module.js');
-/** @type {typeof import('../../src/standings/openapi.js')} */
-const { describeRoutes } = await compiled('../../dist/src/standings/openapi.js');
-/** @type {typeof import('../../src/standings/standings.module.js')} */
-const { READ_CONTROLLERS } = await compiled('../../dist/src/standings/standings.module.js');
-/** @type {typeof import('../../src/metrics/metrics.js')} */
-const { Metrics } = await compiled('../../dist/src/metrics/metrics.js');
-/** @type {typeof import('../../src/live/live-streams.js')} */
-const { LiveStreams } = await compiled('../../dist/src/live/live-streams.js');
-/** @type {typeof import('../../src/writes/writes.controller.js')} */
-const { WritesController } = await compiled('../../dist/src/writes/writes.controller.js');
+/** @type {typeof import('../../src/query/http/openapi.js')} */
+const { describeRoutes } = await compiled('../../dist/src/query/http/openapi.js');
+/** @type {typeof import('../../src/query/query.module.js')} */
+const { READ_CONTROLLERS } = await compiled('../../dist/src/query/query.module.js');
+/** @type {typeof import('../../src/infra/metrics.js')} */
+const { Metrics } = await compiled('../../dist/src/infra/metrics.js');
+/** @type {typeof import('../../src/query/live/live-streams.js')} */
+const { LiveStreams } = await compiled('../../dist/src/query/live/live-streams.js');
+/** @type {typeof import('../../src/query/writes/writes.controller.js')} */
+const { WritesController } = await compiled('../../dist/src/query/writes/writes.controller.js');
 /** @type {typeof import('../../libs/client/index.js')} */
 const { ScoreProducer } = await compiled('../../dist/libs/client/index.js');
 /** @type {typeof import('../../libs/board-store/index.js')} */

@@ -25,12 +25,12 @@ import {
   CancelledError,
   HistoryCutError,
   OutOfMemoryError,
-} from '../generations/errors.js';
+} from '../reconciliation/runs/errors.js';
 import { isRedisUnavailable } from '../infra/redis.js';
 import { ServiceUnreachableError } from '../infra/services.js';
 import { ScoreTopicError, TopicsMissingError } from '../infra/topics.js';
 import { GroupTakenError } from '../ingest/errors.js';
-import { BoardsFileMissingError } from '../registry/board-registrar.js';
+import { BoardsFileMissingError } from '../reconciliation/boards/board-registrar.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
 /** The errors of each exit code. Other errors: `unreachable` if they are retriable or Redis is unavailable, else `failed`. */

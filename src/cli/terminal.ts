@@ -1,5 +1,5 @@
 import { createInterface, type ReadLineOptions } from 'node:readline/promises';
-import { CancelledError } from '../generations/errors.js';
+import { CancelledError } from '../reconciliation/runs/errors.js';
 import { SAME_REQUEST_MS } from '../infra/shutdown.js';
 import { CommandError, EXIT } from './exit-codes.js';
 

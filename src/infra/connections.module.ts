@@ -9,8 +9,8 @@ import {
   KeySpace,
   LeaseStore,
 } from '#board-store';
-import { checkServers } from '../checks/servers.js';
-import { passOverSkipped } from '../registry/definitions-log.js';
+import { checkServers } from './server-checks.js';
+import { passOverSkipped } from './definitions-log.js';
 import type { Settings } from '../config/settings.js';
 import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
 import { identityOf, withGroup } from './identity.js';

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { IdentityCheck, KeySpace, storedIdentity, type Identity } from '#board-store';
 import { partitionCount } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
-import { DefinitionsTopic } from '../registry/definitions-topic.js';
+import { DefinitionsTopic } from './definitions-topic.js';
 import type { KafkaConnection } from './kafka.js';
 import { SILENT } from './logger.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ApplyCall, ApplyOutcome, BoardStore, Boards } from '#board-store';
 import type { PartitionAssignment } from '#kafka-batch';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../infra/metrics.js';
 import { Applier } from './applier.js';
 import type { LiveBoards } from './live-boards.js';
 import { StoreChangedError } from './resync.js';

@@ -1,6 +1,6 @@
 import type { ApplyCall, BoardStore, Boards, RecordIdentity, Verdict } from '#board-store';
 import type { KafkaRecord, PartitionAssignment } from '#kafka-batch';
-import type { Metrics } from '../metrics/metrics.js';
+import type { Metrics } from '../infra/metrics.js';
 import type { LiveBoards } from './live-boards.js';
 import type { PartitionWaits } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';

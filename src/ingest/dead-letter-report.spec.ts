@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '../infra/logger.js';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../infra/metrics.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 
 const letter = (reason: string, board = '') => ({ reason, board, id: 'x/0/1', detail: 'why' });

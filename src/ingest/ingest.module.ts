@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import { BoardStore } from '#board-store';
-import { ProgressWatch } from '../health/progress-watch.js';
+import { ProgressWatch } from './progress-watch.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { Logger } from '../infra/logger.js';
-import { Maintenance } from '../maintenance/maintenance.js';
-import { BoardRegistrar } from '../registry/board-registrar.js';
-import { RegistryModule } from '../registry/registry.module.js';
-import { MetricsModule } from '../metrics/metrics.module.js';
+import { Maintenance } from '../infra/maintenance.js';
+import { BoardRegistrar } from '../reconciliation/boards/board-registrar.js';
+import { RegistryModule } from '../reconciliation/boards/registry.module.js';
+import { MetricsModule } from '../operations/metrics.module.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 import { IngestController } from './ingest.controller.js';
 import { LiveBoards } from './live-boards.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { partitionOf } from '#kafka-batch';
 import { arena } from '../../test/support/arena.js';
 import { Logger } from '../infra/logger.js';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../infra/metrics.js';
 import { MisplacedRecords, PlacementWatch } from './misplaced-records.js';
 import { readRecord } from './read-record.js';
 

@@ -4,7 +4,7 @@ import type { Boards } from '#board-store';
 import { partitionOf, type KafkaRecord } from '#kafka-batch';
 import { Logger } from '../infra/logger.js';
 import { RepeatedWarnings } from '../infra/repeated-warnings.js';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../infra/metrics.js';
 import type { ReadRecord } from './read-record.js';
 import type { FoundLog } from './score-log.js';
 

@@ -8,7 +8,7 @@ import {
   type RecordBatch,
   type TransactionalPublisher,
 } from '#kafka-batch';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../infra/metrics.js';
 import { RecurringTask } from '../infra/recurring-task.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';

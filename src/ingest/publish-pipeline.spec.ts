@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../infra/metrics.js';
 import type { ReportedDeadLetter } from './dead-letter-report.js';
 import { MAX_WAITING_RESULTS, PublishPipeline, type Publication } from './publish-pipeline.js';
 

@@ -5,7 +5,7 @@ import { ContinuityStore, LEASE_MS } from '#board-store';
 import type { Comparison, Continuity, Promoted, RecoveryTarget } from '#board-store';
 import { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
-import { DefinitionsTopic } from '../registry/definitions-topic.js';
+import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { recoveryTargetsText } from './partition-waits.js';
 import { ResultLog } from './result-log.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createServer, type Server } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Finding } from '../../src/checks/servers.js';
+import type { Finding } from '../../src/infra/server-checks.js';
 import { TestCa } from '../support/certificates.js';
 import { TestInstance, until } from '../support/instance.js';
 import { KAFKA_API } from '../support/kafka-frames.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { stateOf } from '../model/oracle-format.js';
-import { memoryOf } from '../../src/registry/read-plan.js';
+import { memoryOf } from '../../src/reconciliation/boards/read-plan.js';
 import { Scene } from '../reconciliation/sandbox.js';
 
 const ARENA = 'arena: { columns: [{ name: score, update: best }] }';

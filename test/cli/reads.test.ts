@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decimalColumns, formatTime, reachTime, sortDirection } from '#board';
 import { KeySpace, type ViewSummary } from '#board-store';
 import { partitionOf } from '#kafka-batch';
-import type { HistoryEntry } from '../../src/cli/player-history.js';
+import type { HistoryEntry } from '../../src/cli/sessions/player-history.js';
 import { updatedState, type OracleState } from '../model/oracle-update.js';
 import { TestInstance, until } from '../support/instance.js';
 import { seededRandom } from '../support/seeded-random.js';

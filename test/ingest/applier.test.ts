@@ -12,7 +12,7 @@ import type { KafkaRecord, PartitionAssignment } from '#kafka-batch';
 import { Applier } from '../../src/ingest/applier.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { FULL_CALL } from '../../src/ingest/split-calls.js';
-import { Metrics } from '../../src/metrics/metrics.js';
+import { Metrics } from '../../src/infra/metrics.js';
 import { arena, comparedToken, pointTo, StoreFixture, T0 } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
 

@@ -5,7 +5,7 @@ import { arena } from '../board-store/fixture.js';
 import { TestInstance, until } from '../support/instance.js';
 import { SILENT } from '../support/loggers.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
-import { Metrics } from '../../src/metrics/metrics.js';
+import { Metrics } from '../../src/infra/metrics.js';
 import { DeadLetterReport } from '../../src/ingest/dead-letter-report.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { Resync } from '../../src/ingest/resync.js';

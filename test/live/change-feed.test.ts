@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ChangeFeed } from '../../src/live/change-feed.js';
+import { ChangeFeed } from '../../src/query/live/change-feed.js';
 import { result } from '../client/rank-change-topic.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { until } from '../support/instance.js';

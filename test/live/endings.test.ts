@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import type { BoardReader } from '#board-store';
 import type { KafkaConnection } from '../../src/infra/kafka.js';
-import { LiveStreams } from '../../src/live/live-streams.js';
+import { LiveStreams } from '../../src/query/live/live-streams.js';
 import { TestInstance, until } from '../support/instance.js';
 import { SILENT } from '../support/loggers.js';
 import { EventReader } from './event-reader.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { promtool } from '../../scripts/promtool.mjs';
-import { Metrics } from '../../src/metrics/metrics.js';
+import { Metrics } from '../../src/infra/metrics.js';
 import { runCommand } from '../support/project.js';
 
 interface Rule {

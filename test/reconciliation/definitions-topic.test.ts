@@ -7,7 +7,7 @@ import {
   type DefinitionRecord,
 } from '#contracts';
 import { IdentityCheck, type Identity } from '#board-store';
-import { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
+import { DefinitionsTopic } from '../../src/infra/definitions-topic.js';
 import { arena } from '../board-store/fixture.js';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { testKafka } from '../support/kafka-client.js';

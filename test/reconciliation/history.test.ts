@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { BoardReader, NoPreviousGenerationError } from '#board-store';
-import { AppliedBeyondLogError } from '../../src/generations/errors.js';
+import { AppliedBeyondLogError } from '../../src/reconciliation/runs/errors.js';
 import { until } from '../support/instance.js';
 import { ScoreTopic } from '../ingest/score-topic.js';
 import { definitionsOf, RUN, Scene, type Sandbox } from './sandbox.js';

@@ -14,8 +14,8 @@ import {
 } from '#board-store';
 import { ScoreProducer } from '#client';
 import { decodeScoreEvent, type RankChange, type ScoreEvent } from '#contracts';
-import { DefinitionsTopic } from '../../src/registry/definitions-topic.js';
-import { Reconciler } from '../../src/maintenance/reconciler.js';
+import { DefinitionsTopic } from '../../src/infra/definitions-topic.js';
+import { Reconciler } from '../../src/reconciliation/reconciler.js';
 import { emptyMemory } from '../model/oracle-board.js';
 import { updatedState, type OracleState } from '../model/oracle-update.js';
 import { Oracle } from '../model/oracle.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RankChangeSubscriber, ScoreProducer, type RankChange } from '#client';
 import { COMMANDS } from '../../libs/board-store/rights.js';
-import { kafkaRights, type Subject } from '../../src/checks/servers.js';
+import { kafkaRights, type Subject } from '../../src/infra/server-checks.js';
 import type { Role } from '../../src/config/roles.js';
 import { loadSettings } from '../../src/config/settings.js';
 import { withGroup } from '../../src/infra/identity.js';

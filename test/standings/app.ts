@@ -6,14 +6,14 @@ import { ScoreProducer } from '#client';
 import { topicNames } from '#contracts';
 import { SETTINGS } from '../../src/infra/config.module.js';
 import { READS } from '../../src/infra/connections.module.js';
-import { createHttpApplication } from '../../src/infra/http-server.js';
+import { createHttpApplication } from '../../src/query/http/http-server.js';
 import { Logger } from '../../src/infra/logger.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
-import { LiveStreams } from '../../src/live/live-streams.js';
-import { Metrics } from '../../src/metrics/metrics.js';
-import { describeRoutes } from '../../src/standings/openapi.js';
-import { READ_CONTROLLERS } from '../../src/standings/standings.module.js';
-import { WritesController } from '../../src/writes/writes.controller.js';
+import { LiveStreams } from '../../src/query/live/live-streams.js';
+import { Metrics } from '../../src/infra/metrics.js';
+import { describeRoutes } from '../../src/query/http/openapi.js';
+import { READ_CONTROLLERS } from '../../src/query/query.module.js';
+import { WritesController } from '../../src/query/writes/writes.controller.js';
 import { loggerTo } from '../support/loggers.js';
 
 @Module({})

@@ -1,16 +1,19 @@
 import { suggestion, type BoardDefinition } from '#board';
-import { CancelledError } from '../../generations/errors.js';
-import { readBoardsFile } from '../../registry/board-registrar.js';
-import { needsBuild, type Plan } from '../../registry/plan.js';
-import { readPlan } from '../../registry/read-plan.js';
+import { CancelledError } from '../../reconciliation/runs/errors.js';
+import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
+import { needsBuild, type Plan } from '../../reconciliation/boards/plan.js';
+import { readPlan } from '../../reconciliation/boards/read-plan.js';
 import { confirmOnTerminal, interruptible } from '../terminal.js';
 import { CommandError, EXIT } from '../exit-codes.js';
 import { describe, exitCodeOf } from '../failures.js';
-import { withLease } from '../held-lease.js';
-import { print } from '../output.js';
-import { leftOutText, planText } from '../plan-text.js';
-import { build, builtText, type BuiltBoard } from '../run-build.js';
-import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
+import { withLease } from '../sessions/held-lease.js';
+import { print } from '../text/output.js';
+import { leftOutText, planText } from '../text/plan-text.js';
+import { build, builtText, type BuiltBoard } from '../sessions/run-build.js';
+import {
+  withReconciliation,
+  type ReconciliationSession,
+} from '../sessions/reconciliation-session.js';
 import type { BuildOptions, JsonOption } from '../usage/options.js';
 
 type ApplyOptions = BuildOptions & {

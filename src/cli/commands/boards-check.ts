@@ -1,7 +1,7 @@
 import { boardsFileSchema, BoardsFileError, problemText } from '#board';
-import { readBoardsFile } from '../../registry/board-registrar.js';
+import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
 import { EXIT } from '../exit-codes.js';
-import { print } from '../output.js';
+import { print } from '../text/output.js';
 import type { JsonOption } from '../usage/options.js';
 
 export async function boardsCheck(files: string[], options: JsonOption): Promise<number> {

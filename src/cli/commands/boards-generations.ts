@@ -1,12 +1,12 @@
 import { formatTime } from '#board';
-import { generationJson } from '../../status/status.js';
+import { generationJson } from '../../query/status/status.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { print, table } from '../output.js';
-import { withReconciliation } from '../reconciliation-session.js';
-import { runOnLog } from '../run-build.js';
+import { print, table } from '../text/output.js';
+import { withReconciliation } from '../sessions/reconciliation-session.js';
+import { runOnLog } from '../sessions/run-build.js';
 import { interruptible } from '../terminal.js';
 import type { BuildOptions, JsonOption } from '../usage/options.js';
-import { startsText } from '../value-text.js';
+import { startsText } from '../text/value-text.js';
 
 export function boardsGenerations(options: JsonOption): Promise<number> {
   return withReconciliation(async ({ catalog }) => {

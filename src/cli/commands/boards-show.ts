@@ -3,10 +3,10 @@ import { buffer } from 'node:stream/consumers';
 import { Document, isCollection, isMap, visit } from 'yaml';
 import { boardFields, suggestion, type BoardDefinition } from '#board';
 import { loadSettings } from '../../config/settings.js';
-import { readBoardsFile } from '../../registry/board-registrar.js';
-import { previewEvent, type EventPreview } from '../event-preview.js';
+import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
+import { previewEvent, type EventPreview } from '../text/event-preview.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { print, table } from '../output.js';
+import { print, table } from '../text/output.js';
 import type { JsonOption } from '../usage/options.js';
 
 interface ShowOptions extends JsonOption {

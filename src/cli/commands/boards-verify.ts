@@ -1,12 +1,12 @@
 import { BoardBuildingError } from '#board-store';
-import { readPositions, readPublished } from '../../status/status.js';
+import { readPositions, readPublished } from '../../query/status/status.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { print } from '../output.js';
-import { withReconciliation } from '../reconciliation-session.js';
-import { build, builtText, runOnLog } from '../run-build.js';
+import { print } from '../text/output.js';
+import { withReconciliation } from '../sessions/reconciliation-session.js';
+import { build, builtText, runOnLog } from '../sessions/run-build.js';
 import { interruptible } from '../terminal.js';
 import type { BuildOptions } from '../usage/options.js';
-import { reportJson, reportText } from '../verify-report.js';
+import { reportJson, reportText } from '../text/verify-report.js';
 
 export function boardsVerify(boards: readonly string[], options: BuildOptions): Promise<number> {
   return withReconciliation(async (session) => {

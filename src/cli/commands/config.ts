@@ -1,6 +1,6 @@
 import { loadSettings } from '../../config/settings.js';
 import { EXIT } from '../exit-codes.js';
-import { print, table } from '../output.js';
+import { print, table } from '../text/output.js';
 import type { JsonOption } from '../usage/options.js';
 
 export function config(options: JsonOption): Promise<number> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseBoardsFile } from '#board';
 import { encodeDeadLetter, decodeDeadLetter, decodeScoreEvent } from '#contracts';
-import { isSelected, type FoundLetter } from '../dead-letters.js';
+import { isSelected, type FoundLetter } from '../sessions/dead-letter-selection.js';
 import { retryOf } from './dead-letters-retry.js';
 
 const TOPIC = 'ranklog.score-events';

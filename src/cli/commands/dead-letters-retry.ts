@@ -3,12 +3,19 @@ import { batchBytes, encodeRetry, retriedIds } from '#contracts';
 import type { LogRange } from '#kafka-batch';
 import { maxMessageBytes } from '../../infra/topics.js';
 import { readRecord } from '../../ingest/read-record.js';
-import { selectLetters, type FoundLetter, type LetterFilter } from '../dead-letters.js';
+import {
+  selectLetters,
+  type FoundLetter,
+  type LetterFilter,
+} from '../sessions/dead-letter-selection.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { readLog, writtenRanges } from '../kafka-session.js';
-import { print, table } from '../output.js';
-import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
-import { ScoreLogWriter } from '../score-log-writer.js';
+import { readLog, writtenRanges } from '../sessions/kafka-session.js';
+import { print, table } from '../text/output.js';
+import {
+  withReconciliation,
+  type ReconciliationSession,
+} from '../sessions/reconciliation-session.js';
+import { ScoreLogWriter } from '../sessions/score-log-writer.js';
 import { confirmOnTerminal, interruptible } from '../terminal.js';
 import type { JsonOption } from '../usage/options.js';
 

@@ -1,9 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { DEAD_LETTER_CODES, formatTime } from '#contracts';
-import { selectLetters, type FoundLetter, type LetterFilter } from '../dead-letters.js';
+import {
+  selectLetters,
+  type FoundLetter,
+  type LetterFilter,
+} from '../sessions/dead-letter-selection.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { withKafka } from '../kafka-session.js';
-import { print, table } from '../output.js';
+import { withKafka } from '../sessions/kafka-session.js';
+import { print, table } from '../text/output.js';
 import type { JsonOption } from '../usage/options.js';
 
 export function listDeadLetters(options: LetterFilter & JsonOption & { limit: number }) {

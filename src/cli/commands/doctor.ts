@@ -5,7 +5,7 @@ import {
   REDIS_CHECKS,
   type Checks,
   type Subject,
-} from '../../checks/servers.js';
+} from '../../infra/server-checks.js';
 import type { Role } from '../../config/roles.js';
 import { createStores } from '../../infra/connections.module.js';
 import { identityOf, withGroup } from '../../infra/identity.js';
@@ -13,17 +13,17 @@ import { KafkaConnection } from '../../infra/kafka.js';
 import { SILENT } from '../../infra/logger.js';
 import { createRedis } from '../../infra/redis.js';
 import { waitForServices } from '../../infra/services.js';
-import { tokensOf } from '../../infra/tokens.js';
+import { tokensOf } from '../../query/http/tokens.js';
 import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
-import { readBoardsFile } from '../../registry/board-registrar.js';
-import { readPositions, readPublished } from '../../status/status.js';
-import { passOverSkipped } from '../../registry/definitions-log.js';
-import { DefinitionsTopic } from '../../registry/definitions-topic.js';
-import { countMisplaced, misplacedText } from '../../status/sampled-records.js';
+import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
+import { readPositions, readPublished } from '../../query/status/status.js';
+import { passOverSkipped } from '../../infra/definitions-log.js';
+import { DefinitionsTopic } from '../../infra/definitions-topic.js';
+import { countMisplaced, misplacedText } from '../../query/status/sampled-records.js';
 import { EXIT } from '../exit-codes.js';
 import { exitCodeOf } from '../failures.js';
-import { print, table } from '../output.js';
-import { openSession } from '../session.js';
+import { print, table } from '../text/output.js';
+import { openSession } from '../sessions/session.js';
 import type { JsonOption } from '../usage/options.js';
 
 const MAX_WAIT_MS = 5_000;

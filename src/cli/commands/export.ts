@@ -1,8 +1,8 @@
-import { exportText, type ExportFormat } from '../../standings/export-text.js';
+import { exportText, type ExportFormat } from '../../query/reads/export-text.js';
 import { readCode } from '../exit-codes.js';
-import { printPart } from '../output.js';
-import { ProgressBar } from '../progress.js';
-import { withRedis } from '../session.js';
+import { printPart } from '../text/output.js';
+import { ProgressBar } from '../text/progress-bar.js';
+import { withRedis } from '../sessions/session.js';
 
 export interface ExportOptions {
   readonly format: ExportFormat;

@@ -5,16 +5,16 @@ import { partitionOf } from '#kafka-batch';
 import { identityOf } from '../../infra/identity.js';
 import { maxMessageBytes } from '../../infra/topics.js';
 import { CommandError, EXIT, readCode } from '../exit-codes.js';
-import { withLease } from '../held-lease.js';
-import { OpeningEvents, type OpeningOptions } from '../import/opening-events.js';
-import { openRepeatable } from '../import/repeatable-file.js';
-import { refuseRepeatedPlayers } from '../import/repeated-players.js';
-import { fileRows, zsetRows, type Row } from '../import/rows.js';
-import { readLog, withKafka, writtenRanges, type KafkaSession } from '../kafka-session.js';
-import { sizeOf } from '../lines.js';
-import { print, table } from '../output.js';
-import { ScoreLogWriter } from '../score-log-writer.js';
-import { withRedis, type RedisSession } from '../session.js';
+import { withLease } from '../sessions/held-lease.js';
+import { OpeningEvents, type OpeningOptions } from '../input/opening-events.js';
+import { openRepeatable } from '../input/repeatable-file.js';
+import { refuseRepeatedPlayers } from '../input/repeated-players.js';
+import { fileRows, zsetRows, type Row } from '../input/rows.js';
+import { readLog, withKafka, writtenRanges, type KafkaSession } from '../sessions/kafka-session.js';
+import { sizeOf } from '../input/lines.js';
+import { print, table } from '../text/output.js';
+import { ScoreLogWriter } from '../sessions/score-log-writer.js';
+import { withRedis, type RedisSession } from '../sessions/session.js';
 import { interruptible } from '../terminal.js';
 
 export interface ImportOptions extends OpeningOptions {

@@ -5,8 +5,8 @@ import {
   type Standing,
 } from '#board-store';
 import { EXIT, readCode } from '../exit-codes.js';
-import { print, table } from '../output.js';
-import { withRedis } from '../session.js';
+import { print, table } from '../text/output.js';
+import { withRedis } from '../sessions/session.js';
 import type { ReadOptions } from '../usage/options.js';
 
 type RankOptions = ReadOptions & { readonly dense?: boolean };

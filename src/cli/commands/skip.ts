@@ -1,9 +1,9 @@
 import { unreadableFrom, type BatchPlace, type UnreadableBatchError } from '#kafka-batch';
 import { PublishedPositions } from '../../ingest/published-positions.js';
-import { passOverSkipped } from '../../registry/definitions-log.js';
+import { passOverSkipped } from '../../infra/definitions-log.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { print } from '../output.js';
-import { withReconciliation } from '../reconciliation-session.js';
+import { print } from '../text/output.js';
+import { withReconciliation } from '../sessions/reconciliation-session.js';
 import type { JsonOption } from '../usage/options.js';
 
 /**

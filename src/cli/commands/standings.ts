@@ -7,8 +7,8 @@ import {
   type Standings,
 } from '#board-store';
 import { EXIT, readCode } from '../exit-codes.js';
-import { print, standingsText } from '../output.js';
-import { withRedis } from '../session.js';
+import { print, standingsText } from '../text/output.js';
+import { withRedis } from '../sessions/session.js';
 import type { ReadOptions } from '../usage/options.js';
 
 export interface StandingsOptions extends ReadOptions {
@@ -21,7 +21,7 @@ export interface StandingsOptions extends ReadOptions {
 
 export async function standings(board: string, options: StandingsOptions): Promise<number> {
   if (options.live === true)
-    return (await import('../live-standings.js')).liveStandings(board, options);
+    return (await import('../sessions/live-standings.js')).liveStandings(board, options);
   return withRedis(async ({ reader }) => {
     const { top, all, ...selection } = options;
     const found = await readTop(reader, board, { ...selection, most: all ? Infinity : top });

@@ -2,21 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { committedOffsets } from '#kafka-batch';
 import { identityOf } from '../../infra/identity.js';
 import { requireTopics } from '../../infra/topics.js';
-import { passOverSkipped } from '../../registry/definitions-log.js';
+import { passOverSkipped } from '../../infra/definitions-log.js';
 import {
   readLog,
   readPositions,
   readPublished,
   readStatus,
   type Status,
-} from '../../status/status.js';
-import { misplacedText } from '../../status/sampled-records.js';
+} from '../../query/status/status.js';
+import { misplacedText } from '../../query/status/sampled-records.js';
 import { EXIT } from '../exit-codes.js';
-import { countText, durationText, startsText } from '../value-text.js';
-import { withKafka, type KafkaSession } from '../kafka-session.js';
-import { print, table } from '../output.js';
-import { ProgressBar } from '../progress.js';
-import { withRedis, type RedisSession } from '../session.js';
+import { countText, durationText, startsText } from '../text/value-text.js';
+import { withKafka, type KafkaSession } from '../sessions/kafka-session.js';
+import { print, table } from '../text/output.js';
+import { ProgressBar } from '../text/progress-bar.js';
+import { withRedis, type RedisSession } from '../sessions/session.js';
 import type { JsonOption } from '../usage/options.js';
 
 type StatusOptions = JsonOption & { readonly wait?: number };

@@ -5,9 +5,12 @@ import type { Settings } from '../../config/settings.js';
 import { createTopics, ScoreTopicError } from '../../infra/topics.js';
 import { ResultLog } from '../../ingest/result-log.js';
 import { CommandError, EXIT } from '../exit-codes.js';
-import { withKafka } from '../kafka-session.js';
-import { print, table } from '../output.js';
-import { withReconciliation, type ReconciliationSession } from '../reconciliation-session.js';
+import { withKafka } from '../sessions/kafka-session.js';
+import { print, table } from '../text/output.js';
+import {
+  withReconciliation,
+  type ReconciliationSession,
+} from '../sessions/reconciliation-session.js';
 import type { JsonOption } from '../usage/options.js';
 
 type TopicsOptions = JsonOption & { readonly adopt?: boolean } & Partial<

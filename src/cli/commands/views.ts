@@ -1,7 +1,7 @@
-import { viewJson } from '../../standings/view-json.js';
+import { viewJson } from '../../query/reads/view-json.js';
 import { readCode } from '../exit-codes.js';
-import { printPart, table } from '../output.js';
-import { withRedis } from '../session.js';
+import { printPart, table } from '../text/output.js';
+import { withRedis } from '../sessions/session.js';
 import type { ReadOptions } from '../usage/options.js';
 
 /** `ranklog views BOARD`. Reads and prints page by page: a board may have a million views. */

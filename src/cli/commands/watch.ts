@@ -7,9 +7,9 @@ import {
 } from '#client';
 import { requireTopics } from '../../infra/topics.js';
 import { EXIT } from '../exit-codes.js';
-import { withKafka, type KafkaSession } from '../kafka-session.js';
-import { leaderChangeLine, rankChangeLines } from '../result-lines.js';
-import { withRedis } from '../session.js';
+import { withKafka, type KafkaSession } from '../sessions/kafka-session.js';
+import { leaderChangeLine, rankChangeLines } from '../text/result-lines.js';
+import { withRedis } from '../sessions/session.js';
 
 export interface WatchOptions {
   readonly leaders?: boolean;

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { parseTime } from '#board/time';
 import { ROLES, type Role } from '../../config/roles.js';
 import type { ViewSelection } from '#board-store';
-import type { From } from '../../generations/shadow-plan.js';
+import type { From } from '../../reconciliation/runs/shadow-plan.js';
 
 export interface JsonOption {
   readonly json?: boolean;

@@ -1,0 +1,144 @@
+import { hash } from 'node:crypto';
+import { resolveEvent, type BoardDefinition, type ResolvedEvent } from '#board';
+import {
+  batchBytes,
+  cloudEventHeaders,
+  decodeText,
+  formatTime,
+  headerText,
+  SCORE_EVENT_TYPE,
+} from '#contracts';
+import type { KafkaRecord } from '#kafka-batch';
+import { ProgressBar } from '../text/progress-bar.js';
+import { HashedMap } from './hashed-map.js';
+import type { Row } from './rows.js';
+
+export interface OpeningOptions {
+  /** The name of the import: players have one opening event of each. */
+  readonly id: string;
+  /** The time of rows without `occurredAt`, in ms. */
+  readonly at?: number | undefined;
+  /** The attributes of rows without `attributes`. */
+  readonly attribute?: Readonly<Record<string, string>>;
+}
+
+/** A score event as it is sent, the same whenever an import is repeated, and in the terms of the board. */
+interface OpeningEvent {
+  readonly message: ReturnType<typeof messageOf>;
+  readonly resolved: ResolvedEvent;
+}
+
+/** Makes an opening event of each row that ingest would accept. Keeps two entries of a HashedMap for each event in memory. */
+export class OpeningEvents {
+  /**
+   * `refused`: rows that ingest would not accept, or without effect; each is written to standard error. `repeated`: rows whose
+   * event the log or an earlier row has. `made`: rows whose event is new.
+   */
+  readonly counts = { rows: 0, refused: 0, repeated: 0, made: 0 };
+  /** Digests of the events, by event id. */
+  readonly #known = new HashedMap();
+  /** The columns and times of the new events. */
+  readonly #places = new HashedMap();
+  readonly #idPrefix: string;
+  /** The largest batch that the score topic accepts: larger events are refused. */
+  maxBytes = Infinity;
+
+  /** `clock`: the event clock of the board, in ms */
+  constructor(
+    readonly definition: BoardDefinition,
+    private readonly clock: number,
+    private readonly options: OpeningOptions,
+  ) {
+    this.#idPrefix = `import/${shortHash(JSON.stringify([definition.board, options.id]))}/`;
+  }
+
+  /** New events with the columns and the time of an earlier one: only the player id orders their players. */
+  get tied(): number {
+    return this.counts.made - this.#places.size;
+  }
+
+  /** Takes a record of the log: an event of this import is not made again. */
+  addSent(record: KafkaRecord): void {
+    const id = headerText(record, 'ce_id');
+    if (id?.startsWith(this.#idPrefix) === true) this.#known.set(id, digest(String(record.value)));
+  }
+
+  /** The new events of rows, in groups of at most 1,000. */
+  async *of(rows: AsyncIterable<Row>): AsyncGenerator<OpeningEvent[]> {
+    const bar = new ProgressBar('rows read', 0);
+    const { counts } = this;
+    let group: OpeningEvent[] = [];
+    try {
+      for await (const row of rows) {
+        group.push(...this.#take(row));
+        counts.rows += 1;
+        if (counts.rows % 1_000 !== 0) continue;
+        yield group;
+        group = [];
+        bar.update(counts.rows);
+      }
+      yield group;
+    } finally {
+      bar.stop();
+    }
+  }
+
+  #take({ place, event }: Row): OpeningEvent[] {
+    const opening = 'json' in event ? this.#openingOf(event.json) : event.problem;
+    if (typeof opening === 'object') {
+      this.counts.made += 1;
+      return [opening];
+    }
+    if (opening === undefined) this.counts.repeated += 1;
+    else {
+      this.counts.refused += 1;
+      process.stderr.write(`${place}: ${opening}\n`);
+    }
+    return [];
+  }
+
+  /** Returns why a row is refused, or undefined for a known event. */
+  #openingOf(row: string): OpeningEvent | string | undefined {
+    const { definition, options } = this;
+    const { board } = definition;
+    const at = options.at === undefined ? undefined : formatTime(options.at);
+    const decoded = decodeText(row, { board, attributes: options.attribute, occurredAt: at });
+    if (!decoded.ok) return `${decoded.code}: ${decoded.detail}`;
+    const { event } = decoded;
+    if (event.board !== board) return `it is of board "${event.board}"`;
+    if (event.occurredAt === undefined)
+      return 'it has no time; use --at, such as --at 2026-11-20T09:00:00Z';
+    const id = this.#idPrefix + shortHash(event.playerId);
+    const occurredAt = formatTime(event.occurredAt);
+    const value = JSON.stringify({ ...event, occurredAt, eventId: id });
+    const [known, own] = [this.#known.get(id), digest(value)];
+    if (known === own) return undefined; // also of ZSCAN, which may return a member twice
+    if (known !== undefined) return 'the opening event in the log, or of an earlier row, differs';
+    const resolution = resolveEvent(definition, event, Date.now());
+    if (!resolution.ok) return `${resolution.code}: ${resolution.detail}`;
+    const { event: resolved } = resolution;
+    if (resolved.views.every(({ expiresAt }) => (expiresAt ?? Infinity) <= this.clock))
+      return 'no view contains it, or only views that have expired';
+    const message = messageOf(id, event.playerId, value);
+    if (batchBytes(message) > this.maxBytes)
+      return `its event has ${batchBytes(message)} bytes; the score topic accepts ${this.maxBytes}`;
+    this.#known.set(id, own);
+    this.#places.set(`${resolved.values.join()} ${resolved.occurredAt}`, 1);
+    return { message, resolved };
+  }
+}
+
+function messageOf(id: string, key: string, value: string) {
+  const headers = cloudEventHeaders({ id, type: SCORE_EVENT_TYPE, source: '/ranklog/import' });
+  return { key, value, headers };
+}
+
+/** 132 bits. */
+function shortHash(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
+}
+
+/** 48 bits. */
+function digest(text: string): number {
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6);
+}

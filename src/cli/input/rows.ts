@@ -1,0 +1,66 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { Redis } from 'ioredis';
+import { inputDecimals, type BoardDefinition } from '#board';
+import { CommandError, EXIT } from '../exit-codes.js';
+import { NOT_UTF8, readLines } from './lines.js';
+import { columnsOf, eventOf, type CsvColumns } from './csv.js';
+import { roundEvent } from './event-json.js';
+import { roundDecimal } from './rounding.js';
+
+export interface Row {
+  /** `line 7`, `member "ada"` */
+  readonly place: string;
+  /** The JSON of a score event, maybe without a board; or why the row can't be read. */
+  readonly event: { readonly json: string } | { readonly problem: string };
+}
+
+/**
+ * The rows of a file, plain or gzip: NDJSON if it begins with {, else CSV with a header. A CSV row is one line, as no id
+ * contains a line break. `rounds`: numbers are rounded to the decimals of their inputs. @throws CommandError for a bad header
+ */
+export async function* fileRows(
+  file: FileHandle,
+  definition: BoardDefinition,
+  rounds = false,
+): AsyncGenerator<Row> {
+  let columns: CsvColumns | undefined;
+  const source = file.createReadStream({ start: 0, autoClose: false });
+  for await (const { number, text } of readLines(source))
+    if (number === 1 && text?.trimStart().startsWith('{') !== true)
+      columns = columnsOf(text, definition);
+    else if (text?.trim() !== '') {
+      const event = readLine(text, columns);
+      yield { place: `line ${number}`, event: rounds ? rounded(event, definition) : event };
+    }
+}
+
+function readLine(text: string | undefined, columns: CsvColumns | undefined): Row['event'] {
+  if (text === undefined) return { problem: NOT_UTF8 };
+  return columns === undefined ? { json: text } : eventOf(text, columns);
+}
+
+function rounded(event: Row['event'], definition: BoardDefinition): Row['event'] {
+  return 'json' in event ? { json: roundEvent(event.json, inputDecimals(definition)) } : event;
+}
+
+/** The members of a ZSET. With `decimals`, scores are rounded to so many. @throws CommandError */
+export async function* zsetRows(redis: Redis, key: string, decimals?: number): AsyncGenerator<Row> {
+  const type = await redis.type(key);
+  if (type !== 'zset')
+    throw new CommandError(`the type of key "${key}" is ${type}; name a sorted set`, EXIT.usage);
+  const steps: AsyncIterable<string[]> = redis.zscanStream(key, { count: 1_000 });
+  for await (const step of steps)
+    for (let at = 0; at < step.length; at += 2) {
+      const [playerId = '', score = ''] = step.slice(at, at + 2);
+      const json = JSON.stringify({ playerId, delta: decimalOf(score, decimals) });
+      const isText = !playerId.includes('\uFFFD'); // U+FFFD stands for bytes that are not UTF-8
+      const event = isText ? { json } : { problem: 'it is not UTF-8' };
+      yield { place: `member ${JSON.stringify(playerId)}`, event };
+    }
+}
+
+/** Redis writes 0.1 as 0.10000000000000001; the shortest text of the same double is 0.1. */
+function decimalOf(score: string, decimals?: number): string {
+  const shortest = String(Number(score.replace('inf', 'Infinity')));
+  return decimals === undefined ? shortest : roundDecimal(shortest, decimals);
+}

@@ -1,0 +1,74 @@
+import { suggestion } from '#board';
+import {
+  causeId,
+  DEAD_LETTER_CODES,
+  decodeDeadLetter,
+  decodeScoreEvent,
+  type DeadLetter,
+  type DecodedScoreEvent,
+} from '#contracts';
+import { logRanges, type KafkaRecord } from '#kafka-batch';
+import { requireTopics } from '../../infra/topics.js';
+import { CommandError, EXIT } from '../exit-codes.js';
+import { readLog, type KafkaSession } from './kafka-session.js';
+
+/** Which dead letters a command takes: by default all. */
+export interface LetterFilter {
+  readonly ids?: readonly string[];
+  readonly reason?: string;
+  readonly board?: string;
+  readonly partition?: number;
+  /** When they were published, in ms: `from` is the first time, `until` the first one after them. */
+  readonly from?: number;
+  readonly until?: number;
+}
+
+/** A dead letter. `id` is that of its record, `event` undefined if the record can't be decoded. */
+export interface FoundLetter extends DeadLetter {
+  readonly id: string;
+  readonly record: KafkaRecord;
+  readonly event: DecodedScoreEvent | undefined;
+}
+
+/**
+ * Returns a read of the dead letters that are in the topic now and that the filter selects. It can be repeated.
+ * @throws CommandError for an unknown reason, TopicsMissingError
+ */
+export async function selectLetters(
+  session: KafkaSession,
+  filter: LetterFilter,
+): Promise<() => AsyncGenerator<FoundLetter>> {
+  const { reason } = filter;
+  const codes = Object.keys(DEAD_LETTER_CODES);
+  if (reason !== undefined && !codes.includes(reason))
+    throw new CommandError(
+      `there is no reason ${reason}${suggestion(reason, codes)}; the reasons: ${codes.join(', ')}`,
+      EXIT.usage,
+    );
+  const topic = session.topics.deadLetters;
+  await requireTopics(session.admin, [topic]);
+  const ranges = await logRanges(session.admin, topic);
+  return async function* () {
+    for await (const record of readLog(session, ranges, topic)) {
+      const letter = decodeDeadLetter(record);
+      if (!letter || record.offset >= (ranges.get(letter.partition)?.end ?? 0)) continue;
+      const decoded = decodeScoreEvent(record);
+      const event = decoded.ok ? decoded.event : undefined;
+      const found = { ...letter, id: causeId(letter), record, event };
+      if (isSelected(found, filter)) yield found;
+    }
+  };
+}
+
+export function isSelected(found: FoundLetter, filter: LetterFilter): boolean {
+  const { ids = [], reason, board, partition, from = -Infinity, until = Infinity } = filter;
+  const { timestamp } = found.record;
+  return (
+    (ids.length === 0 || ids.includes(found.id)) &&
+    (reason ?? found.code) === found.code &&
+    (board ?? found.event?.board) === found.event?.board &&
+    (partition ?? found.partition) === found.partition &&
+    timestamp >= from &&
+    timestamp < until
+  );
+}

@@ -1,0 +1,62 @@
+import { filter, from, fromEvent, merge, mergeMap, takeUntil, throwError } from 'rxjs';
+import { formatTime } from '#board';
+import type { Standings } from '#board-store';
+import { requireTopics } from '../../infra/topics.js';
+import { ChangeFeed } from '../../query/live/change-feed.js';
+import { readings } from '../../query/live/view-feed.js';
+import { EXIT } from '../exit-codes.js';
+import { withKafka } from './kafka-session.js';
+import { standingsText } from '../text/output.js';
+import { withRedis } from './session.js';
+import type { ReadOptions } from '../usage/options.js';
+
+type LiveOptions = ReadOptions & { readonly top: number };
+
+/** The lines of a terminal that are not players: name, empty line, head, time, cursor. */
+const OTHER_LINES = 5;
+const CLEAR = '\u001b[H\u001b[J';
+
+/** Shows the top of a view, and again after each committed change, until Ctrl-C or SIGTERM. */
+export function liveStandings(board: string, options: LiveOptions): Promise<number> {
+  return withKafka(({ kafka, admin, topics: { rankChanges: topic } }) =>
+    withRedis(async ({ reader, logger }) => {
+      await requireTopics(admin, [topic]);
+      const closed = new AbortController();
+      const { signal } = closed;
+      const changes = await ChangeFeed.open({ kafka, topic, signal, logger });
+      try {
+        await showAll(readings(requestOf(board, options), { reader, changes }), changes.ended);
+        return EXIT.ok;
+      } finally {
+        closed.abort(new Error('the command ends'));
+      }
+    }),
+  );
+}
+
+/** As many players as are asked for, and as fit on the terminal. */
+function requestOf(board: string, { top, view, window, where, at }: LiveOptions) {
+  const { isTTY, rows } = process.stdout;
+  const limit = isTTY ? Math.min(top, Math.max(1, rows - OTHER_LINES)) : top;
+  return { board, limit, view, window, where, at };
+}
+
+/** @throws the error that ends the readings or the feed of changes */
+function showAll(tops: ReturnType<typeof readings>, feedEnded: Promise<Error>): Promise<void> {
+  const failed = from(feedEnded).pipe(mergeMap((error) => throwError(() => error)));
+  const stop = merge(fromEvent(process, 'SIGINT'), fromEvent(process, 'SIGTERM'));
+  return merge(tops, failed)
+    .pipe(
+      filter(({ isChanged }) => isChanged),
+      takeUntil(stop),
+    )
+    .forEach(({ data }) => show(JSON.parse(data) as Standings));
+}
+
+/** Replaces the table on a terminal; elsewhere, one table follows the other. */
+function show(standings: Standings): void {
+  const warning = standings.stale ? '; stale: Redis may lack events, ranks may be wrong' : '';
+  const foot = `${standings.size} players at ${formatTime(Date.now())}${warning}`;
+  const text = `${standingsText(standings)}\n${foot}\n`;
+  process.stdout.write(process.stdout.isTTY ? CLEAR + text : `${text}\n`);
+}

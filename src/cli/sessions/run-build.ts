@@ -1,0 +1,73 @@
+import type { BoardDefinition } from '#board';
+import type { Boards } from '#board-store';
+import type { BuildReport } from '../../reconciliation/runs/build.js';
+import { CancelledError } from '../../reconciliation/runs/errors.js';
+import type { RunOptions } from '../../reconciliation/runs/generation-run.js';
+import { CommandError, EXIT } from '../exit-codes.js';
+import { withLease } from './held-lease.js';
+import type { ReconciliationSession } from './reconciliation-session.js';
+import { WHOLE_LOG_HINT, startsText } from '../text/value-text.js';
+import { showProgress } from '../text/progress-bar.js';
+import type { BuildOptions } from '../usage/options.js';
+
+/** Runs work that reads the log and needs the leases of boards; shows its progress. @throws LeaseHeldError */
+export function runOnLog<T>(
+  signal: AbortSignal,
+  work: (options: Pick<RunOptions, 'signal' | 'onProgress'>) => Promise<T>,
+): Promise<T> {
+  return withLease(() => showProgress((onProgress) => work({ signal, onProgress })), signal);
+}
+
+/** A built board, as JSON. */
+export type BuiltBoard = ReturnType<typeof builtJson>;
+
+/**
+ * Builds boards in one pass over the log, with a progress bar, and promotes them.
+ * @throws CommandError if the user cancels; LeaseHeldError
+ */
+export async function build(
+  session: ReconciliationSession,
+  definitions: readonly BoardDefinition[],
+  { from, throttle, allowPartialHistory, signal }: BuildOptions & { signal: AbortSignal },
+): Promise<BuiltBoard[]> {
+  const { reconciler, store } = session;
+  await session.registrar.claim();
+  const before = await store.boards();
+  const options = { from, eventsPerSecond: throttle, allowPartialHistory };
+  try {
+    const reports = await runOnLog(signal, (run) =>
+      reconciler.build(definitions, { ...options, ...run }),
+    );
+    return reports.map(builtJson);
+  } catch (error) {
+    if (error instanceof CancelledError) throw cancelled(definitions, before, await store.boards());
+    throw error;
+  }
+}
+
+function builtJson({ board, generation, previous, starts }: BuildReport) {
+  const startsAt = starts === undefined ? null : Object.fromEntries(starts); // null: it has the whole log
+  return { board, generation, previous: previous ?? null, startsAt };
+}
+
+/** The error of a cancelled build. Names boards that are already promoted, because boards are promoted one by one. */
+function cancelled(definitions: readonly BoardDefinition[], before: Boards, now: Boards) {
+  const generation = ({ live }: Boards, board: string) => live.get(board)?.generation;
+  const boards = definitions.map(({ board }) => board);
+  const promoted = boards.filter((board) => generation(before, board) !== generation(now, board));
+  const others = boards.filter((board) => !promoted.includes(board));
+  const gone = promoted.length === 0 ? '' : `; already promoted: ${promoted.join(', ')}`;
+  return new CommandError(`cancelled: ${others.join(', ')} unchanged${gone}`, EXIT.cancelled);
+}
+
+export function builtText(
+  { board, generation, previous, startsAt }: BuiltBoard,
+  { from }: Pick<BuildOptions, 'from'>,
+): string {
+  const back =
+    previous === null ? '' : `; "ranklog boards rollback ${board}" returns to ${previous}`;
+  const live = `${board}: live as generation ${generation}${back}`;
+  if (startsAt === null) return live;
+  const hint = from === undefined ? `; ${WHOLE_LOG_HINT}` : '';
+  return `${live}\n${board}: ${startsText(startsAt)}${hint}`;
+}

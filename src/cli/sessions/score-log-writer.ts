@@ -1,0 +1,69 @@
+import { batchBytes } from '#contracts';
+import {
+  BatchEncoder,
+  ProducerFencedError,
+  TransactionalPublisher,
+  type OutgoingRecord,
+} from '#kafka-batch';
+import { CommandError, EXIT } from '../exit-codes.js';
+import type { KafkaSession } from './kafka-session.js';
+
+/** The size at which a transaction ends. */
+const TRANSACTION_BYTES = 1_048_576;
+
+/**
+ * Writes records to the score topic in transactions. Opening it fences every earlier writer with the same purpose, also that of
+ * a paused or killed process, and completes its transaction: the log then has all records that they will ever have written.
+ */
+export class ScoreLogWriter {
+  /** By partition, the records of the next transaction. */
+  readonly #waiting = new Map<number, BatchEncoder>();
+  #bytes = 0;
+
+  private constructor(
+    private readonly publisher: TransactionalPublisher,
+    private readonly to: { readonly topic: string; readonly maxBytes: number },
+  ) {}
+
+  /** `group` is that of ingest. `maxBytes`: the largest batch that the topic accepts. */
+  static async open(
+    { kafka, topics }: Pick<KafkaSession, 'kafka' | 'topics'>,
+    { group, purpose, maxBytes }: { group: string; purpose: string; maxBytes: number },
+  ): Promise<ScoreLogWriter> {
+    const publisher = await TransactionalPublisher.open(kafka, `${group}-${purpose}`);
+    return new ScoreLogWriter(publisher, { topic: topics.scoreEvents, maxBytes });
+  }
+
+  /** Adds a record, and sends all that wait once they fill a transaction. @throws CommandError if another writer took over */
+  async add(partition: number, record: Required<OutgoingRecord>): Promise<void> {
+    const batches = this.#waiting.get(partition) ?? new BatchEncoder(this.to.maxBytes);
+    this.#waiting.set(partition, batches);
+    batches.add(record);
+    this.#bytes += batchBytes(record);
+    if (this.#bytes >= TRANSACTION_BYTES) await this.flush();
+  }
+
+  /** @throws CommandError if another writer took over: nothing of this transaction is in the log then */
+  async flush(): Promise<void> {
+    const { topic } = this.to;
+    const records = [...this.#waiting].map(([partition, batches]) => {
+      return { topic, partition, batches: batches.close() };
+    });
+    this.#waiting.clear();
+    this.#bytes = 0;
+    if (records.length === 0) return;
+    try {
+      await this.publisher.publish({ records });
+    } catch (error) {
+      if (!(error instanceof ProducerFencedError)) throw error;
+      throw new CommandError(
+        'the same command was started elsewhere and took over, or this process was suspended too long; it has sent nothing since. Run the command again: it sends what the log lacks',
+        EXIT.unreachable,
+      );
+    }
+  }
+
+  close(): Promise<void> {
+    return this.publisher.close();
+  }
+}

@@ -1,0 +1,124 @@
+import { WHOLE_LOG_HINT, countText, durationText, startsText } from './value-text.js';
+import { megabytes } from '../../reconciliation/runs/errors.js';
+import { isPublishOnly } from '../../reconciliation/boards/field-changes.js';
+import type { LeftOut } from '../../reconciliation/boards/left-out.js';
+import {
+  needsBuild,
+  type BuiltBy,
+  type Plan,
+  type PlannedBoard,
+} from '../../reconciliation/boards/plan.js';
+
+/** A plan for people. `graceMs`: how long the previous generation is kept; `remove`: boards to remove. */
+export function planText(
+  { boards, backfill, cut }: Plan,
+  { graceMs, remove = [] }: { readonly graceMs: number; readonly remove?: readonly string[] },
+): string {
+  const built = boards.filter(needsBuild);
+  const changed = built.filter(({ liveBytes }) => liveBytes !== null);
+  const paragraphs = [
+    boards.map(boardText).join('\n'),
+    backfill === null && remove.length === 0 && idleText(boards),
+    backfill !== null && `building ${namesOf(built)}: ${backfillText(backfill)}`,
+    cut.length > 0 && cutText(cut),
+    changed.length > 0 && memoryText(changed, graceMs),
+    remove.length > 0 && `to be removed permanently: ${remove.join(', ')}`,
+  ];
+  return paragraphs.filter(Boolean).join('\n\n');
+}
+
+function namesOf(boards: readonly PlannedBoard[]): string {
+  return boards.map(({ board }) => board).join(', ');
+}
+
+const SIGNS: Readonly<Record<PlannedBoard['change'], string>> = {
+  new: '+',
+  building: '+',
+  changed: '~',
+  removed: '-',
+  same: '=',
+};
+
+function idleText(boards: readonly PlannedBoard[]): string {
+  const others = namesOf(boards.filter(({ builtBy }) => builtBy !== null));
+  return others === ''
+    ? 'nothing to do: the live boards match the file'
+    : `nothing to do: other processes build ${others}`;
+}
+
+function boardText(planned: PlannedBoard): string {
+  const { board, fields, startsAt, leftOut } = planned;
+  return [
+    `${SIGNS[planned.change]} ${board}: ${changeText(planned)}`,
+    ...fields.map(
+      ({ field, before, after }) =>
+        `    ${field}: ${before ?? '(not set)'} -> ${after ?? '(not set)'}`,
+    ),
+    ...(startsAt === null
+      ? []
+      : [`    starts where the live generation does: ${startsText(startsAt)}; ${WHOLE_LOG_HINT}`]),
+    ...(isPublishOnly(fields) ? [PUBLISH_ONLY] : []),
+    ...(leftOut !== null && leftOut.events > 0 ? [`  ! ${leftOutText(leftOut)}`] : []),
+  ].join('\n');
+}
+
+/** What a build leaves out, and how to allow that. */
+export function leftOutText({ events, isExact, kinds }: LeftOut): string {
+  const each = kinds.map(
+    ({ code, example, events }) => `${countText(events)} ${code} (${example})`,
+  );
+  const sampled = isExact ? '' : ' in a sample of the log';
+  return `leaves out ${countText(events)} event(s)${sampled} that the live generation counts, and needs --allow-left-out: ${each.join(', ')}`;
+}
+
+const PUBLISH_ONLY =
+  '  ! only published results change; the ranks stay, but the board must be built again';
+
+function changeText({ change, board, generation, builtBy }: PlannedBoard): string {
+  switch (change) {
+    case 'new':
+      return 'new';
+    case 'building':
+      return builtBy === null
+        ? 'new; registered, but no process builds it yet'
+        : builtByText(builtBy);
+    case 'changed':
+      return `changed; live generation ${generation ?? ''}`;
+    case 'removed':
+      return `not in the file; kept unless you run "ranklog boards apply --remove ${board}"`;
+    case 'same':
+      return 'unchanged';
+  }
+}
+
+function builtByText({ holder, done, total, definition }: BuiltBy): string {
+  const progress = `new; ${holder} builds it: ${done} of ${total} records`;
+  if (definition === 'same') return progress;
+  return `${progress}, with another definition than the file; apply again once it is live`;
+}
+
+function backfillText({ records, lastBuild }: NonNullable<Plan['backfill']>): string {
+  if (records === 0) return 'nothing to read: no record of the log is applied yet';
+  const read = `reads ${countText(records)} record(s) of the log in one pass`;
+  if (lastBuild === null) return read;
+  const { seconds } = lastBuild;
+  return `${read}; the last build took ${durationText(seconds)} for ${countText(lastBuild.records)} record(s)`;
+}
+
+function cutText(cut: Plan['cut']): string {
+  const places = cut.map(({ partition, logStart }) => `${partition} at offset ${logStart}`);
+  return (
+    `! the beginning of the log is gone (it now begins in partition ${places.join(', ')}), so a build lacks the events before ` +
+    'and needs --allow-partial-history'
+  );
+}
+
+function memoryText(changed: readonly PlannedBoard[], graceMs: number): string {
+  const lines = changed.map(
+    ({ board, liveBytes }) => `  ${board}: ${megabytes(liveBytes ?? 0)} in its live generation`,
+  );
+  return (
+    `memory in Redis:\n${lines.join('\n')}\n` +
+    `each of these generations is kept for ${durationText(graceMs / 1_000)} beside the new one, for "ranklog boards rollback"`
+  );
+}

@@ -1,0 +1,100 @@
+import { Presets, SingleBar } from 'cli-progress';
+import type { Progress, RunProgress } from '../../reconciliation/runs/progress.js';
+import { countText, durationText } from './value-text.js';
+
+/** Without `rate` and `secondsLeft`, these are averages since the start. `note` is shown at the end of the line. */
+export type ProgressFacts = Partial<Omit<Progress, 'done'>> & { readonly note?: string };
+
+type Output = NodeJS.WritableStream & { readonly isTTY?: boolean };
+
+/** The time between lines where there is no terminal. */
+const LINE_EVERY_MS = 10_000;
+const STALL_AFTER_MS = 30_000;
+const NEAR_END_SECONDS = 10;
+const CLEAR_LINE = '\r\u001b[K';
+
+/** Progress on standard error: a bar on a terminal, elsewhere a line every ten seconds. */
+export class ProgressBar {
+  readonly #bar: SingleBar | undefined;
+  readonly #begin = performance.now();
+  #lastLine = this.#begin;
+
+  /** `what` says what is counted, such as "events sent"; `total` is the work to do, 0 if unknown. */
+  constructor(
+    private readonly what: string,
+    private total: number,
+    private readonly stream: Output = process.stderr,
+  ) {
+    if (stream.isTTY !== true) return;
+    const format = total > 0 ? '{bar} {percentage} %  {text}' : '{text}';
+    this.#bar = new SingleBar({ format, stream, clearOnComplete: true }, Presets.shades_classic);
+    this.#bar.start(total, 0, { text: '' });
+  }
+
+  update(done: number, facts: ProgressFacts = {}): void {
+    const { total = this.total } = facts;
+    this.total = total;
+    const text = this.#text(done, facts);
+    if (this.#bar !== undefined) {
+      this.#bar.setTotal(total);
+      this.#bar.update(done, { text });
+    } else if (performance.now() - this.#lastLine >= LINE_EVERY_MS) {
+      this.#lastLine = performance.now();
+      const percent = total > 0 ? `${Math.floor((100 * done) / total)} %  ` : '';
+      this.stream.write(`${percent}${text}\n`);
+    }
+  }
+
+  writeLine(line: string): void {
+    this.stream.write(`${this.#bar === undefined ? '' : CLEAR_LINE}${line}\n`);
+  }
+
+  stop(): void {
+    this.#bar?.stop();
+  }
+
+  #text(done: number, { rate, secondsLeft, note = '' }: ProgressFacts): string {
+    const seconds = Math.max((performance.now() - this.#begin) / 1_000, 0.001);
+    const isMeasurable = done > 0 && this.total > 0;
+    const average = isMeasurable ? ((this.total - done) * seconds) / done : 0;
+    const left = secondsLeft === undefined ? average : (secondsLeft ?? 0);
+    const leftText = left <= 0 ? '' : `, about ${durationText(left)} left`;
+    const perSecond = countText(Math.round(rate ?? done / seconds));
+    return `${countText(done)} ${this.what}, ${perSecond}/s${leftText}${note}`;
+  }
+}
+
+/** Shows the progress of a reconciliation. Warns once after 30 s in which the log grows at least as fast as it is read. */
+export async function showProgress<T>(
+  run: (onProgress: (progress: RunProgress) => void) => Promise<T>,
+  stream?: Output,
+): Promise<T> {
+  let bar: ProgressBar | undefined;
+  let aheadAt = performance.now(); // Infinity once it has warned
+  try {
+    return await run((progress) => {
+      const { done, total, rate, secondsLeft, places } = progress;
+      bar ??= new ProgressBar('records', Math.max(1, total), stream);
+      const note = places ? `, ${countText(places.count)} places ${places.done}` : '';
+      bar.update(done, { total, rate, secondsLeft, note });
+      if (!isBehind(progress)) aheadAt = Math.max(aheadAt, performance.now());
+      if (performance.now() - aheadAt < STALL_AFTER_MS) return;
+      aheadAt = Infinity;
+      bar.writeLine(stallText(progress));
+    });
+  } finally {
+    bar?.stop();
+  }
+}
+
+/** Whether the records left do not become fewer although some are read, and will take more than NEAR_END_SECONDS. */
+function isBehind({ done, total, rate, secondsLeft }: RunProgress): boolean {
+  return secondsLeft === null && rate > 0 && total - done > rate * NEAR_END_SECONDS;
+}
+
+function stallText({ done, total }: RunProgress): string {
+  return (
+    `ranklog: the log grows at least as fast as it is read: ${countText(total - done)} records are left. ` +
+    'To finish, use a higher --throttle, or wait for less traffic'
+  );
+}

@@ -1,0 +1,87 @@
+import type { Kafka } from 'kafkajs';
+import { decodeSkippedBatch, type SkippedBatch } from '#contracts';
+import {
+  isUnknownTopic,
+  logRanges,
+  passOver,
+  PermanentPartitionError,
+  readRanges,
+  UnreadableBatchError,
+  type KafkaRecord,
+  type LogRange,
+} from '#kafka-batch';
+import type { KafkaConnection } from './kafka.js';
+
+const READ_TIMEOUT_MS = 10_000;
+/** After this many rounds without a record, though all brokers answered, compaction must have removed the last records. */
+const QUIET_ROUNDS = 5;
+
+export type Ranges = ReadonlyMap<number, LogRange>;
+
+/** A batch of the definitions topic can't be read, so no process of ranklog starts. */
+export class UnreadableDefinitionsError extends PermanentPartitionError {
+  constructor(error: UnreadableBatchError) {
+    const { topic, partition, first, last } = error.batch;
+    super(
+      `${topic}/${partition} cannot be read from offset ${first} to ${last}: these records are ${error.cause.message}. ` +
+        'Ranklog needs the records behind them. Delete the records up to it: ' +
+        'see "A batch of definitions that cannot be read" in docs/operations.md',
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Reads the definitions topic. Cost: connections of its own.
+ * @throws UnreadableDefinitionsError, and errors of Kafka, also after READ_TIMEOUT_MS
+ */
+export async function* definitionsLog(
+  kafka: Kafka,
+  topic: string,
+  ranges: Ranges,
+): AsyncGenerator<{ partition: number; record: KafkaRecord }> {
+  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+  let quiet = 0;
+  try {
+    for await (const round of readRanges(ranges, { kafka, topic, signal })) {
+      quiet = round.length > 0 ? 0 : quiet + 1;
+      if (quiet === QUIET_ROUNDS) return;
+      for (const { partition, records } of round)
+        for (const record of records) yield { partition, record };
+    }
+  } catch (error) {
+    throw error instanceof UnreadableBatchError ? new UnreadableDefinitionsError(error) : error;
+  }
+}
+
+type Clients = Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
+
+/** Of each client, the batches that were given up when it was asked first. */
+const skippedBatches = new WeakMap<Kafka, Promise<SkippedBatch[]>>();
+
+/**
+ * Makes all readers of this process pass over the batches that were given up by `ranklog skip`. Every process calls it before it
+ * reads the score topic: otherwise a version that can read such a batch would build other boards than one that can't.
+ * Returns these batches. Cost: the first call reads the definitions topic.
+ */
+export function passOverSkipped(clients: Clients): Promise<SkippedBatch[]> {
+  const { kafka } = clients;
+  const skipped = skippedBatches.get(kafka) ?? readSkipped(clients);
+  skippedBatches.set(kafka, skipped);
+  return skipped;
+}
+
+async function readSkipped({ kafka, admin, topics }: Clients): Promise<SkippedBatch[]> {
+  const skipped: SkippedBatch[] = [];
+  try {
+    const ranges = await logRanges(admin, topics.definitions);
+    for await (const { record } of definitionsLog(kafka, topics.definitions, ranges)) {
+      const batch = decodeSkippedBatch(record);
+      if (batch !== undefined) skipped.push(batch);
+    }
+  } catch (error) {
+    if (!isUnknownTopic(error)) throw error; // without the topic, nothing was given up
+  }
+  passOver(skipped.map((batch) => ({ topic: topics.scoreEvents, ...batch })));
+  return skipped;
+}

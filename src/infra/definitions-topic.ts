@@ -1,0 +1,203 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import kafkajs, { type Message } from 'kafkajs';
+import { IdentityCheck } from '#board-store';
+import {
+  decodeDefinitionRecord,
+  decodeSkippedBatch,
+  decodeStoredDefinition,
+  encodeDefinitionRecord,
+  encodeSkippedBatch,
+  IDENTITY_KEY,
+  MalformedRecordError,
+  parseObject,
+  type DefinitionRecord,
+  type SkippedBatch,
+} from '#contracts';
+import { logRanges, type KafkaRecord } from '#kafka-batch';
+import { KafkaConnection } from './kafka.js';
+import { Logger } from './logger.js';
+import { definitionsLog, type Ranges } from './definitions-log.js';
+
+/** A record with the key of a board that this version cannot read. */
+export interface UnreadableDefinition {
+  readonly board: string;
+  /** As in DefinitionRecord; 0 if it can't be read either, so that no ranklog wrote the record. */
+  readonly since: number;
+  /** Where the record is, and what is wrong with it. */
+  readonly problem: string;
+}
+
+/** The compacted topic of the live definitions and the identity of their ranklog. It survives a loss of Redis. */
+@Injectable()
+export class DefinitionsTopic {
+  readonly #topic: string;
+  /** The log ranges at the last check that found nothing to repair. */
+  #repairedTo: Ranges = new Map();
+  /** The identity in the topic that compaction keeps, by the last read or as written since; empty for none. */
+  #claimed = '';
+  #unreadable: ReadonlyMap<string, UnreadableDefinition> = new Map();
+
+  constructor(
+    private readonly connection: KafkaConnection,
+    readonly identity: IdentityCheck,
+    private readonly log: Logger,
+  ) {
+    this.#topic = connection.topics.definitions;
+  }
+
+  /** The boards whose record with the largest `since` could not be read at the last read. Another version may have written it. */
+  get unreadable(): ReadonlyMap<string, UnreadableDefinition> {
+    return this.#unreadable;
+  }
+
+  /**
+   * Of each board, the readable record with the largest `since`. Logs and skips the others, see `unreadable`. Cost: reads the
+   * topic, over connections of its own. @throws OtherIdentityError, and errors of Kafka, also after ten seconds
+   */
+  async readAll(): Promise<Map<string, DefinitionRecord>> {
+    return (await this.#readFrom(await logRanges(this.connection.admin, this.#topic))).latest;
+  }
+
+  /** The identity in the topic, in the form of `IdentityCheck.text`; empty for none. Cost: as `readAll`. */
+  async storedIdentity(): Promise<string> {
+    await this.readAll();
+    return this.#claimed;
+  }
+
+  /**
+   * Writes the latest record of a board again if an older one came after it, as a writer may pause between a promotion and its
+   * record, or if another program wrote one after it. Returns these boards. Safe to repeat, in several processes. Cost: two
+   * requests if the topic has not changed.
+   */
+  async repair(): Promise<string[]> {
+    const ranges = await logRanges(this.connection.admin, this.#topic);
+    if (isDeepStrictEqual(ranges, this.#repairedTo)) return [];
+    const { latest, overwritten } = await this.#readFrom(ranges);
+    await this.write([...latest.values()].filter(({ board }) => overwritten.has(board)));
+    await this.claim();
+    if (overwritten.size === 0) this.#repairedTo = ranges;
+    return [...overwritten];
+  }
+
+  /** Resolves when the records are in Kafka. Safe to repeat; of two concurrent writers, the larger `since` wins. */
+  async write(records: readonly DefinitionRecord[]): Promise<void> {
+    if (records.length > 0)
+      await this.#send(records.map((record) => encodeDefinitionRecord(record, this.#topic)));
+  }
+
+  /** Writes the identity if the last read found none; with `moves`, also over another identity. Safe to repeat. */
+  async claim({ moves = false } = {}): Promise<void> {
+    if (this.#claimed !== '' && !moves) return;
+    await this.#send([{ key: IDENTITY_KEY, value: this.identity.text }]);
+    this.#claimed = this.identity.text;
+  }
+
+  /** Gives up a batch that can't be read, for ever. Safe to repeat. */
+  async skip(batch: SkippedBatch): Promise<void> {
+    await this.#send([encodeSkippedBatch(batch)]);
+  }
+
+  async #send(messages: Message[]): Promise<void> {
+    const producer = this.connection.kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+    });
+    await producer.connect();
+    try {
+      await producer.send({ topic: this.#topic, acks: -1, messages });
+    } finally {
+      await producer.disconnect();
+    }
+  }
+
+  async #readFrom(ranges: Ranges) {
+    const found = new FoundRecords();
+    let identity = '';
+    let claimed = '';
+    const { kafka } = this.connection;
+    for await (const { partition, record } of definitionsLog(kafka, this.#topic, ranges)) {
+      if (decodeSkippedBatch(record) !== undefined) continue;
+      const key = record.key?.toString() ?? '';
+      if (key === IDENTITY_KEY) {
+        const last = this.#identityOf(partition, record);
+        identity = last ?? identity;
+        claimed = last ?? '';
+      } else if (record.value === null) found.deleted(key, partition);
+      else found.add(this.#decode(partition, record), partition);
+    }
+    this.#unreadable = found.unreadable;
+    this.#claimed = claimed;
+    this.identity.compare(identity, `topic ${this.#topic}`);
+    return found;
+  }
+
+  #decode(partition: number, record: KafkaRecord): DefinitionRecord | UnreadableDefinition {
+    try {
+      return decodeDefinitionRecord(record);
+    } catch (error) {
+      if (!(error instanceof MalformedRecordError)) throw error;
+      return { ...storedOf(record), problem: this.#skip(partition, record, error.message) };
+    }
+  }
+
+  /** undefined if the record can't be read; empty if an operator has deleted the identity. */
+  #identityOf(partition: number, record: KafkaRecord): string | undefined {
+    const text = record.value?.toString() ?? '';
+    if (text === '' || parseObject(text) !== undefined) return text;
+    this.#skip(partition, record, 'not an identity: the value is not a JSON object');
+    return undefined;
+  }
+
+  #skip(partition: number, { offset }: KafkaRecord, why: string): string {
+    const problem = `${this.#topic}/${partition} offset ${offset} is ${why}`;
+    this.log.warn(`${problem}; the record is skipped`);
+    return problem;
+  }
+}
+
+/** The records of boards. Those of one partition are added in their order. */
+class FoundRecords {
+  /** Of each board, the readable record with the largest `since`. */
+  readonly latest = new Map<string, DefinitionRecord>();
+  /** Of the boards with an unreadable record that is as late as their latest readable one or later: the last such record. */
+  readonly unreadable = new Map<string, UnreadableDefinition>();
+  /** Boards with another record after their latest one in its partition: compaction would keep only that one. */
+  readonly overwritten = new Set<string>();
+  readonly #partitionOf = new Map<string, number>();
+
+  add(record: DefinitionRecord | UnreadableDefinition, partition: number): void {
+    const { board, since } = record;
+    const unreadSince = this.unreadable.get(board)?.since ?? 0;
+    if (since < (this.latest.get(board)?.since ?? 0)) this.#overwrite(board, partition);
+    else if ('problem' in record) {
+      if (since >= unreadSince) this.unreadable.set(board, record);
+    } else {
+      this.latest.set(board, record);
+      this.#partitionOf.set(board, partition);
+      this.overwritten.delete(board);
+      if (since >= unreadSince) this.unreadable.delete(board);
+    }
+  }
+
+  /** A record without a value deletes the earlier ones of its key once the topic is compacted. */
+  deleted(board: string, partition: number): void {
+    this.unreadable.delete(board);
+    this.#overwrite(board, partition);
+  }
+
+  #overwrite(board: string, partition: number): void {
+    if (this.#partitionOf.get(board) === partition) this.overwritten.add(board);
+  }
+}
+
+/** What can be read of an unreadable record. */
+function storedOf(record: KafkaRecord): Omit<UnreadableDefinition, 'problem'> {
+  try {
+    return decodeStoredDefinition(record);
+  } catch {
+    return { board: record.key?.toString() ?? '', since: 0 };
+  }
+}

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { UnreadableBatchError, type ConsumerHealth, type PartitionHealth } from '#kafka-batch';
+import type { KafkaBatchServer } from '#kafka-batch/nest';
+import { loggerTo } from '../../test/support/loggers.js';
+import type { Settings } from '../config/settings.js';
+import type { Shutdown } from '../infra/shutdown.js';
+import { NeedsOperatorError } from './errors.js';
+import { ProgressWatch } from './progress-watch.js';
+
+const NO_LAG = { lag: 0, lagMs: 0 };
+const RUNNING: PartitionHealth = { state: 'running', error: undefined, stuckMs: 0, ...NO_LAG };
+const FAILED: PartitionHealth = {
+  state: 'failed',
+  error: new Error('log is cut'),
+  stuckMs: 0,
+  ...NO_LAG,
+};
+const WAITING: PartitionHealth = {
+  state: 'backingOff',
+  error: new NeedsOperatorError('no such partition'),
+  stuckMs: 600_000,
+  ...NO_LAG,
+};
+const UNREADABLE: PartitionHealth = {
+  ...FAILED,
+  error: new UnreadableBatchError(
+    { topic: 't.score-events', partition: 0, first: 2, last: 4, crc: 1 },
+    new Error('broken'),
+  ),
+};
+
+describe('ProgressWatch', () => {
+  let health: ConsumerHealth;
+  let failures: string[];
+  let watch: ProgressWatch;
+  const partitions = (...all: PartitionHealth[]) => ({
+    loopAgeMs: 100,
+    partitions: new Map(all.map((one, partition) => [partition, one])),
+  });
+  beforeEach(() => {
+    jest.useFakeTimers();
+    const logged: string[] = [];
+    failures = [];
+    health = partitions(RUNNING, RUNNING);
+    const transport: Pick<KafkaBatchServer, 'health'> = { health: () => health };
+    watch = new ProgressWatch(
+      transport as KafkaBatchServer,
+      { fail: () => failures.push(logged.at(-1) ?? '') } as unknown as Shutdown,
+      loggerTo((message) => logged.push(message)),
+      { stallTimeout: 60_000, topicPrefix: 't' } as Settings,
+    );
+    watch.onApplicationBootstrap();
+  });
+  afterEach(() => {
+    watch.beforeApplicationShutdown();
+    jest.restoreAllMocks();
+    jest.useRealTimers();
+  });
+
+  it('accepts a process that has nothing to do', () => {
+    jest.advanceTimersByTime(3_600_000);
+    health = partitions();
+    jest.advanceTimersByTime(3_600_000);
+    expect(failures).toEqual([]);
+  });
+
+  it('ends a process with a stuck partition, and logs which one, for how long, and its last error', () => {
+    jest.advanceTimersByTime(70_000);
+    const error = new Error('Command timed out');
+    health = partitions(RUNNING, { state: 'backingOff', error, stuckMs: 59_000, ...NO_LAG });
+    jest.advanceTimersByTime(5_000);
+    expect(failures).toEqual([]);
+    health = partitions(RUNNING, { state: 'backingOff', error, stuckMs: 61_000, ...NO_LAG });
+    jest.advanceTimersByTime(20_000);
+    expect(failures).toEqual([
+      't.score-events/1 (backingOff) has made no progress for 61 s; last error: Command timed out; ending, so that another process can continue',
+    ]);
+  });
+
+  it('ends a process whose fetch loop hangs', () => {
+    jest.advanceTimersByTime(70_000);
+    health = { ...health, loopAgeMs: 60_500 };
+    jest.advanceTimersByTime(5_000);
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toContain('nothing was fetched from t.score-events for 61 s');
+  });
+
+  it('accepts a process while some of its partitions have stopped permanently or need operator action', () => {
+    health = partitions(RUNNING, FAILED, WAITING);
+    jest.advanceTimersByTime(3_600_000);
+    expect(failures).toEqual([]);
+  });
+
+  it('ends a process when all its partitions are stopped for the whole timeout', () => {
+    health = partitions(FAILED, WAITING);
+    jest.advanceTimersByTime(50_000);
+    health = partitions(FAILED, RUNNING);
+    jest.advanceTimersByTime(10_000);
+    health = partitions(FAILED, WAITING);
+    jest.advanceTimersByTime(60_000);
+    expect(failures).toEqual([]);
+    jest.advanceTimersByTime(5_000);
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toContain('(0: log is cut; 1: no such partition)');
+  });
+
+  it('accepts a process whose partitions all wait for an operator to give up a batch', () => {
+    health = partitions(UNREADABLE);
+    jest.advanceTimersByTime(3_600_000);
+    health = partitions(UNREADABLE, UNREADABLE);
+    jest.advanceTimersByTime(3_600_000);
+    expect(failures).toEqual([]);
+    health = partitions(UNREADABLE, FAILED);
+    jest.advanceTimersByTime(65_000);
+    expect(failures).toHaveLength(1);
+  });
+
+  it('does not count time in which the process itself was suspended', () => {
+    jest.advanceTimersByTime(70_000);
+    const now = performance.now();
+    jest.spyOn(performance, 'now').mockImplementation(() => now + 300_000);
+    health = {
+      loopAgeMs: 300_000,
+      partitions: partitions({ ...RUNNING, stuckMs: 300_000 }).partitions,
+    };
+    jest.advanceTimersByTime(5_000);
+    expect(failures).toEqual([]);
+  });
+
+  it('stops with the process', () => {
+    watch.beforeApplicationShutdown();
+    health = partitions({ ...RUNNING, stuckMs: 600_000 });
+    jest.advanceTimersByTime(600_000);
+    expect(failures).toEqual([]);
+  });
+});

@@ -1,0 +1,97 @@
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { topicNames } from '#contracts';
+import { UnreadableBatchError, type ConsumerHealth } from '#kafka-batch';
+import { KafkaBatchServer } from '#kafka-batch/nest';
+import type { Settings } from '../config/settings.js';
+import { SETTINGS } from '../infra/config.module.js';
+import { Logger } from '../infra/logger.js';
+import { Shutdown } from '../infra/shutdown.js';
+import { isStopped, NeedsOperatorError } from './errors.js';
+
+const MAX_INTERVAL_MS = 5_000;
+
+/**
+ * Ends a process that makes no progress, so that its supervisor starts another one. A partition that has stopped permanently or
+ * needs operator action is no reason while other partitions run. A batch that can't be read is never a reason: another process
+ * could not read it either. Time in which the process itself was suspended does not count.
+ */
+@Injectable()
+export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #topic: string;
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #lastCheck = 0;
+  #awakeSince = 0;
+  /** Since when every partition has stopped permanently or needs operator action. */
+  #allStoppedSince: number | undefined;
+
+  constructor(
+    private readonly transport: KafkaBatchServer,
+    private readonly shutdown: Shutdown,
+    private readonly logger: Logger,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {
+    this.#topic = topicNames(settings.topicPrefix).scoreEvents;
+    this.#everyMs = Math.min(settings.stallTimeout / 4, MAX_INTERVAL_MS);
+  }
+
+  onApplicationBootstrap(): void {
+    this.#lastCheck = this.#awakeSince = performance.now();
+    this.#timer = setInterval(() => this.#check(), this.#everyMs).unref();
+  }
+
+  beforeApplicationShutdown(): void {
+    clearInterval(this.#timer);
+  }
+
+  #check(): void {
+    const now = performance.now();
+    if (now - this.#lastCheck > 2 * this.#everyMs) this.#awakeSince = now;
+    this.#lastCheck = now;
+    const reason = this.#stall(this.transport.health(), now);
+    if (reason === undefined) return;
+    clearInterval(this.#timer);
+    this.logger.error(`${reason}; ending, so that another process can continue`);
+    this.shutdown.fail();
+  }
+
+  /** Why the process makes no progress; undefined if it makes some. */
+  #stall({ loopAgeMs, partitions }: ConsumerHealth, now: number): string | undefined {
+    if (this.#isTooLong(loopAgeMs, now))
+      return `nothing was fetched from ${this.#topic} for ${seconds(loopAgeMs)}`;
+    for (const [partition, { state, error, stuckMs }] of partitions) {
+      if (!this.#isTooLong(stuckMs, now) || error instanceof NeedsOperatorError) continue;
+      const last = error === undefined ? 'no error' : `last error: ${error.message}`;
+      return `${this.#topic}/${partition} (${state}) has made no progress for ${seconds(stuckMs)}; ${last}`;
+    }
+    return this.#allStopped(partitions, now);
+  }
+
+  #allStopped(partitions: ConsumerHealth['partitions'], now: number): string | undefined {
+    const stopped = [...partitions].filter(([, health]) => isStopped(health));
+    const isReason = stopped.some(([, { error }]) => !(error instanceof UnreadableBatchError));
+    if (!isReason || stopped.length < partitions.size) {
+      this.#allStoppedSince = undefined;
+      return undefined;
+    }
+    this.#allStoppedSince ??= now;
+    if (!this.#isTooLong(now - this.#allStoppedSince, now)) return undefined;
+    const reasons = stopped.map(
+      ([partition, { error }]) => `${partition}: ${error?.message ?? ''}`,
+    );
+    return `all partitions of ${this.#topic} in this process are stopped (${reasons.join('; ')})`;
+  }
+
+  #isTooLong(ms: number, now: number): boolean {
+    return Math.min(ms, now - this.#awakeSince) >= this.settings.stallTimeout;
+  }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`;
+}

@@ -1,0 +1,53 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import type { Redis } from 'ioredis';
+import type { Consumer } from 'kafkajs';
+import { KAFKA_ERRORS, toError } from '#kafka-batch';
+import { KafkaBatchServer } from '#kafka-batch/nest';
+import { CONNECTIONS } from '../infra/connections.module.js';
+import { TransportModule } from '../ingest/transport.module.js';
+import { MetricsCollector, StoreReader } from './metrics-collector.js';
+import { Metrics } from '../infra/metrics.js';
+
+@Module({
+  imports: [TransportModule],
+  providers: [Metrics, MetricsCollector, StoreReader],
+  exports: [Metrics, MetricsCollector],
+})
+export class MetricsModule implements OnModuleInit {
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly host: HttpAdapterHost,
+    @Inject(CONNECTIONS) private readonly connections: readonly Redis[],
+    private readonly transport: KafkaBatchServer,
+  ) {}
+
+  onModuleInit(): void {
+    const { counters, histograms } = this.metrics;
+    const server = this.host.httpAdapter.getInstance<FastifyInstance>();
+    server.addHook('onResponse', ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
+      const labels = { method, route: routeOptions.url ?? '', code: statusCode };
+      histograms.ranklog_http_request_duration_seconds.observe(labels, elapsedTime / 1_000);
+      done();
+    });
+    subscribe(KAFKA_ERRORS, (name) => counters.ranklog_kafka_errors_total.inc(name as object));
+    const consumer = this.transport.unwrap<Consumer>();
+    consumer.on(consumer.events.GROUP_JOIN, () => counters.ranklog_rebalances_total.inc());
+    for (const redis of this.connections) this.#countErrors(redis);
+  }
+
+  /** ioredis tells only the caller. Its tracing channel would make text of all arguments. */
+  #countErrors(redis: Redis): void {
+    const send = redis.sendCommand.bind(redis);
+    redis.sendCommand = (command, stream) => {
+      command.promise.catch((failure: unknown) => {
+        const { name, message } = toError(failure);
+        const error = name === 'ReplyError' ? message.split(' ', 1)[0] : 'connection';
+        this.metrics.counters.ranklog_redis_errors_total.inc({ error });
+      });
+      return send(command, stream);
+    };
+  }
+}

@@ -1,0 +1,49 @@
+import { Module, type INestApplicationContext } from '@nestjs/common';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { Registry } from 'prom-client';
+import type { Role } from '../config/roles.js';
+import type { ProcessOptions } from '../infra/config.module.js';
+import { TIME_LIMITS } from '../query/http/http-server.js';
+import { compileRequestSchema } from '../query/http/request-validation.js';
+import { TransportModule } from '../ingest/transport.module.js';
+import { MetricsCollector } from './metrics-collector.js';
+import { MetricsModule } from './metrics.module.js';
+import { HealthService, type HealthReport } from './health.js';
+
+/** The part of a health report that every probe answers. */
+type Probe = Pick<HealthReport, 'status' | 'problems'>;
+
+@Module({ imports: [MetricsModule, TransportModule], providers: [HealthService] })
+export class OperationsModule {}
+
+/**
+ * The server of probes and Prometheus, without tokens. It listens before Kafka and Redis answer, so that probes get the reason
+ * of a long start. `app` is missing until they do.
+ */
+export function createOperationsServer(
+  { roles, start }: ProcessOptions,
+  app: () => INestApplicationContext | undefined,
+): FastifyInstance {
+  const server = fastify({ forceCloseConnections: true, ...TIME_LIMITS });
+  server.setValidatorCompiler(compileRequestSchema as never);
+  const answer = (reply: FastifyReply, report: Probe) =>
+    reply.code(report.status === 'ok' ? 200 : 503).send(report);
+  const ok: Probe = { status: 'ok', problems: [] };
+  const startup = (): Probe =>
+    start?.waitsFor ? { status: 'starting', problems: [start.waitsFor] } : ok;
+  const role = { type: 'object', properties: { role: { enum: roles } } };
+  // A process that can't go on ends by itself: see progress-watch.ts.
+  server.get('/health/live', () => ok);
+  server.get('/health/startup', (_, reply) => answer(reply, startup()));
+  server.get<{ Querystring: { role?: Role } }>(
+    '/health/ready',
+    { schema: { querystring: role } },
+    ({ query }, reply) => answer(reply, app()?.get(HealthService).report(query.role) ?? startup()),
+  );
+  server.get('/metrics', async (_, reply) => {
+    const metrics = await app()?.get(MetricsCollector).scrape();
+    if (metrics === undefined) return answer(reply, startup());
+    return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(metrics);
+  });
+  return server;
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import compress from '@fastify/compress';
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { variableOf } from '../../config/settings-schema.js';
+import { SettingsError, type Settings } from '../../config/settings.js';
+import { nestLogger, type Logger } from '../../infra/logger.js';
+import { answerMalformed, ProblemsFilter } from './problems.filter.js';
+import { ProblemError } from './problems.js';
+import { compileRequestSchema } from './request-validation.js';
+import { scopeOf, type Tokens } from './tokens.js';
+
+/** The name of a board and the id of a player have up to 128 bytes, and each may be percent-encoded. */
+const MAX_PARAMETER_LENGTH = 3 * 128;
+
+/** A thousand ids of players, with each character escaped. */
+const MAX_BODY_BYTES = 1_048_576;
+
+/**
+ * Times for requests that do not arrive and for connections on which nothing moves, such as an export that nobody reads. Streams
+ * of events send something more often.
+ */
+export const TIME_LIMITS = {
+  requestTimeout: 15_000,
+  connectionTimeout: 60_000,
+  http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+};
+
+/** The Nest application of the process, on Fastify. It does not listen yet. Without `tokens`, requests need none. */
+export async function createHttpApplication(
+  module: DynamicModule,
+  logger: Logger,
+  { httpCors = [], tokens }: { httpCors?: Settings['httpCors']; tokens?: Tokens | undefined } = {},
+): Promise<NestFastifyApplication> {
+  const problems = new ProblemsFilter(logger, MAX_PARAMETER_LENGTH);
+  const adapter = new FastifyAdapter({
+    // A client that keeps its connection open must not delay the shutdown.
+    forceCloseConnections: true,
+    bodyLimit: MAX_BODY_BYTES,
+    ...TIME_LIMITS,
+    http: { ...TIME_LIMITS.http, requireHostHeader: false }, // Node would answer 400 without a body
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    genReqId: requestIdOf,
+    clientErrorHandler: answerMalformed,
+    frameworkErrors: problems.answer.bind(problems),
+  });
+  const options = { logger: nestLogger(logger), abortOnError: false, bodyParser: false };
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, options);
+  const server = adapter.getInstance();
+  // Nest would add forms. A web page may send forms and texts to any origin, without a preflight.
+  server.removeContentTypeParser('text/plain');
+  // Node would answer 417 without a body.
+  server.server.on('checkExpectation', (...sent) => server.server.emit('request', ...sent));
+  server.setValidatorCompiler(compileRequestSchema as never);
+  server.setSerializerCompiler(() => (body) => JSON.stringify(body));
+  server.addHook('onRoute', (route) => {
+    if (route.url !== '*') problems.addRoute(route); // that of CORS
+  });
+  logRequests(server, logger);
+  refuseMalformed(server);
+  if (tokens !== undefined) requireTokens(server, tokens);
+  // Brotli saves about a tenth of the bytes of gzip, and takes more CPU for small answers.
+  await app.register(compress as never, { encodings: ['gzip', 'deflate'] });
+  if (httpCors.length > 0)
+    app.enableCors({
+      ...{ origin: httpCors.includes('*') ? '*' : [...httpCors], exposedHeaders },
+      strictPreflight: false, // answers an incomplete preflight like any other
+    });
+  return app.useGlobalFilters(problems);
+}
+
+const exposedHeaders = ['etag', 'age', 'retry-after', 'x-request-id', 'www-authenticate'];
+
+/** The id that the client gave its request, or a new one. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+/** Logs each answer at the level `debug`; gives it the id of its request. */
+function logRequests(server: FastifyInstance, logger: Logger): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    done();
+  });
+  server.addHook('onResponse', ({ id, method, url }, { statusCode, elapsedTime }, done) => {
+    logger.debug(`${method} ${url} ${statusCode}`, { requestId: id, ms: elapsedTime });
+    done();
+  });
+}
+
+/** Fastify checks the path of a URL, and takes malformed percent-encoding in its query as it is. Runs after the hook of CORS. */
+function refuseMalformed(server: FastifyInstance): void {
+  server.addHook('preParsing', ({ url, raw }, _reply, _payload, done) => {
+    if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
+      done(new ProblemError('BAD_REQUEST', 'the request has no header Host; send one'));
+      return;
+    }
+    try {
+      if (url.includes('%')) decodeURIComponent(url);
+      done();
+    } catch {
+      const detail = `${url} has percent-encoding that is not UTF-8; write a percent sign as %25`;
+      done(new ProblemError('BAD_REQUEST', detail));
+    }
+  });
+}
+
+/** Runs after the hook of CORS, which answers preflights. */
+function requireTokens(server: FastifyInstance, tokens: Tokens): void {
+  server.addHook('preParsing', ({ headers, method, routeOptions }, _reply, _payload, done) => {
+    const scope = scopeOf(method, routeOptions.url);
+    done(scope && tokens.refusal(headers.authorization, scope));
+  });
+}
+
+/** @throws SettingsError if the process cannot listen where the settings `httpPort`, `operationsPort` and so on say */
+export async function listen(
+  server: FastifyInstance,
+  settings: Settings,
+  name: 'http' | 'operations',
+  logger: Logger,
+): Promise<void> {
+  const [host, port] = [settings[`${name}Host`], settings[`${name}Port`]];
+  const url = await server.listen({ host, port }).catch((error: unknown) => {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const [setting, wayOut] = ['EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)
+      ? ([`${name}Host`, 'use an address of this machine, or 0.0.0.0 for all of them'] as const)
+      : ([`${name}Port`, 'use another port, or 0 for any free one'] as const);
+    throw new SettingsError([
+      `${variableOf(setting)}: can't listen on ${host}:${port} (${code || message}); ${wayOut}`,
+    ]);
+  });
+  logger.info(`${name === 'http' ? 'HTTP' : 'health and metrics'} at ${url}`);
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { METHODS, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import findMyWay, { type HTTPMethod } from 'find-my-way';
+import { toError } from '#kafka-batch';
+import type { Logger } from '../../infra/logger.js';
+import { PROBLEM_TYPE, ProblemError, problemOf, type ProblemCode } from './problems.js';
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** Answers every failed request with a Problem. The details of an unexpected error are logged, not sent. */
+@Catch()
+export class ProblemsFilter implements ExceptionFilter {
+  /** Knows the methods of each path, for answers to requests with another one. */
+  readonly #routes: ReturnType<typeof findMyWay>;
+
+  constructor(
+    private readonly logger: Logger,
+    maxParamLength: number,
+  ) {
+    this.#routes = findMyWay({ maxParamLength });
+  }
+
+  addRoute({ method, url }: Pick<RouteOptions, 'method' | 'url'>): void {
+    this.#routes.on(method as HTTPMethod, url, () => undefined);
+  }
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const [request, reply] = host.getArgs<[FastifyRequest, FastifyReply]>();
+    this.answer(toError(error), request, reply);
+  }
+
+  /** Fastify calls this directly for requests that it refuses before routing, such as those with malformed URLs. */
+  answer(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+    const { method, url, id: requestId } = request;
+    let problem = problemOf(error, request);
+    const allowed = problem.code === 'NOT_FOUND' ? this.#methodsOf(url) : [];
+    if (allowed.length > 0) {
+      const detail = `${url} takes ${allowed.join(', ')}, not ${method}`;
+      problem = problemOf(new ProblemError('METHOD_NOT_ALLOWED', detail), request);
+      void reply.header('allow', allowed.join(', '));
+    }
+    if (problem.code === 'INTERNAL_SERVER_ERROR')
+      this.logger.error(`${method} ${url} failed: ${error.message}`, { error, requestId });
+    if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
+    if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
+    void reply
+      .code(problem.status)
+      .headers({ 'content-type': PROBLEM_TYPE, 'x-request-id': requestId })
+      .send(JSON.stringify(problem));
+  }
+
+  #methodsOf(url: string): string[] {
+    const [path = ''] = url.split('?');
+    return METHODS.filter((method) => this.#routes.find(method as HTTPMethod, path) !== null);
+  }
+}
+
+const CODES: Readonly<Record<string, ProblemCode>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+};
+
+/** Answers what Node can't parse as a request, or does not get in time, and closes the connection. */
+export function answerMalformed({ code = '', message }: NodeJS.ErrnoException, socket: Socket) {
+  if (code === 'ECONNRESET' || !socket.writable) return;
+  const error = new ProblemError(CODES[code] ?? 'BAD_REQUEST', message);
+  const problem = problemOf(error, { method: '', url: '' });
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
+    `content-type: ${PROBLEM_TYPE}`,
+    `x-request-id: ${randomUUID()}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

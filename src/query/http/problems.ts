@@ -1,0 +1,129 @@
+import { HttpException } from '@nestjs/common';
+import { firstValueFrom, from, timeout } from 'rxjs';
+import { nearNames, NoSuchViewError } from '#board';
+import { UnknownBoardError } from '#board-store';
+import { toError } from '#kafka-batch';
+import { isRedisUnavailable } from '../../infra/redis.js';
+
+/**
+ * The problems that HTTP answers report: a code for programs, the status, and a title; the first one of a status is the general
+ * one. docs/reference/http.md lists them.
+ */
+export const PROBLEMS = {
+  BAD_REQUEST: [400, 'Malformed request'],
+  INVALID_REQUEST: [400, 'Invalid value in the request'],
+  UNKNOWN_PARAMETER: [400, 'Unknown parameter or field'],
+  INVALID_READ: [400, 'Value does not fit the board'],
+  MALFORMED_VIEW: [400, 'Malformed view'],
+  UNAUTHORIZED: [401, 'No valid token'],
+  FORBIDDEN: [403, 'Token without the scope'],
+  NOT_FOUND: [404, 'No such path'],
+  UNKNOWN_BOARD: [404, 'Unknown board'],
+  NO_SUCH_VIEW: [404, 'No such view'],
+  NO_INSTANCE: [404, 'No such instance of a window'],
+  NO_RECONCILIATION: [404, 'No reconciliation'],
+  METHOD_NOT_ALLOWED: [405, 'Method not allowed'],
+  REQUEST_TIMEOUT: [408, 'Request not received in time'],
+  NOT_PUBLISHED: [409, 'Rank changes are not published'],
+  EXPIRED_VIEW: [410, 'Expired view'],
+  PAYLOAD_TOO_LARGE: [413, 'Body too large'],
+  URI_TOO_LONG: [414, 'Part of the path too long'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'Body is not JSON'],
+  INVALID_EVENT: [422, 'Score event that the board would refuse'],
+  HEADERS_TOO_LARGE: [431, 'Headers or URL too large'],
+  INTERNAL_SERVER_ERROR: [500, 'Internal error'],
+  BOARD_BUILDING: [503, 'Board is being built'],
+  UNKNOWN_GENERATION: [503, 'Board changed during the read'],
+  LISTING_INTERRUPTED: [503, 'Board changed during the listing'],
+  STORE_UNAVAILABLE: [503, 'Redis does not answer'],
+  LOG_UNAVAILABLE: [503, 'Kafka does not answer'],
+  SEND_FAILED: [503, 'Kafka did not acknowledge the events'],
+  STALE: [503, 'Redis lacks events'],
+  OVERLOADED: [503, 'Too many requests in flight'],
+  TOO_MANY_STREAMS: [503, 'Too many streams'],
+} as const satisfies Readonly<Record<string, readonly [status: number, title: string]>>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** An error of HTTP itself; errors of the libraries have a code of their own. */
+export class ProblemError extends Error {
+  constructor(
+    readonly code: ProblemCode,
+    detail: string,
+    /** The misspelt name, and those that could be meant. */
+    readonly names?: { readonly asked: string; readonly known: readonly string[] },
+  ) {
+    super(detail);
+    this.name = new.target.name;
+  }
+}
+
+/** How long a client waits for Kafka before it gets a problem, in ms. */
+const WAIT_MS = 5_000;
+
+/** @throws ProblemError LOG_UNAVAILABLE if work with Kafka fails or takes more than 5 s */
+export async function inTime<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await firstValueFrom(from(work).pipe(timeout(WAIT_MS)));
+  } catch (error) {
+    const detail = `Kafka does not answer (${toError(error).message}); try again`;
+    throw new ProblemError('LOG_UNAVAILABLE', detail);
+  }
+}
+
+/** A score event that would become a dead letter. `index`: its place in the request, from 0; `code`: that of the dead letter. */
+export class RefusedEventError extends ProblemError {
+  constructor(
+    readonly event: { readonly index: number; readonly code: string; readonly wayOut: string },
+    detail: string,
+  ) {
+    super('INVALID_EVENT', `event ${event.index}: ${detail}; no event was sent`);
+  }
+}
+
+type RequestLine = Readonly<Record<'method' | 'url', string>>;
+
+/**
+ * The body of the answer to a failed request, as RFC 9457 describes it. The detail of an unexpected error says nothing about it:
+ * the caller logs the error.
+ */
+export function problemOf(error: Error, request: RequestLine) {
+  const code = codeOf(error);
+  const [status, title] = PROBLEMS[code];
+  const suggestion = suggestionFor(error);
+  const type = `urn:ranklog:problem:${code}`;
+  const detail = detailOf(error, code, request);
+  return {
+    ...{ type, title, status, detail, code },
+    ...(suggestion !== undefined && { suggestion }),
+    ...(error instanceof RefusedEventError && { event: error.event }),
+  };
+}
+
+function codeOf(error: Error): ProblemCode {
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  if (typeof code === 'string' && Object.hasOwn(PROBLEMS, code)) return code as ProblemCode;
+  if (isRedisUnavailable(error)) return 'STORE_UNAVAILABLE';
+  const status = error instanceof HttpException ? error.getStatus() : statusCode;
+  if (typeof status !== 'number' || status < 400 || status >= 500) return 'INTERNAL_SERVER_ERROR';
+  const codes = Object.keys(PROBLEMS) as ProblemCode[];
+  return codes.find((known) => PROBLEMS[known][0] === status) ?? 'BAD_REQUEST';
+}
+
+function detailOf(error: Error, code: ProblemCode, { method, url }: RequestLine): string {
+  if (code === 'INTERNAL_SERVER_ERROR')
+    return 'internal error; the log of the process has the details';
+  if (code === 'STORE_UNAVAILABLE') return `Redis does not answer (${error.message}); try again`;
+  if (code === 'UNSUPPORTED_MEDIA_TYPE') return 'send the body as application/json';
+  if (code === 'NOT_FOUND') return `there is nothing at ${method} ${url}`;
+  return error.message;
+}
+
+function suggestionFor(error: Error): string | undefined {
+  let names = error instanceof ProblemError ? error.names : undefined;
+  if (error instanceof UnknownBoardError) names = { asked: error.board, known: error.known };
+  if (error instanceof NoSuchViewError) names = error;
+  return names && nearNames(names.asked, names.known, 1)[0];
+}

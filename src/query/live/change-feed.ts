@@ -1,0 +1,153 @@
+import { EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kafka } from 'kafkajs';
+import { fromEvent, type Observable } from 'rxjs';
+import { decodeRankChange, MalformedRecordError, type RankChange } from '#contracts';
+import {
+  lastRecords,
+  lookAt,
+  partitionCount,
+  toError,
+  TopicFollower,
+  type KafkaRecord,
+  type LogRange,
+} from '#kafka-batch';
+import type { Logger } from '../../infra/logger.js';
+import {
+  MOST_CHANGES,
+  parsePosition,
+  positionText,
+  RecentChanges,
+  type LogPosition,
+} from './recent-changes.js';
+
+/** A rank change, and its event with the position after it as id. */
+type Heard = [change: RankChange, event: Buffer];
+
+interface FeedOptions {
+  readonly kafka: Kafka;
+  readonly topic: string;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+const CHECK_PARTITIONS_MS = 15_000;
+
+/** Reads all committed rank changes, and keeps the last ones. Ends when the topic gets more partitions, which it would not read. */
+export class ChangeFeed {
+  readonly recent: RecentChanges;
+  readonly #heard = new EventEmitter<Record<string, Heard>>().setMaxListeners(0);
+  readonly #position: number[];
+  /** Resolves with the reason when the feed ends: the abort reason, or an error that no retry repairs. */
+  readonly ended: Promise<Error>;
+
+  private constructor(
+    private readonly options: FeedOptions,
+    private readonly follower: TopicFollower,
+    start: LogPosition,
+  ) {
+    this.#position = [...start];
+    this.recent = new RecentChanges(start);
+    const run = follower.run((record, partition) => this.#take(record, partition));
+    this.ended = Promise.race([run, this.#watchPartitions()]).catch(toError);
+  }
+
+  /** Reads back up to 1 MiB of each partition, 10,000 offsets in all. @throws if Kafka fails, or the abort reason */
+  static async open(options: FeedOptions): Promise<ChangeFeed> {
+    const ranges = await rangesOf(options);
+    const readBack = Math.floor(MOST_CHANGES / ranges.length);
+    const past = await Promise.all(
+      ranges.map((_, partition) => lastRecords(options.kafka, options.topic, partition, readBack)),
+    );
+    const begin = ranges.map(({ end }, partition) => past[partition]?.[0]?.offset ?? end);
+    const next = begin.map(
+      (start, partition) => (past[partition]?.at(-1)?.offset ?? start - 1) + 1,
+    );
+    const follower = await TopicFollower.open({ ...options, from: new Map(next.entries()) });
+    const feed = new ChangeFeed(options, follower, begin);
+    for (const [partition, records] of past.entries())
+      for (const record of records) feed.#take(record, partition);
+    return feed;
+  }
+
+  get isEnded(): boolean {
+    return this.options.signal.aborted;
+  }
+
+  /** The position that the feed has reached, as the id of an event. */
+  get id(): string {
+    return positionText(this.#position);
+  }
+
+  /**
+   * The position of an id, once this process has reached it: another one may be ahead. undefined if it is not of this topic.
+   * @throws the reason if the feed ends before
+   */
+  async positionOf(id: string): Promise<LogPosition | undefined> {
+    const position = parsePosition(id, this.#position.length);
+    if (position?.some((offset, partition) => offset > (this.#position[partition] ?? 0))) {
+      const ranges = await rangesOf(this.options);
+      if (position.some((offset, partition) => offset > (ranges[partition]?.end ?? 0)))
+        return undefined;
+      const ended = this.ended.then((reason) => Promise.reject(reason));
+      await Promise.race([this.follower.reach(new Map(position.entries())), ended]);
+    }
+    return position;
+  }
+
+  /** The rank changes of a board, or of one player of it, from now on. */
+  of(board: string, playerId?: string): Observable<Heard> {
+    return fromEvent(this.#heard, keyOf(board, playerId)) as Observable<Heard>;
+  }
+
+  #take(record: KafkaRecord, partition: number): void {
+    const { offset, timestamp } = record;
+    this.#position[partition] = offset + 1;
+    const change = this.#read(record, partition);
+    if (change === undefined) return;
+    const { board, playerId } = change;
+    // Line breaks are between the tokens of JSON, where other producers may have them.
+    const data = String(record.value).replace(/[\r\n]+/g, ' ');
+    const event = Buffer.from(`event: rank-change\ndata: ${data}\n\n`);
+    this.recent.add({ partition, offset, timestamp, board, playerId, event });
+    const keys = [keyOf(board), keyOf(board, playerId)];
+    if (keys.every((key) => this.#heard.listenerCount(key) === 0)) return;
+    const identified = Buffer.concat([Buffer.from(`id: ${this.id}\n`), event]);
+    for (const key of keys) this.#heard.emit(key, change, identified);
+  }
+
+  #read(record: KafkaRecord, partition: number): RankChange | undefined {
+    try {
+      return decodeRankChange(record);
+    } catch (error) {
+      if (!(error instanceof MalformedRecordError)) throw error;
+      const { topic, logger } = this.options;
+      logger.warn(`${topic}/${partition} offset ${record.offset} is skipped: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  /** @throws once the topic has more partitions, or the abort reason */
+  async #watchPartitions(): Promise<never> {
+    const { kafka, topic, signal } = this.options;
+    for (;;) {
+      await delay(CHECK_PARTITIONS_MS, undefined, { signal, ref: false });
+      const partitions = await partitionCount(kafka, topic).catch(() => 0); // Kafka is away
+      if (partitions > this.#position.length) throw new Error(`${topic} got more partitions`);
+    }
+  }
+}
+
+/** The range of each partition, also of new ones, which an admin client of kafkajs may notice only after minutes. */
+async function rangesOf({ kafka, topic }: FeedOptions): Promise<LogRange[]> {
+  const partitions = Array.from({ length: await partitionCount(kafka, topic) }, (_, id) => id);
+  const looks = await Promise.all(
+    partitions.map((partition) => lookAt(kafka, { topic, partition })),
+  );
+  return looks.map(({ range }) => range);
+}
+
+/** Ids have no control characters. */
+function keyOf(board: string, playerId = ''): string {
+  return `${board}\n${playerId}`;
+}

@@ -1,0 +1,159 @@
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { firstValueFrom } from 'rxjs';
+import { BoardReader } from '#board-store';
+import { toError } from '#kafka-batch';
+import type { Settings } from '../../config/settings.js';
+import { SETTINGS } from '../../infra/config.module.js';
+import { KafkaConnection } from '../../infra/kafka.js';
+import { Logger } from '../../infra/logger.js';
+import { Metrics } from '../../infra/metrics.js';
+import { inTime, ProblemError, problemOf } from '../http/problems.js';
+import { ChangeFeed } from './change-feed.js';
+import { eventText, EventStream } from './event-stream.js';
+import { ViewFeeds, type Top, type TopRequest } from './view-feed.js';
+
+const HEARTBEAT_MS = 15_000;
+
+/** The streams of this process. The rank changes are read from Kafka while there are streams, and up to 30 s longer. */
+@Injectable()
+export class LiveStreams implements BeforeApplicationShutdown {
+  @Inject() private readonly metrics: Metrics;
+  readonly #streams = new Set<EventStream>();
+  /** The rank changes and views of all streams. The first stream opens them, and #end replaces them. */
+  #feed: Promise<ChangeFeed> | undefined;
+  #views = new ViewFeeds();
+  #stop = new AbortController();
+  #wasIdle = false;
+  readonly #heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
+
+  constructor(
+    private readonly connection: KafkaConnection,
+    private readonly reader: BoardReader,
+    private readonly logger: Logger,
+    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queryStreams'>,
+  ) {}
+
+  /** The last rank changes of a player that this process holds, and since when it holds all. @throws ProblemError LOG_UNAVAILABLE */
+  async heldChanges(board: string, playerId: string) {
+    const { recent } = await this.#opened();
+    return { heldSince: recent.heldSince, changes: recent.ofPlayer(board, playerId) };
+  }
+
+  /** Streams the rank changes of a board, or of one player of it. @throws ProblemError */
+  async rankChanges(reply: FastifyReply, board: string, playerId?: string): Promise<void> {
+    const { feed, asked, position } = await this.#resume(reply);
+    // Nothing waits from here on, so that no rank change is missed between the past ones and the next one.
+    const stream = this.#add(reply, feed, () => next.unsubscribe());
+    const next = feed.of(board, playerId).subscribe(([, event]) => stream.send(event));
+    const past = position && feed.recent.since(position, board, playerId);
+    if (past !== undefined) for (const part of past) stream.send(part);
+    else if (asked) stream.send(eventText('reset', feed.id, JSON.stringify({ position: feed.id })));
+    stream.heartbeat(feed.id);
+  }
+
+  /** Streams the first players of a view: at once, also to a client that resumes, as a new week may have begun. */
+  async standings(reply: FastifyReply, request: TopRequest): Promise<void> {
+    const { feed, asked, position } = await this.#resume(reply);
+    const tops = this.#views.get(request, { reader: this.reader, changes: feed });
+    await firstValueFrom(tops);
+    const stream = this.#add(reply, feed, () => shown.unsubscribe());
+    const isKept = position !== undefined && feed.recent.reachBackTo(position);
+    const resumed = isKept ? 'standings' : 'reset';
+    const type = asked ? resumed : 'snapshot';
+    let isFirst = true;
+    const show = ({ id, data, event, isChanged }: Top) => {
+      if (isFirst) stream.send(eventText(type, id, data));
+      else if (isChanged) stream.send(event);
+      isFirst = false;
+    };
+    const error = (reason: Error) => this.#fail(stream, feed, reason);
+    const shown = tops.subscribe({ next: show, error });
+  }
+
+  /** Ends all streams, before the HTTP server closes: they would keep it open. */
+  beforeApplicationShutdown(): void {
+    clearInterval(this.#heartbeat);
+    this.#end();
+  }
+
+  /** The position of Last-Event-ID; undefined if there is none, or if it is of another topic. @throws ProblemError LOG_UNAVAILABLE */
+  async #resume({ request: { headers } }: FastifyReply) {
+    const id = String(headers['last-event-id'] ?? '');
+    const feed = await this.#opened();
+    const position = await inTime(feed.positionOf(id));
+    checkOpen(feed);
+    return { feed, asked: id !== '', position };
+  }
+
+  /** The feed, also while there are no streams. @throws ProblemError LOG_UNAVAILABLE */
+  #opened(): Promise<ChangeFeed> {
+    this.#wasIdle = false;
+    return inTime((this.#feed ??= this.#open()));
+  }
+
+  #add(reply: FastifyReply, feed: ChangeFeed, closed: () => void): EventStream {
+    checkOpen(feed);
+    const { queryStreams } = this.settings;
+    if (this.#streams.size >= queryStreams)
+      throw new ProblemError(
+        'TOO_MANY_STREAMS',
+        `this process has ${queryStreams} streams (RANKLOG_QUERY_STREAMS); try again later`,
+      );
+    const stream = EventStream.open(reply, () => {
+      this.#streams.delete(stream);
+      this.metrics.gauges.ranklog_streams.dec();
+      closed();
+    });
+    this.#streams.add(stream);
+    this.metrics.gauges.ranklog_streams.inc();
+    return stream;
+  }
+
+  /** Ends the stream of a view that can't be read any more; a client that connects again gets the problem as an answer. */
+  #fail(stream: EventStream, { id }: ChangeFeed, error: Error): void {
+    const problem = problemOf(error, { method: 'GET', url: 'standings' });
+    if (problem.code === 'INTERNAL_SERVER_ERROR')
+      this.logger.error(`a live stream ends: ${error.message}`, { error });
+    stream.send(eventText('problem', id, JSON.stringify(problem)));
+    stream.end();
+  }
+
+  async #open(): Promise<ChangeFeed> {
+    const { kafka, topics } = this.connection;
+    const { logger } = this;
+    const { signal } = (this.#stop = new AbortController());
+    const feed = ChangeFeed.open({ kafka, topic: topics.rankChanges, signal, logger });
+    const ended = feed.then((opened) => opened.ended).catch(toError);
+    void ended.then(({ message }) => {
+      if (signal.aborted) return; // by #end
+      logger.warn(`all live streams end: ${message}`);
+      this.#end();
+    });
+    return feed;
+  }
+
+  #beat(): void {
+    const beat = ({ id }: ChangeFeed) => {
+      for (const stream of this.#streams) stream.heartbeat(id);
+    };
+    this.#feed?.then(beat, () => undefined); // without a feed there are no streams
+    const isIdle = this.#streams.size === 0;
+    if (isIdle && this.#wasIdle) this.#end();
+    this.#wasIdle = isIdle;
+  }
+
+  /** Ends the feed and all streams, whose clients connect again and resume. */
+  #end(): void {
+    this.#stop.abort(new Error('the feed of rank changes was closed'));
+    this.#feed = undefined;
+    this.#views = new ViewFeeds();
+    for (const stream of this.#streams) stream.end();
+  }
+}
+
+/** A feed may end while a request waits: its stream would be silent. @throws ProblemError LOG_UNAVAILABLE */
+function checkOpen(feed: ChangeFeed): void {
+  if (feed.isEnded)
+    throw new ProblemError('LOG_UNAVAILABLE', 'all live streams have just ended; try again');
+}

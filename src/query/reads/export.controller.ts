@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { Controller, Param, Query, Req, StreamableFile } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { BoardReader, type Standings } from '#board-store';
+import { Logger } from '../../infra/logger.js';
+import { ProblemError } from '../http/problems.js';
+import { EXPORT_TYPES, exportText, type ExportFormat } from './export-text.js';
+import { QUERIES, type QueryOf } from '../dto/request-schemas.js';
+import { Download } from '../http/route.js';
+
+/** Exports at once: each may hold pages for a slow client. */
+const MOST_EXPORTS = 8;
+
+@Controller('v1/boards/:board')
+export class ExportController {
+  #exports = 0;
+
+  constructor(
+    private readonly reader: BoardReader,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Answers when the first lines are read: what fails later cuts the connection, so that no client takes a part for the whole. */
+  @Download('export', 'ExportedPlayer', 'All players of all views, or some', QUERIES.export)
+  async export(
+    @Param('board') board: string,
+    @Query() { format = 'ndjson', view }: QueryOf<'export'>,
+    @Req() { method }: FastifyRequest,
+  ) {
+    if (this.#exports >= MOST_EXPORTS)
+      throw new ProblemError('OVERLOADED', `${MOST_EXPORTS} exports are under way; try again`);
+    this.#exports += 1;
+    const pages = this.reader.export(board, view === undefined ? undefined : [view].flat());
+    const stream = Readable.from(linesOf(pages, format), { objectMode: false });
+    stream.once('close', () => (this.#exports -= 1));
+    await once(stream, 'readable');
+    stream.on('error', ({ message }) => {
+      this.logger.warn(`an export of board "${board}" ended early: ${message}`);
+    });
+    if (method === 'HEAD') stream.destroy(); // Fastify would read all of it
+    return new StreamableFile(stream, { type: EXPORT_TYPES[format] });
+  }
+}
+
+/** @throws ProblemError STALE, as wrong ranks in a file are not marked */
+async function* linesOf(pages: AsyncIterable<Standings>, format: ExportFormat) {
+  const toText = exportText(format);
+  for await (const page of pages) {
+    if (page.stale) throw new ProblemError('STALE', 'Redis lacks events; try again later');
+    yield toText(page);
+  }
+}

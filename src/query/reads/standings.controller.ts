@@ -1,0 +1,104 @@
+import { Body, Controller, Param, Query, UseInterceptors } from '@nestjs/common';
+import { BoardReader, InvalidReadError, type RankOrShare } from '#board-store';
+import { Answers } from './answers.js';
+import { BODIES, QUERIES, type BodyOf, type QueryOf } from '../dto/request-schemas.js';
+import { Read, ReadByPost, type PlayerPath } from '../http/route.js';
+import { momentOf, readSelected } from './selection.js';
+
+/** The reads of one view: each is a method of BoardReader. */
+@Controller('v1/boards/:board')
+@UseInterceptors(Answers)
+export class StandingsController {
+  constructor(private readonly reader: BoardReader) {}
+
+  @Read('standings', 'Standings', 'A page of a view', QUERIES.standings)
+  standings(@Param('board') board: string, @Query() query: QueryOf<'standings'>) {
+    return this.#read(board, 'standings', query, (asked) => this.reader.standings(board, asked));
+  }
+
+  @Read('players', 'Search', 'Players whose id contains a text', QUERIES.search)
+  search(@Param('board') board: string, @Query() query: QueryOf<'search'>) {
+    return this.#read(board, 'search', query, (asked) =>
+      this.reader.search(board, query.search, asked),
+    );
+  }
+
+  @Read('players/:player', 'PlayerStanding', 'A player', QUERIES.player)
+  player(@Param() { board, player }: PlayerPath, @Query() query: QueryOf<'player'>) {
+    return this.#read(board, 'player', query, (asked) => this.reader.player(board, player, asked));
+  }
+
+  @Read('players/:player/around', 'Standings', 'The players around a player', QUERIES.around)
+  around(@Param() { board, player }: PlayerPath, @Query() query: QueryOf<'around'>) {
+    return this.#read(board, 'around', query, (asked) => this.reader.around(board, player, asked));
+  }
+
+  @ReadByPost('players::batch', 'SelectedStandings', 'Several players by id', BODIES.players)
+  players(@Param('board') board: string, @Body() body: BodyOf<'players'>) {
+    return this.reader.players(board, body.playerIds, { ...body, at: momentOf(body.at) });
+  }
+
+  @Read('rank', 'RankOfScore', 'The rank that a score would have', QUERIES.rank)
+  rank(@Param('board') board: string, @Query() query: QueryOf<'rank'>) {
+    return this.#read(board, 'rank', query, (asked) => {
+      const { score, columns } = asked;
+      const isOne = score === undefined || Object.keys(columns).length === 0;
+      if (!isOne) throw new InvalidReadError('score', 'give either score or score.COLUMN');
+      return this.reader.rankOf(board, score ?? columns, asked);
+    });
+  }
+
+  @Read('at', 'Standings', 'The player at a rank or percentage', QUERIES.at)
+  at(@Param('board') board: string, @Query() query: QueryOf<'at'>) {
+    return this.#read(board, 'at', query, (asked) =>
+      this.reader.at(board, rankOrShareOf(query), asked),
+    );
+  }
+
+  @Read('count', 'Count', 'The number of players', QUERIES.count)
+  count(@Param('board') board: string, @Query() query: QueryOf<'count'>) {
+    return this.#read(board, 'count', query, async (asked) => {
+      const page = await this.reader.standings(board, { ...asked, limit: 0 });
+      const { view, version, stale, size, count = size } = page;
+      return { board, view, version, stale, size, count };
+    });
+  }
+
+  @Read('histogram', 'Histogram', 'How many players have which scores', QUERIES.histogram)
+  histogram(@Param('board') board: string, @Query() query: QueryOf<'histogram'>) {
+    return this.#read(board, 'histogram', query, (asked) => this.reader.histogram(board, asked));
+  }
+
+  #read<T, Name extends keyof typeof QUERIES>(
+    board: string,
+    name: Name,
+    query: QueryOf<Name>,
+    read: Parameters<typeof readSelected<T, Name>>[2],
+  ): Promise<T> {
+    return readSelected({ reader: this.reader, board, name }, query, read);
+  }
+}
+
+@Controller('v1/players/:player')
+@UseInterceptors(Answers)
+export class PlayersController {
+  constructor(private readonly reader: BoardReader) {}
+
+  @ReadByPost(
+    'standings',
+    'PlayerStandings',
+    'A player on several boards or views',
+    BODIES.standingsOf,
+  )
+  async standings(@Param('player') playerId: string, @Body() body: BodyOf<'standingsOf'>) {
+    const requests = body.requests.map(({ at, ...request }) => ({ ...request, at: momentOf(at) }));
+    return { playerId, standings: await this.reader.playerOn(playerId, requests) };
+  }
+}
+
+/** @throws InvalidReadError unless the query has exactly one of them */
+function rankOrShareOf({ rank, percent }: QueryOf<'at'>): RankOrShare {
+  if (rank !== undefined && percent === undefined) return { rank };
+  if (percent !== undefined && rank === undefined) return { percent };
+  throw new InvalidReadError('rank', 'give either rank or percent');
+}

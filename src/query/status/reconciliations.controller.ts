@@ -1,0 +1,82 @@
+import {
+  Controller,
+  Get,
+  Param,
+  Sse,
+  type BeforeApplicationShutdown,
+  type MessageEvent,
+} from '@nestjs/common';
+import { exhaustMap, map, Subject, takeUntil, takeWhile, timer, type Observable } from 'rxjs';
+import { LeaseStore } from '#board-store';
+import { toError } from '#kafka-batch';
+import { ProblemError, problemOf } from '../http/problems.js';
+import {
+  reconciliationJson,
+  type ReconciliationJson,
+} from '../../reconciliation/runs/reconciliation-json.js';
+
+/** The running and last reconciliations of all processes, as these record them in Redis. */
+@Controller('reconciliations')
+export class ReconciliationsController implements BeforeApplicationShutdown {
+  readonly #stopped = new Subject<void>();
+  protected readonly eventEveryMs: number = 1_000;
+
+  constructor(private readonly leases: LeaseStore) {}
+
+  /** The running or last reconciliation of each board, sorted by board. */
+  @Get()
+  async all(): Promise<ReconciliationJson[]> {
+    const statuses = await this.leases.statuses();
+    return statuses.map(reconciliationJson).sort((a, b) => (a.board < b.board ? -1 : 1));
+  }
+
+  /** @throws ProblemError NO_RECONCILIATION */
+  @Get(':board')
+  async one(@Param('board') board: string): Promise<ReconciliationJson> {
+    const all = await this.all();
+    const found = all.find((reconciliation) => reconciliation.board === board);
+    if (found !== undefined) return found;
+    const known = all.map((reconciliation) => reconciliation.board);
+    const others = known.length === 0 ? 'nor of any other' : `those of ${known.join(', ')} are`;
+    throw new ProblemError(
+      'NO_RECONCILIATION',
+      `no reconciliation of board "${board}" is running or recorded; ${others}`,
+      { asked: board, known },
+    );
+  }
+
+  /**
+   * Emits `progress` each second while the reconciliation runs, then `end`, each with a ReconciliationJson; `problem` with a
+   * Problem while Redis does not answer, or as the last event if Redis has no reconciliation of the board. The stream also
+   * ends at shutdown. Refuses a board without a reconciliation before the stream begins.
+   */
+  @Sse(':board/events')
+  async events(@Param('board') board: string): Promise<Observable<MessageEvent>> {
+    await this.one(board);
+    return timer(0, this.eventEveryMs).pipe(
+      exhaustMap(() => this.#event(board)), // skips ticks while Redis is slow
+      takeWhile(({ isLast }) => !isLast, true),
+      map(({ message }) => message),
+      takeUntil(this.#stopped),
+    );
+  }
+
+  /** Ends all streams, before the HTTP server closes: they would keep it open. */
+  beforeApplicationShutdown(): void {
+    this.#stopped.next();
+  }
+
+  async #event(board: string): Promise<{ message: MessageEvent; isLast: boolean }> {
+    try {
+      const data = await this.one(board);
+      const isLast = data.state !== 'running';
+      return { message: { type: isLast ? 'end' : 'progress', data }, isLast };
+    } catch (error) {
+      const url = `/reconciliations/${board}`;
+      const problem = problemOf(toError(error), { method: 'GET', url });
+      if (problem.code === 'INTERNAL_SERVER_ERROR') throw error;
+      const isLast = problem.code === 'NO_RECONCILIATION';
+      return { message: { type: 'problem', data: problem }, isLast };
+    }
+  }
+}

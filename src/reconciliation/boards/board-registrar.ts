@@ -1,0 +1,244 @@
+import { readFile } from 'node:fs/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
+import type { Boards, LiveBoard } from '#board-store';
+import type { DefinitionRecord } from '#contracts';
+import { startsOfUnreadLog } from '../runs/log-history.js';
+import { PROCESS_OPTIONS, type ProcessOptions } from '../../infra/config.module.js';
+import { STORES, type Stores } from '../../infra/connections.module.js';
+import { KafkaConnection } from '../../infra/kafka.js';
+import { DefinitionsTopic, type UnreadableDefinition } from '../../infra/definitions-topic.js';
+
+type Promotions = ReadonlyMap<string, number>; // by board: the time in us, by Redis' clock, when its pointer last moved
+
+/**
+ * Registers in Redis the boards of the definitions topic, and of the boards file only those that the topic lacks. So instances
+ * with an old and a new file do not undo each other's changes. Also writes to the topic what went live in Redis.
+ */
+@Injectable()
+export class BoardRegistrar {
+  /** The boards of the file, as of the last successful read. */
+  #ofFile: readonly BoardDefinition[] | undefined;
+  /** The records of the definitions topic, as this process last read or wrote them. */
+  #current = new Map<string, DefinitionRecord>();
+  #wanted = new Map<string, BoardDefinition>();
+  /** The live boards whose definitions are compared with the file. */
+  #compared: ReadonlySet<string> = new Set();
+
+  constructor(
+    @Inject(STORES) private readonly stores: Pick<Stores, 'store' | 'continuity'>,
+    private readonly definitions: DefinitionsTopic,
+    private readonly kafka: KafkaConnection,
+    @Inject(PROCESS_OPTIONS) private readonly options: Pick<ProcessOptions, 'settings' | 'logger'>,
+  ) {}
+
+  /** The definitions that were registered last. A board without a generation is built with its definition here. */
+  get wanted(): ReadonlyMap<string, BoardDefinition> {
+    return this.#wanted;
+  }
+
+  /**
+   * Registers again boards that Redis has lost, starts a resync of a shard that has lost a promotion, and writes records that
+   * the definitions topic lacks. Also logs how boards that were built meanwhile differ from the definitions here.
+   */
+  async keepRegistered(): Promise<void> {
+    const { store } = this.stores;
+    // Read before the boards, so that the next call finds a pointer that moves meanwhile.
+    const promotions = await store.promotions();
+    const boards = await store.boards();
+    // Whoever creates a removed board again, perhaps differently, also builds it.
+    for (const board of boards.removed) this.#wanted.delete(board);
+    this.#logDifferences(boards.live);
+    const isLost = this.#isMissingAny(boards) || !(await store.areRegistered());
+    if (isLost) await this.register();
+    else if (!(await this.#hasLostPromotions(promotions, boards)))
+      await this.#recordPromotions(promotions, boards);
+  }
+
+  /** Writes the live definition again if an older record of its board came after it: compaction keeps only the last record. */
+  async repairDefinitions(): Promise<void> {
+    for (const board of await this.definitions.repair())
+      this.options.logger.info(
+        `board "${board}": wrote its definition to Kafka again, because an older one came after it`,
+      );
+  }
+
+  /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, OtherIdentityError, and errors of Kafka and Redis */
+  async register(): Promise<void> {
+    const { store } = this.stores;
+    const ofFile = await this.#readFile();
+    const current = await this.claim();
+    this.#current = current;
+    const { live: known } = await store.boards();
+    const { unreadable } = this.definitions;
+    const wanted = [
+      ...[...current.values()].flatMap(({ definition }) => definition ?? []),
+      ...ofFile.filter(({ board }) => !current.has(board)),
+    ].filter(({ board }) => !unreadable.has(board));
+    // Neither an earlier definition nor that of the file may replace a live one that can't be read.
+    const waiting = [...unreadable.values()].filter(
+      ({ board, since }) => since > 0 || ofFile.some((one) => one.board === board),
+    );
+    const isNew = wanted.some(({ board }) => !current.has(board) && !known.has(board));
+    const { admin, topics } = this.kafka;
+    const { group } = this.definitions.identity;
+    const begins = isNew ? await startsOfUnreadLog(admin, topics.scoreEvents, group) : undefined;
+    const names = waiting.map(({ board }) => board);
+    const { live } = await store.registerBoards(wanted, current, begins, names);
+    this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));
+    for (const board of this.#wanted.keys())
+      this.#logNew(board, { before: known.get(board), now: live.get(board) });
+    for (const one of waiting) if (!live.has(one.board)) this.#logWaiting(one);
+    this.#logRemoved(ofFile.filter(({ board }) => !unreadable.has(board)));
+    this.#compared = new Set();
+    this.#logDifferences(live);
+    await this.#recordPromotions(await store.promotions(), await store.boards());
+  }
+
+  /**
+   * Checks that Kafka and Redis belong to this ranklog, and claims them if they have no identity. Returns the definition
+   * records. Checks Kafka first, because an emptied Redis, or another prefix in it, has no identity. @throws OtherIdentityError
+   */
+  async claim(): Promise<Map<string, DefinitionRecord>> {
+    const current = await this.definitions.readAll();
+    await this.stores.store.claim();
+    await this.definitions.claim();
+    return current;
+  }
+
+  async #readFile(): Promise<readonly BoardDefinition[]> {
+    try {
+      this.#ofFile = await readBoardsFile(this.options.settings.boards);
+    } catch (error) {
+      if (this.#ofFile === undefined || !(error instanceof Error)) throw error;
+      this.options.logger.warn(
+        `${error.message}; going on with the boards that the file had before`,
+      );
+    }
+    return this.#ofFile;
+  }
+
+  #isMissingAny({ live, building, removed }: Boards): boolean {
+    return [...this.#wanted.keys()].some(
+      (board) => !live.has(board) && !building.has(board) && !removed.has(board),
+    );
+  }
+
+  /**
+   * Whether shards lack promotions known to this process; starts a resync of these shards. Ingest notices a lost promotion only if
+   * its record was in Kafka at the time of the last resync.
+   */
+  async #hasLostPromotions(promotions: Promotions, boards: Boards): Promise<boolean> {
+    const lost = [...this.#current.values()].filter(({ board, since, definition }) => {
+      const isExpected = definition !== null || boards.live.has(board);
+      return isExpected && (promotions.get(board) ?? 0) < since;
+    });
+    for (const shard of new Set(lost.map(({ board }) => this.stores.store.shardOf(board))))
+      await this.#startResync(shard);
+    return lost.length > 0;
+  }
+
+  /** Begins a resync without ending it. The next process that applies events begins another one, and ends that. */
+  async #startResync(shard: number): Promise<void> {
+    const { continuity } = this.stores;
+    const seen = await continuity.continuity(shard);
+    const begun = seen.isContinued ? await continuity.beginResync(shard, seen) : undefined;
+    if (begun === undefined) return; // a resync is due anyway
+    await continuity.release(begun);
+    this.options.logger.warn(
+      `shard ${shard} has lost a promotion or removal; it is compared with Kafka`,
+    );
+  }
+
+  /**
+   * Writes a record for each board whose last promotion or removal the topic lacks: new boards, and boards whose builder was
+   * killed between the promotion and its record.
+   */
+  async #recordPromotions(promotions: Promotions, boards: Boards): Promise<void> {
+    if (this.#unrecorded(promotions, boards).length === 0) return;
+    this.#current = await this.definitions.readAll();
+    const records = this.#unrecorded(promotions, boards);
+    await this.definitions.write(records);
+    for (const record of records) {
+      const { board, generation, definition } = record;
+      this.#current.set(board, record);
+      this.options.logger.info(
+        `board "${board}": ${definition === null ? 'its removal' : `the definition of generation ${generation}`} is written to Kafka now`,
+      );
+    }
+  }
+
+  #unrecorded(promotions: Promotions, boards: Boards): DefinitionRecord[] {
+    return [...promotions].flatMap(([board, since]) => {
+      const known = this.#current.get(board);
+      const unreadable = this.definitions.unreadable.get(board)?.since ?? 0;
+      if (since <= Math.max(known?.since ?? 0, unreadable)) return [];
+      const live = boards.live.get(board);
+      if (live !== undefined) return { ...live, since };
+      const isRemoved = boards.removed.has(board) && !boards.building.has(board);
+      return isRemoved && known?.definition ? { ...known, since, definition: null } : [];
+    });
+  }
+
+  #logNew(board: string, { before, now }: Record<'before' | 'now', LiveBoard | undefined>): void {
+    if (now === undefined)
+      this.options.logger.info(
+        `board "${board}" has no live generation yet: it will be built from the log`,
+      );
+    else if (now.generation !== before?.generation)
+      this.options.logger.info(
+        `board "${board}" is live as generation ${now.generation}`,
+        now.starts && { startsAt: Object.fromEntries(now.starts) },
+      );
+  }
+
+  #logWaiting({ board, problem }: UnreadableDefinition): void {
+    this.options.logger.error(
+      `board "${board}" waits, and so do its events: Redis has lost it, and its definition in Kafka can't be read: ${problem}. ` +
+        'Start the version of ranklog that wrote it, or build the board by the boards file with "ranklog boards apply"',
+    );
+  }
+
+  #logRemoved(ofFile: readonly BoardDefinition[]): void {
+    for (const { board } of ofFile)
+      if (!this.#wanted.has(board))
+        this.options.logger.warn(
+          `board "${board}" of ${this.options.settings.boards} was removed, and stays so until "ranklog boards apply" creates it again`,
+        );
+  }
+
+  /** Logs how boards that are live now differ from the file: another process may have built them from another file. */
+  #logDifferences(live: ReadonlyMap<string, LiveBoard>): void {
+    for (const { board, generation, definition } of live.values()) {
+      if (this.#compared.has(board)) continue;
+      const ofFile = this.#ofFile?.find((wanted) => wanted.board === board);
+      if (ofFile === undefined)
+        this.options.logger.info(
+          `board "${board}" is live but not in ${this.options.settings.boards}; it stays`,
+        );
+      else if (definitionText(ofFile) !== definitionText(definition))
+        this.options.logger.warn(
+          `board "${board}" differs in ${this.options.settings.boards} from the live generation ${generation}, which remains in use; ` +
+            '"ranklog boards plan" shows what differs, "ranklog boards apply" builds it from the log',
+        );
+    }
+    this.#compared = new Set(live.keys());
+  }
+}
+
+export class BoardsFileMissingError extends Error {
+  constructor(file: string, cause: unknown) {
+    super(`the boards file ${file} can't be read; write one, or name it with RANKLOG_BOARDS`, {
+      cause,
+    });
+    this.name = 'BoardsFileMissingError';
+  }
+}
+
+/** The boards of a boards file. @throws BoardsFileMissingError, BoardsFileError */
+export async function readBoardsFile(file: string): Promise<BoardDefinition[]> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new BoardsFileMissingError(file, error);
+  });
+  return parseBoardsFile(text, file);
+}

@@ -1,0 +1,126 @@
+import type { Redis } from 'ioredis';
+import type { Admin, Kafka } from 'kafkajs';
+import type { BoardDefinition } from '#board';
+import type { BoardReader, ViewSummary } from '#board-store';
+import { logRanges, offsetsAtTime } from '#kafka-batch';
+import { cutPartitions } from '../runs/log-history.js';
+import type { From } from '../runs/shadow-plan.js';
+import type { Stores } from '../../infra/connections.module.js';
+import { isPublishOnly } from './field-changes.js';
+import { readLeftOut, type Change } from './left-out.js';
+import {
+  backfillOf,
+  boardChanges,
+  needsBuild,
+  rangesToRead,
+  type BoardChange,
+  type Plan,
+} from './plan.js';
+
+/** What a plan reads from; it writes nothing. */
+export interface PlanSources extends Pick<Stores, 'keys' | 'store' | 'generations' | 'leases'> {
+  readonly kafka: Kafka;
+  readonly admin: Admin;
+  readonly redis: Redis;
+  readonly reader: Pick<BoardReader, 'views'>;
+  /** The score topic. */
+  readonly topic: string;
+}
+
+/**
+ * What the boards of a file would change. `from`: where builds begin, if not where the live generations begin. Cost: of each
+ * changed board, a listing of its views, and two requests for each of at most 48 of them; and a pass over the log, or a part.
+ */
+export async function readPlan(
+  sources: PlanSources,
+  file: readonly BoardDefinition[],
+  { from }: { readonly from?: From | undefined } = {},
+): Promise<Plan> {
+  const { admin, topic } = sources;
+  const [boards, statuses] = await Promise.all([sources.store.boards(), sources.leases.statuses()]);
+  const changes = boardChanges(file, boards, statuses);
+  const toBuild = changes.filter(needsBuild);
+  const liveBytes = await readLiveBytes(sources, changes);
+  const planned = changes.map(({ live, ...change }) => {
+    const starts = change.change === 'changed' && from === undefined ? live?.starts : undefined;
+    return {
+      ...change,
+      generation: live?.generation ?? null,
+      liveBytes: liveBytes.get(change.board) ?? null,
+      startsAt: starts === undefined ? null : Object.fromEntries(starts),
+      leftOut: null,
+    };
+  });
+  if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [] };
+  const ranges = await logRanges(admin, topic);
+  const isAtTime = typeof from === 'number';
+  // Records that the live generations lack do not count as cut.
+  const liveBegin = (partition: number) =>
+    Math.min(...toBuild.map(({ live }) => live?.starts?.get(partition) ?? 0));
+  const cut = isAtTime ? [] : cutPartitions(ranges, liveBegin);
+  const atTime = isAtTime ? await offsetsAtTime(admin, topic, from) : undefined;
+  const begin = (partition: number) =>
+    from === 'start' ? 0 : (atTime?.get(partition) ?? liveBegin(partition));
+  const appliedOffsets = await readAppliedOffsets(sources, toBuild);
+  const facts = { ranges, appliedOffsets, begin };
+  const pairs = toBuild.flatMap(({ board, live, fields }): Change[] => {
+    const definition = file.find((one) => one.board === board);
+    if (live === undefined || definition === undefined || isPublishOnly(fields)) return [];
+    return [{ live, file: definition }];
+  });
+  const leftOut = await readLeftOut(sources, rangesToRead(facts), pairs);
+  const withLeftOut = planned.map((one) => ({ ...one, leftOut: leftOut.get(one.board) ?? null }));
+  return { boards: withLeftOut, backfill: backfillOf(facts, statuses), cut };
+}
+
+/** The largest live applied offset of each partition. */
+async function readAppliedOffsets(
+  { generations }: PlanSources,
+  changes: readonly BoardChange[],
+): Promise<Map<number, number>> {
+  const all = await Promise.all(changes.map(({ board }) => generations.liveAppliedOffsets(board)));
+  const sorted = all.flatMap((shard) => [...shard]).sort(([, a], [, b]) => a - b);
+  return new Map(sorted); // the last one of a partition wins
+}
+
+/** Memory of the live generations of changed boards. */
+async function readLiveBytes(
+  { redis, keys, store, reader }: PlanSources,
+  changes: readonly BoardChange[],
+): Promise<Map<string, number>> {
+  const bytes = changes.map(async ({ board, change, live }) => {
+    if (change !== 'changed' || live === undefined) return [];
+    const views = await reader.views(board);
+    const keysOf = ({ view }: ViewSize) => keys.ofView(store.shardOf(board), live.generation, view);
+    return [[board, await memoryOf(redis, views, keysOf)] as const];
+  });
+  return new Map((await Promise.all(bytes)).flat());
+}
+
+type ViewSize = Pick<ViewSummary, 'view' | 'size'>;
+
+const MEASURED_VIEWS = 48;
+/** How many members of a key Redis looks at to estimate its memory. */
+const SAMPLES = 50;
+
+/** Memory of the keys of views in bytes. Of views of similar size, one is measured and stands for the others. */
+export async function memoryOf(
+  redis: Redis,
+  views: readonly ViewSize[],
+  keysOf: (view: ViewSize) => readonly string[],
+): Promise<number> {
+  const bySize = [...views].sort((a, b) => b.size - a.size);
+  const step = Math.max(1, bySize.length / MEASURED_VIEWS);
+  const bytes = Array.from({ length: Math.ceil(bySize.length / step) }, async (_, group) => {
+    const alike = bySize.slice(Math.floor(group * step), Math.floor((group + 1) * step));
+    const keys = alike.slice(0, 1).flatMap(keysOf);
+    const sizes = keys.map((key) => redis.memory('USAGE', key, 'SAMPLES', SAMPLES));
+    const players = sum(alike.map(({ size }) => size));
+    return (sum(await Promise.all(sizes)) * players) / Math.max(1, alike[0]?.size ?? 1);
+  });
+  return Math.round(sum(await Promise.all(bytes)));
+}
+
+function sum(numbers: readonly (number | null)[]): number {
+  return numbers.reduce<number>((total, number) => total + (number ?? 0), 0);
+}

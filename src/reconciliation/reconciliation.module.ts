@@ -1,0 +1,73 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { GenerationCatalog } from '#board-store';
+import { PROCESS_OPTIONS } from '../infra/config.module.js';
+import { STORES } from '../infra/connections.module.js';
+import { KafkaConnection } from '../infra/kafka.js';
+import { Logger } from '../infra/logger.js';
+import { MetricsModule } from '../operations/metrics.module.js';
+import { BoardRegistrar } from './boards/board-registrar.js';
+import { DefinitionsTopic } from '../infra/definitions-topic.js';
+import { RegistryModule } from './boards/registry.module.js';
+import { ScheduledVerify } from './scheduled-verify.js';
+import { BackgroundBuilder } from './background-builder.js';
+import { Maintenance } from '../infra/maintenance.js';
+import { createReconciler, Reconciler } from './reconciler.js';
+
+/** The role `reconciliation`: registers boards before ingest reads the score topic, builds new ones, and verifies on a schedule. */
+@Module({
+  imports: [RegistryModule, MetricsModule],
+  providers: [
+    {
+      provide: Reconciler,
+      inject: [STORES, KafkaConnection, DefinitionsTopic, PROCESS_OPTIONS],
+      useFactory: createReconciler,
+    },
+    BackgroundBuilder,
+    {
+      provide: Maintenance,
+      inject: [BoardRegistrar, BackgroundBuilder, GenerationCatalog, Logger],
+      useFactory: createMaintenance,
+    },
+    ScheduledVerify,
+  ],
+})
+export class ReconciliationModule implements OnModuleInit {
+  constructor(private readonly registrar: BoardRegistrar) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.registrar.register();
+  }
+}
+
+function createMaintenance(
+  registrar: BoardRegistrar,
+  builder: BackgroundBuilder,
+  catalog: GenerationCatalog,
+  logger: Logger,
+): Maintenance {
+  const tasks = [
+    {
+      onFailure: "the boards can't be kept registered",
+      everyMs: 2_000, // ingest in other processes waits for boards that Redis has lost
+      run: () => registrar.keepRegistered(),
+    },
+    {
+      onFailure: "boards can't be built now",
+      everyMs: 2_000,
+      run: (signal: AbortSignal) => builder.build(signal),
+    },
+    {
+      onFailure: 'discarded generations could not be deleted',
+      everyMs: 5_000,
+      run: async (signal: AbortSignal) => {
+        while (!signal.aborted && (await catalog.sweep()) > 0);
+      },
+    },
+    {
+      onFailure: 'the definitions topic could not be checked',
+      everyMs: 60_000, // compaction of that topic comes later: it would remove a live definition that an older record follows
+      run: () => registrar.repairDefinitions(),
+    },
+  ];
+  return new Maintenance(tasks, logger);
+}

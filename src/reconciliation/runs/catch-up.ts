@@ -1,0 +1,189 @@
+import type { BoardStore, CatchUpOutcome, GenerationStore, Lease, Stretch } from '#board-store';
+import type { Logger } from '../../infra/logger.js';
+import type { Throttle } from '../../infra/throttle.js';
+import { FULL_CALL, type CallLimits } from '../../ingest/split-calls.js';
+import { refusal } from './errors.js';
+import type { LogFeed } from './log-feed.js';
+import { withRetries } from './retries.js';
+import type { ShadowQueue } from './shadow-queue.js';
+import type { StallWatch } from './stall-watch.js';
+
+/** A catch-up call: applies stretches and, if the shadow is then at the live applied offsets, promotes or compares (its ending). */
+export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
+
+/** How long to wait for more of the log before reading the live applied offsets again. */
+const LOOK_EVERY_MS = 200;
+
+/** How often expired views of a shadow are removed: the log may create far more views than are kept at a time. */
+const SWEEP_EVERY_MS = 2_000;
+
+/** Close to the live applied offsets, calls double in size after each ENDINGS_IN_VAIN calls in vain, up to MOST_GROWTH-fold. */
+const ENDINGS_IN_VAIN = 8;
+const MOST_GROWTH = 4;
+
+/** Catch-up looks up no ranks, so an entry costs Redis about half as much as in live ingest. A call has twice as many entries. */
+const CATCH_UP_CALL: CallLimits = { ...FULL_CALL, entries: 2 * FULL_CALL.entries };
+
+/** A throttled reconciliation makes short calls, so that calls of live ingest do not wait for long. */
+const SHORT_CALL = { entries: 100, viewUpdates: 400 };
+
+export interface CatchUpParts {
+  readonly generations: GenerationStore;
+  readonly store: Pick<BoardStore, 'sweep'>;
+  readonly logger: Logger;
+  readonly lease: Lease;
+  readonly queue: ShadowQueue;
+  readonly feed: LogFeed;
+  readonly throttle: Throttle;
+  readonly stalls: StallWatch;
+  readonly signal: AbortSignal;
+}
+
+/** A call in flight. No entry lies beyond the live applied offsets, so Redis applies all of them, unless it has lost data. */
+interface UnansweredCall {
+  readonly stretches: readonly Stretch[];
+  readonly outcome: Promise<CatchUpOutcome<never>>;
+}
+
+/**
+ * Brings one shadow to the live applied offsets: sends the next events of the queue, call by call, until a call with an ending
+ * finds the shadow there. Far below, two calls are in flight (one if throttled): Redis applies one while the next is made.
+ * @throws the error for a call that the store refuses (see `refusal`), AppliedBeyondLogError, the reason of the signal
+ */
+export class CatchUp {
+  readonly #limits: CallLimits;
+  #unanswered: UnansweredCall | undefined;
+  /** How many calls were made close to the live applied offsets since an ending last succeeded. */
+  #inVain = 0;
+  #lookedAt = -Infinity;
+  #sweptAt = performance.now();
+  readonly #noEnding: Ending<never>;
+
+  constructor(private readonly parts: CatchUpParts) {
+    const { generations, lease, queue, throttle } = parts;
+    this.#limits = throttle.isThrottled ? SHORT_CALL : CATCH_UP_CALL;
+    this.#noEnding = (stretches) => generations.catchUp(lease, queue.shadow, stretches);
+  }
+
+  /** Applies the log, call by call, until the ending succeeds. Calls that should reach the live applied offsets have the ending. */
+  async reach<E>(ending: Ending<E>): Promise<E> {
+    for (;;) {
+      const reached = await this.#step(this.#growingLimits(), ending);
+      if (reached === undefined) continue;
+      this.#inVain = 0;
+      return reached;
+    }
+  }
+
+  /** Applies the log until a snapshot has all events that it shows. */
+  async reachEnds(): Promise<void> {
+    while (!this.parts.queue.isAtEnds) await this.#step(this.#limits, this.#noEnding);
+  }
+
+  /** Waits until the throttle allows more; players and event ids count as records, and as progress. @throws the reason of the signal */
+  async throttle(players: number): Promise<void> {
+    const { signal, throttle, stalls } = this.parts;
+    signal.throwIfAborted();
+    await throttle.next(players, signal);
+    stalls.moved();
+  }
+
+  /** Makes the next call or takes an answer. While a call is unanswered, sends only full calls below the live applied offsets. */
+  async #step<E>(limits: CallLimits, ending: Ending<E>): Promise<E | undefined> {
+    const { signal, queue, throttle } = this.parts;
+    signal.throwIfAborted();
+    await this.#sweep();
+    const { stretches, reachesLive, isFull } = queue.next(limits);
+    const last = this.#unanswered;
+    if (isFull && !reachesLive && !throttle.isThrottled) {
+      this.#send(stretches);
+      if (last !== undefined) await this.#takeAnswer(last);
+      return undefined;
+    }
+    if (last === undefined) return this.#call<E>(reachesLive ? ending : this.#noEnding, stretches);
+    this.#unanswered = undefined;
+    await this.#takeAnswer(last);
+    queue.settle();
+    return undefined;
+  }
+
+  /**
+   * The limits of the next call. They grow while live ingest is as fast as calls of the usual size, because one call has to bring
+   * all that is missing. View updates stay within those of a full call; more would block live ingest for too long.
+   */
+  #growingLimits(): CallLimits {
+    const limits = this.#limits;
+    const { queue } = this.parts;
+    const isClose = queue.behindLive().length === 0 && queue.countBelowLive() <= limits.viewUpdates;
+    if (!isClose) return limits;
+    const growth = Math.min(MOST_GROWTH, 2 ** Math.floor(this.#inVain++ / ENDINGS_IN_VAIN));
+    const viewUpdates = Math.min(FULL_CALL.viewUpdates, limits.viewUpdates * growth);
+    return { entries: limits.entries * growth, viewUpdates };
+  }
+
+  #send(stretches: readonly Stretch[]): void {
+    const outcome = this.#noEnding(stretches);
+    outcome.catch(() => undefined); // reported where it is awaited
+    this.#unanswered = { stretches, outcome };
+    this.parts.queue.send(stretches);
+  }
+
+  /** Takes the answer of a sent call; repeats a failed call. After a gap, sends events again from the applied offsets on. */
+  async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
+    let sent: typeof outcome | undefined = outcome;
+    const answer = await this.withRetries(() => {
+      const attempt = sent ?? this.#noEnding(stretches);
+      sent = undefined;
+      return attempt;
+    });
+    if (answer.status !== 'gap') return void this.#note(answer);
+    await this.#unanswered?.outcome.catch(() => undefined);
+    this.#unanswered = undefined;
+    this.parts.queue.settle();
+    await this.#call(this.#noEnding, this.parts.queue.next(this.#limits).stretches); // throws if more is lost
+  }
+
+  /** Returns the result of the ending if it succeeded. Waits for more of the log if no offset has moved. */
+  async #call<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
+    const { hasMoved, ending: reached } = this.#note(
+      await this.withRetries(() => ending(stretches)),
+    );
+    if (!hasMoved && reached === undefined) await this.#wait();
+    return reached;
+  }
+
+  /** Notes an outcome. Returns the ending's result, and whether any offset has moved. @throws the error for a refused call */
+  #note<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; ending?: E | undefined } {
+    const { lease, queue, feed, stalls } = this.parts;
+    if (outcome.status !== 'applied') throw refusal(lease.board, outcome.status);
+    const hasMoved = queue.note(outcome.appliedOffsets);
+    feed.roomMade();
+    if (hasMoved) stalls.moved();
+    return { hasMoved, ending: outcome.ending };
+  }
+
+  /** Waits for more of the log, then reads the live applied offsets. Makes the feed read partitions that are new among them. */
+  async #wait(): Promise<void> {
+    const { generations, lease, queue, feed, stalls } = this.parts;
+    await feed.news(LOOK_EVERY_MS);
+    if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return;
+    const live = await this.withRetries(() => generations.liveAppliedOffsets(lease.board));
+    this.#lookedAt = performance.now();
+    if (queue.noteLive(live)) stalls.moved();
+    feed.cover(live.keys());
+    await stalls.check(queue.behindLive());
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, queue, signal } = this.parts;
+    if (performance.now() - this.#sweptAt < SWEEP_EVERY_MS) return;
+    while ((await this.withRetries(() => store.sweep(queue.shadow))) > 0) signal.throwIfAborted();
+    this.#sweptAt = performance.now();
+  }
+
+  /** Retries a failed call. Every call may be repeated, even if Redis has run it and only the answer was lost. */
+  withRetries<T>(call: () => Promise<T>): Promise<T> {
+    const { signal, logger } = this.parts;
+    return withRetries(call, { signal, logger });
+  }
+}

@@ -1,0 +1,196 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { firstValueFrom, merge, Subject, timer } from 'rxjs';
+import { resolveEvent } from '#board';
+import { decodeScoreEvent, isRepeat } from '#contracts';
+import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
+import type { Throttle } from '../../infra/throttle.js';
+import type { ShadowQueue } from './shadow-queue.js';
+
+/** How many records are decoded per turn of the event loop, so that replies of Redis do not wait long. */
+const RECORDS_PER_TURN = 250;
+
+/**
+ * How many bytes one round of fetches asks for: of all partitions together, and at least of each. This bounds memory. It also keeps
+ * the lives of decoded records short: if they waited long, their garbage collection would cost more than all other work.
+ */
+const BYTES_PER_ROUND = 262_144;
+const LEAST_BYTES_PER_PARTITION = 65_536;
+
+/**
+ * About how many events wait in all queues together. Each partition of each queue has an equal share, between LEAST_PER_SHARE and
+ * MOST_PER_SHARE, so that no partition waits for the others.
+ */
+const MOST_WAITING = 8_000;
+const MOST_PER_SHARE = 2_000;
+const LEAST_PER_SHARE = 250;
+
+/** How often a feed without room checks again. */
+const CHECK_EVERY_MS = 200;
+
+/** Where a reader begins, by partition, and the bytes that a round asks for of each. */
+export interface ReadFrom {
+  readonly from: ReadonlyMap<number, number>;
+  readonly maxBytesPerPartition: number;
+}
+
+type Rounds = Pick<LogReader, 'fetch' | 'close'>;
+
+export interface LogFeedOptions {
+  readonly open: (where: ReadFrom) => Promise<Rounds>;
+  readonly throttle: Throttle;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads the log once for all shadows of a reconciliation: decodes each record once, and resolves it for those of its board. Reads
+ * all partitions at once, and fetches the next round while it decodes the last one. Skips partitions for which a queue has no room.
+ * States: made; running (`run`), until all queues are removed or the signal is aborted.
+ */
+export class LogFeed {
+  readonly #queues = new Set<ShadowQueue>();
+  readonly #partitions = new Set<number>();
+  readonly #news = new Subject<void>();
+  readonly #room = new Subject<void>();
+  /** Whether a partition was added that the open reader does not read. */
+  #isOutdated = false;
+
+  constructor(private readonly options: LogFeedOptions) {}
+
+  add(queue: ShadowQueue): void {
+    this.#queues.add(queue);
+  }
+
+  remove(queue: ShadowQueue): void {
+    this.#queues.delete(queue);
+    this.#room.next();
+  }
+
+  cover(partitions: Iterable<number>): void {
+    for (const partition of partitions) {
+      if (this.#partitions.has(partition)) continue;
+      this.#partitions.add(partition);
+      this.#isOutdated = true;
+      this.#room.next();
+    }
+  }
+
+  /** Resolves when more was read, or after `ms`. */
+  async news(ms: number): Promise<void> {
+    await firstValueFrom(merge(this.#news, timer(ms)));
+  }
+
+  roomMade(): void {
+    this.#room.next();
+  }
+
+  /** @throws LogGapError if the log lacks needed records, the abort reason, or an error that no retry repairs */
+  async run(): Promise<void> {
+    while (this.#queues.size > 0) {
+      this.#isOutdated = false;
+      const reader = await this.#open();
+      try {
+        await this.#read(reader);
+      } finally {
+        await reader.close();
+      }
+    }
+  }
+
+  #open(): Promise<Rounds> {
+    const from = new Map(
+      [...this.#partitions]
+        .map((partition) => [partition, this.#position(partition)] as const)
+        .filter(([, position]) => Number.isFinite(position)),
+    );
+    const bytes = Math.floor(BYTES_PER_ROUND / Math.max(1, from.size));
+    const maxBytesPerPartition = Math.max(LEAST_BYTES_PER_PARTITION, bytes);
+    return this.options.open({ from, maxBytesPerPartition });
+  }
+
+  async #read(reader: Rounds): Promise<void> {
+    let round: Promise<LogBatch[]> | undefined;
+    while (this.#queues.size > 0 && !this.#isOutdated) {
+      round ??= this.#beginRound(reader);
+      if (round === undefined) {
+        await firstValueFrom(merge(this.#room, timer(CHECK_EVERY_MS)));
+        this.options.signal.throwIfAborted();
+        continue;
+      }
+      const batches = await round;
+      round = this.#beginRound(reader);
+      for (const batch of batches) await this.#deliver(batch);
+      this.#news.next();
+    }
+    await round?.catch(() => undefined); // the next reader reads this round again
+  }
+
+  /**
+   * Begins to fetch all needed partitions for which the queues have room. Returns undefined if there are none, or while a full
+   * queue has entries to apply: a fetch of other partitions might wait for new records so long that this queue runs empty.
+   */
+  #beginRound(reader: Rounds): Promise<LogBatch[]> | undefined {
+    const partitions = [...this.#partitions];
+    const isDraining = (queue: ShadowQueue) =>
+      partitions.some((partition) => !this.#hasRoom(queue, partition) && queue.canApply(partition));
+    if ([...this.#queues].some(isDraining)) return;
+    if (!partitions.some((partition) => this.#isWanted(partition))) return;
+    const round = reader.fetch((partition) => this.#isWanted(partition));
+    round.catch(() => undefined); // reported where it is awaited
+    return round;
+  }
+
+  #isWanted(partition: number): boolean {
+    const queues = this.#needing(partition);
+    return queues.length > 0 && queues.every((queue) => this.#hasRoom(queue, partition));
+  }
+
+  #hasRoom(queue: ShadowQueue, partition: number): boolean {
+    const share = MOST_WAITING / (this.#queues.size * this.#partitions.size);
+    return queue.waiting(partition) < Math.min(MOST_PER_SHARE, Math.max(LEAST_PER_SHARE, share));
+  }
+
+  /** The first offset that a queue needs; Infinity when none does. */
+  #position(partition: number): number {
+    return Math.min(...this.#needing(partition).map((queue) => queue.position(partition)));
+  }
+
+  #needing(partition: number): ShadowQueue[] {
+    return [...this.#queues].filter((queue) => queue.needs(partition));
+  }
+
+  async #deliver({ partition, records, nextOffset }: LogBatch): Promise<void> {
+    const { throttle, signal } = this.options;
+    for (let first = 0; first < records.length; first += RECORDS_PER_TURN) {
+      const some = records.slice(first, first + RECORDS_PER_TURN);
+      await throttle.next(some.length, signal);
+      for (const record of some) this.#deliverRecord(partition, record);
+      this.#advance(partition, (some.at(-1)?.offset ?? -1) + 1);
+      if (first + RECORDS_PER_TURN >= records.length) break;
+      this.#news.next();
+      await nextTurn();
+    }
+    this.#advance(partition, nextOffset);
+  }
+
+  /**
+   * Adds the event of a record to the queues of its board. Skips dead letters (malformed, or refused by a shadow's definition), and
+   * retries of records that the shadow takes itself.
+   */
+  #deliverRecord(partition: number, record: KafkaRecord): void {
+    const decoded = decodeScoreEvent(record);
+    if (!decoded.ok) return;
+    const { offset, timestamp } = record;
+    for (const queue of this.#queues) {
+      const { board, definition } = queue.shadow;
+      if (board !== decoded.event.board || offset < queue.position(partition)) continue;
+      if (isRepeat(decoded.event, queue.shadow)) continue;
+      const resolved = resolveEvent(definition, decoded.event, timestamp);
+      if (resolved.ok)
+        queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
+    }
+  }
+
+  #advance(partition: number, nextOffset: number): void {
+    for (const queue of this.#queues) queue.advance(partition, nextOffset);
+  }
+}

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  BoardBuildingError,
+  isOutOfMemory,
+  LeaseLostError,
+  UnknownBoardError,
+  type ReconciliationStatus,
+} from '#board-store';
+import { Backoff, toError } from '#kafka-batch';
+import type { Logger } from '../../infra/logger.js';
+import { BoardsLostError, HistoryCutError, RestartError } from './errors.js';
+
+/** How long Redis or Kafka may be unreachable, and boards missing after a loss of Redis. */
+const RETRY_FOR_MS = 60_000;
+const BACKOFF = { firstMs: 50, maxMs: 2_000 };
+
+/** How many attempts a reconciliation makes at most if each fails with a retriable error. */
+const MOST_ATTEMPTS = 6;
+
+/**
+ * Retries repeatable work for up to a minute; logs the first failure.
+ * @throws LeaseLostError and the refusal of a full Redis, without a retry; the reason of the signal; or the last failure
+ */
+export async function withRetries<T>(
+  work: () => Promise<T>,
+  { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
+): Promise<T> {
+  const backoff = new Backoff(BACKOFF);
+  let failedAt: number | undefined;
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof LeaseLostError || isOutOfMemory(error)) throw error;
+      const now = performance.now();
+      if (failedAt === undefined) logger.warn(`retrying after: ${toError(error).message}`);
+      failedAt ??= now;
+      if (now - failedAt > RETRY_FOR_MS) throw error;
+      await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
+      signal.throwIfAborted();
+    }
+}
+
+/** Decides after each failed attempt whether a reconciliation begins again. */
+export class RestartPolicy {
+  #failures = 0;
+  /** Since when the reconciliation has only waited for its boards to be registered again, as a value of the clock `now`. */
+  #waitingSince: number | undefined;
+
+  constructor(
+    private readonly kind: ReconciliationStatus['kind'],
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** Whether to begin again after this failure. To be called once for each failure. */
+  helps(error: unknown): boolean {
+    if (this.#waitsForBoards(error)) {
+      this.#waitingSince ??= this.now();
+      return this.now() - this.#waitingSince <= RETRY_FOR_MS;
+    }
+    this.#waitingSince = undefined;
+    this.#failures += 1;
+    return this.#failures < MOST_ATTEMPTS && this.#isRetriable(error);
+  }
+
+  /**
+   * Whether the error comes from lost boards, which the role reconciliation registers again within seconds. A board that is
+   * unknown in the first attempt never existed; a board that is unknown in a later attempt was lost.
+   */
+  #waitsForBoards(error: unknown): boolean {
+    const isUnknown = error instanceof UnknownBoardError || error instanceof BoardBuildingError;
+    const hasBegun = this.#failures > 0 || this.#waitingSince !== undefined;
+    return error instanceof BoardsLostError || (isUnknown && hasBegun);
+  }
+
+  #isRetriable(error: unknown): boolean {
+    if (error instanceof LeaseLostError) return error.takenOverBy === undefined;
+    // The error may name boards that lack nothing; the next attempt finds out which boards lack events.
+    if (error instanceof HistoryCutError) return this.kind === 'verify' && error.boards.length > 1;
+    return error instanceof RestartError;
+  }
+}

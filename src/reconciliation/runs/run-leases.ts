@@ -1,0 +1,135 @@
+import {
+  HOLDER,
+  LEASE_MS,
+  LeaseLostError,
+  type Lease,
+  type LeaseStore,
+  type ReconciliationStatus,
+} from '#board-store';
+import { toError } from '#kafka-batch';
+import type { Logger } from '../../infra/logger.js';
+
+const RENEW_EVERY_MS = 1_000;
+
+type End = Pick<ReconciliationStatus, 'state' | 'outcome' | 'equal'>;
+
+interface LeasedBoard {
+  readonly lease: Lease;
+  status: ReconciliationStatus;
+  /** When the lease was last acquired or renewed, by performance.now. */
+  heldAt: number;
+}
+
+interface RunLeasesParts {
+  readonly leases: LeaseStore;
+  readonly kind: ReconciliationStatus['kind'];
+  readonly logger: Logger;
+}
+
+/**
+ * The leases of the boards of one attempt, renewed while it runs, and the status of each board in Redis.
+ * States of a board: held, from `acquire` until `end`, `leave` or `close` releases it.
+ */
+export class RunLeases {
+  readonly #boards = new Map<string, LeasedBoard>();
+  readonly #lost = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(private readonly parts: RunLeasesParts) {}
+
+  /** Acquires all leases or none, in the order of the names, so no two reconciliations block each other. @throws LeaseHeldError */
+  static async acquire(boards: readonly string[], parts: RunLeasesParts): Promise<RunLeases> {
+    const leases = new RunLeases(parts);
+    try {
+      for (const board of [...boards].sort()) await leases.#acquire(board);
+    } catch (error) {
+      await leases.close();
+      throw error;
+    }
+    leases.#timer = setInterval(() => {
+      for (const held of leases.#boards.values()) void leases.#renew(held);
+    }, RENEW_EVERY_MS);
+    return leases;
+  }
+
+  /** Aborted when a lease is lost. */
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  lease(board: string): Lease {
+    const held = this.#boards.get(board);
+    if (held === undefined) throw new LeaseLostError(board);
+    return held.lease;
+  }
+
+  /** Whether a lease may have expired and been taken by another process. If a lease is lost before that, Redis has lost data. */
+  mayHaveExpired(board: string): boolean {
+    const heldAt = this.#boards.get(board)?.heldAt ?? -Infinity;
+    return performance.now() - heldAt >= LEASE_MS;
+  }
+
+  /** Changes the status of a board, which is reported within a second. */
+  note(board: string, facts: Partial<ReconciliationStatus>): void {
+    const held = this.#boards.get(board);
+    if (held !== undefined) held.status = { ...held.status, ...facts };
+  }
+
+  /** Reports how the reconciliation of a board ended, and releases the board. Does nothing if it was released before. */
+  async end(board: string, end: End): Promise<void> {
+    const held = this.#boards.get(board);
+    if (held === undefined) return;
+    held.status = { ...held.status, rate: 0, secondsLeft: null, ...end };
+    this.#boards.delete(board);
+    await this.#renew(held);
+    await this.#release(held);
+  }
+
+  /** Releases a board without changing its reported status. */
+  async leave(board: string): Promise<void> {
+    const held = this.#boards.get(board);
+    this.#boards.delete(board);
+    if (held !== undefined) await this.#release(held);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const board of [...this.#boards.keys()]) await this.leave(board);
+  }
+
+  async #acquire(board: string): Promise<void> {
+    const heldAt = performance.now();
+    const lease = await this.parts.leases.acquire(board, HOLDER);
+    const now = Date.now();
+    const status: ReconciliationStatus = {
+      ...{ board, kind: this.parts.kind, state: 'running', generation: '', holder: HOLDER },
+      ...{ done: 0, total: 0, rate: 0, secondsLeft: null, startedAt: now, updatedAt: now },
+    };
+    this.#boards.set(board, { lease, status, heldAt });
+  }
+
+  /** Renews a lease, and reports the status of its board. Only a lost lease ends the reconciliation. */
+  async #renew(held: LeasedBoard): Promise<void> {
+    const { board } = held.lease;
+    const now = performance.now();
+    held.status = { ...held.status, updatedAt: Date.now() };
+    try {
+      await this.parts.leases.renew(held.lease, held.status);
+      held.heldAt = now;
+    } catch (error) {
+      if (error instanceof LeaseLostError && this.#boards.has(board)) this.#lost.abort(error);
+      else this.#warn(`could not renew the lease and the status of board "${board}"`, error);
+    }
+  }
+
+  /** A lease that can't be released expires. */
+  async #release({ lease }: LeasedBoard): Promise<void> {
+    await this.parts.leases.release(lease).catch((error: unknown) => {
+      this.#warn(`could not release the lease of board "${lease.board}"`, error);
+    });
+  }
+
+  #warn(what: string, error: unknown): void {
+    this.parts.logger.warn(`${what}: ${toError(error).message}`);
+  }
+}

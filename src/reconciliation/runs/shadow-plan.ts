@@ -1,0 +1,123 @@
+import { definitionText } from '#board';
+import type { GenerationStore, Lease, NewShadow, Shadow, Starts } from '#board-store';
+import { logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
+import type { Logger } from '../../infra/logger.js';
+import { HistoryCutError } from './errors.js';
+import {
+  cutPartitions,
+  isBetween,
+  neededFrom,
+  startsAtTime,
+  startsOfRest,
+  nextOf,
+  type OpenShadow,
+  type ScoreLog,
+} from './log-history.js';
+
+/** Where a build begins, if not where the live generation begins: at a time in ms, or at the start of the log. */
+export type From = number | 'start';
+
+/** The shadow that a reconciliation asks for. */
+export interface ShadowRequest extends Pick<NewShadow, 'definition' | 'purpose'> {
+  /** Where the live generation begins in the log. The shadow begins there, too, unless `from` is given. */
+  readonly starts?: Starts | undefined;
+  readonly from?: From | undefined;
+  /** The last record time that a snapshot includes, in ms. */
+  readonly until?: number | undefined;
+  /** Builds from the rest of the log if its beginning is gone. */
+  readonly allowPartialHistory?: boolean | undefined;
+}
+
+/** Begins a planned shadow, or continues it. @throws LeaseLostError */
+export type OpenPlanned = (lease: Lease) => Promise<OpenShadow>;
+
+type PlanParts = ScoreLog & { readonly generations: GenerationStore };
+type Ranges = ReadonlyMap<number, LogRange>;
+
+/** Plans to continue the present shadow if it matches the request, else to begin one. Writes nothing. @throws HistoryCutError */
+export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<OpenPlanned> {
+  const { definition, purpose, allowPartialHistory = false } = request;
+  const plan = await inOffsets(log, request);
+  const ranges = await logRanges(log.admin, log.topic);
+  const mayBePartial = allowPartialHistory || holdsLiveHistory(request, ranges);
+  const rest = startsOfRest(plan.starts, ranges);
+  const left = await resumable(log, plan, { ranges, latest: mayBePartial ? rest : plan.starts });
+  if (left !== undefined) return () => Promise.resolve(left);
+  const known =
+    typeof request.from === 'number' ? neededFrom(plan.starts ?? new Map(), ranges) : plan.starts;
+  const cut = cutPartitions(ranges, (partition) => known?.get(partition) ?? 0);
+  if (cut.length > 0 && !mayBePartial)
+    throw new HistoryCutError([definition.board], cut, purpose !== 'verify');
+  const whole = cut.length === 0 ? plan : { ...plan, starts: rest };
+  return (lease) => begin(log, lease, whole);
+}
+
+async function begin(log: PlanParts, lease: Lease, plan: NewShadow): Promise<OpenShadow> {
+  await warnOfDiscardedShadow(log, lease.board, plan.purpose);
+  const shadow = await log.generations.begin(lease, plan);
+  return { shadow, appliedOffsets: await log.generations.shadowAppliedOffsets(shadow) };
+}
+
+/** The request with its times as offsets. */
+async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<NewShadow> {
+  const { definition, purpose, from, until } = request;
+  let { starts } = request;
+  if (from === 'start') starts = undefined;
+  else if (from !== undefined) starts = await startsAtTime(log, definition.board, from);
+  const plan = { definition, purpose, ...(starts === undefined ? {} : { starts }) };
+  if (until === undefined) return plan;
+  const ends = await offsetsAtTime(log.admin, log.topic, until + 1);
+  return { ...plan, ends, asOf: until };
+}
+
+/** The shadow that an earlier reconciliation has left, if it matches the plan and the log still holds the records that it lacks. */
+async function resumable(
+  { generations }: PlanParts,
+  { definition, purpose, starts, ends }: NewShadow,
+  { ranges, latest }: { readonly ranges: Ranges; readonly latest: Starts | undefined },
+): Promise<OpenShadow | undefined> {
+  const shadow = await generations.shadow(definition.board);
+  const isPlanned =
+    shadow?.purpose === purpose &&
+    definitionText(shadow.definition) === definitionText(definition) &&
+    isBetween(shadow.starts, starts, latest) && // the log may have been cut further since the shadow was begun
+    isBetween(shadow.ends, ends, ends);
+  if (!isPlanned) return undefined;
+  const left = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
+  return cutPartitions(ranges, nextOf(left)).length === 0 ? left : undefined;
+}
+
+/**
+ * Whether the log still holds every record since the live generation's beginning. If so, a shadow needs no
+ * `allowPartialHistory`: it lacks only what the live generation lacks.
+ */
+function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): boolean {
+  if (starts === undefined || typeof from === 'number') return false;
+  return cutPartitions(ranges, (partition) => starts.get(partition) ?? 0).length === 0;
+}
+
+type Shadows = Pick<GenerationStore, 'shadow'>;
+
+/** Whether the next attempt or reconciliation of this kind can continue the shadows of one that was killed. */
+export function isResumable(kind: Shadow['purpose']): boolean {
+  return kind === 'build' || kind === 'snapshot';
+}
+
+/** The shadow that an earlier reconciliation has left, if the next one of its kind can continue it. */
+export async function leftShadow(generations: Shadows, board: string): Promise<Shadow | undefined> {
+  const shadow = await generations.shadow(board);
+  return shadow && isResumable(shadow.purpose) ? shadow : undefined;
+}
+
+/** Warns if a reconciliation discards the shadow of a build or snapshot, because a board has only one shadow. */
+export async function warnOfDiscardedShadow(
+  { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
+  board: string,
+  run: string,
+): Promise<void> {
+  const left = await leftShadow(generations, board);
+  if (left === undefined) return;
+  logger.warn(
+    `board "${board}": this ${run} discards what a killed ${left.purpose} had built (generation ${left.generation})`,
+  );
+}

@@ -1,0 +1,257 @@
+import type { EventEntry, Shadow, Stretch, AppliedOffset } from '#board-store';
+import type { Counts } from './progress.js';
+import { CallWork, type CallLimits } from '../../ingest/split-calls.js';
+
+export interface NextCall {
+  readonly stretches: readonly Stretch[];
+  /** Whether the call brings the shadow to the live applied offsets, as far as they are known. */
+  readonly reachesLive: boolean;
+  /** Whether the call reaches its limits. */
+  readonly isFull: boolean;
+}
+
+/** The entries of one partition that were read and are not known to be applied, in the order of the log. */
+class PartitionQueue {
+  readonly #entries: EventEntry[] = [];
+  /** The live applied offset as last known; -1 for none. */
+  live = -1;
+  /** The last offset of the unanswered calls; `applied` if there is none. */
+  #sent: number;
+  /** The next call has the entries from index #begin to index #end. */
+  #begin = 0;
+  #end = 0;
+
+  /** `applied` is the applied offset of the shadow, `read` the last offset that was read. */
+  constructor(
+    public applied: number,
+    public read: number,
+  ) {
+    this.#sent = applied;
+  }
+
+  get waiting(): number {
+    return this.#entries.length;
+  }
+
+  /** The number of entries up to the live applied offset. */
+  get countBelowLive(): number {
+    return this.#countThrough(this.live);
+  }
+
+  add(entry: EventEntry): void {
+    if (entry.offset <= this.read) return;
+    this.#entries.push(entry);
+    this.read = entry.offset;
+  }
+
+  /** Notes the applied offsets of the shadow and of live ingest. Returns whether either differs from before. */
+  note(applied: number, live: number): boolean {
+    const hasChanged = this.live !== live || this.applied < applied;
+    this.live = live;
+    this.applied = Math.max(this.applied, applied);
+    this.#sent = Math.max(this.#sent, this.applied);
+    this.read = Math.max(this.read, applied);
+    this.#entries.splice(0, this.#countThrough(applied));
+    return hasChanged;
+  }
+
+  /** Notes an unanswered call that brings the shadow to `through`, at most to the live applied offset. */
+  send(through: number): void {
+    this.#sent = Math.max(this.#sent, Math.min(through, this.live));
+  }
+
+  settle(): void {
+    this.#sent = this.applied;
+  }
+
+  /** The first entry after the next call. */
+  get #next(): EventEntry | undefined {
+    return this.#entries[this.#end];
+  }
+
+  get through(): number {
+    return this.#next === undefined ? this.read : this.#next.offset - 1;
+  }
+
+  /** Whether the next call brings the shadow forward. */
+  get isForward(): boolean {
+    return Math.min(this.through, this.live) > this.#sent;
+  }
+
+  begin(): void {
+    this.#begin = this.#countThrough(this.#sent);
+    this.#end = this.#begin;
+  }
+
+  /** Adds the next entry to the call if its offset is at most `last` and it fits. Returns whether it did. */
+  take(room: CallWork, last: number): boolean {
+    const next = this.#next;
+    const isTaken = next !== undefined && next.offset <= last && room.take(next);
+    if (isTaken) this.#end += 1;
+    return isTaken;
+  }
+
+  stretch(partition: number): Stretch {
+    const entries = this.#entries.slice(this.#begin, this.#end);
+    return { partition, from: this.#sent + 1, through: this.through, entries };
+  }
+
+  #countThrough(last: number): number {
+    const first = this.#entries.findIndex(({ offset }) => offset > last);
+    return first < 0 ? this.#entries.length : first;
+  }
+}
+
+/**
+ * The log entries read for one shadow and not known to be applied. The script never takes a shadow beyond the live
+ * applied offsets, so entries above them wait here.
+ */
+export class ShadowQueue {
+  readonly #partitions = new Map<number, PartitionQueue>();
+
+  /** `begun` are the applied offsets of the shadow; a partition without one starts where the shadow starts. */
+  constructor(
+    readonly shadow: Shadow,
+    private readonly begun: ReadonlyMap<number, number>,
+  ) {}
+
+  /** The first offset that is not read yet. */
+  position(partition: number): number {
+    return this.#partition(partition).read + 1;
+  }
+
+  appliedOffsets(): [partition: number, applied: number][] {
+    return [...this.#partitions].map(([partition, { applied }]) => [partition, applied]);
+  }
+
+  /** Whether the shadow needs more of a partition. */
+  needs(partition: number): boolean {
+    return this.position(partition) < this.#end(partition);
+  }
+
+  waiting(partition: number): number {
+    return this.#partition(partition).waiting;
+  }
+
+  /** Whether entries of a partition can be applied now. */
+  canApply(partition: number): boolean {
+    return this.#partition(partition).countBelowLive > 0;
+  }
+
+  /** Adds an event of the shadow's board, unless the shadow has it already or ends before it. */
+  add(partition: number, entry: EventEntry): void {
+    if (entry.offset < this.#end(partition)) this.#partition(partition).add(entry);
+  }
+
+  /** Notes that all records before `nextOffset` are read. */
+  advance(partition: number, nextOffset: number): void {
+    const queue = this.#partition(partition);
+    queue.read = Math.max(queue.read, Math.min(nextOffset, this.#end(partition)) - 1);
+  }
+
+  /** Notes an unanswered call with these stretches; the next call continues after them. */
+  send(stretches: readonly Stretch[]): void {
+    for (const { partition, through } of stretches) this.#partition(partition).send(through);
+  }
+
+  /** Notes that no call is unanswered, or that outcomes are unknown: the next call begins after the applied offsets. */
+  settle(): void {
+    for (const queue of this.#partitions.values()) queue.settle();
+  }
+
+  /** Notes the offsets that a call has returned. Returns whether any offset differs from before. */
+  note(appliedOffsets: ReadonlyMap<number, AppliedOffset>): boolean {
+    const changes = [...appliedOffsets].map(([partition, { shadow, live }]) =>
+      this.#partition(partition).note(shadow, live),
+    );
+    return changes.includes(true);
+  }
+
+  /** Notes the live applied offsets. Returns whether one differs from before. */
+  noteLive(appliedOffsets: ReadonlyMap<number, number>): boolean {
+    const changes = [...appliedOffsets].map(
+      ([partition, live]) => this.#partition(partition).note(-1, live), // the shadow has not moved
+    );
+    return changes.includes(true);
+  }
+
+  /**
+   * Snapshots only: whether all records before the shadow's ends are read and applied. Does not compare applied offsets: if the log
+   * ends in transaction markers, the live applied offset may not cover them yet.
+   */
+  get isAtEnds(): boolean {
+    return [...(this.shadow.ends ?? [])].every(([partition, end]) => {
+      const { read, waiting } = this.#partition(partition);
+      return read + 1 >= end && waiting === 0;
+    });
+  }
+
+  /** The number of entries that could be applied now. */
+  countBelowLive(): number {
+    return [...this.#partitions.values()].reduce((sum, queue) => sum + queue.countBelowLive, 0);
+  }
+
+  /** Partitions that are not read up to their live applied offset. */
+  behindLive(): { partition: number; live: number }[] {
+    return [...this.#partitions]
+      .filter(([, { read, live }]) => read < live)
+      .map(([partition, { live }]) => ({ partition, live }));
+  }
+
+  /** Counts offsets from where the shadow begins to its ends or, without ends, the live applied offsets; `done` are applied. */
+  get progress(): Counts {
+    let [done, total] = [0, 0];
+    for (const [partition, { applied, live }] of this.#partitions) {
+      const start = this.shadow.starts?.get(partition) ?? 0;
+      const target = this.shadow.ends === undefined ? live + 1 : this.#end(partition);
+      total += Math.max(0, target - start);
+      done += Math.max(0, Math.min(applied + 1, target) - start);
+    }
+    return { done, total };
+  }
+
+  /**
+   * The next call: entries of every partition up to its live applied offset, as many as fit, in equal shares. If they
+   * all fit, entries beyond these offsets fill the rest, since the live applied offsets move on meanwhile.
+   */
+  next(limits: CallLimits): NextCall {
+    const queues = [...this.#partitions.values()];
+    const room = new CallWork(new Map([[this.shadow.board, this.shadow]]), true, limits);
+    for (const queue of queues) queue.begin();
+    fill(queues, room, ({ live }) => live);
+    const reachesLive = queues.every(({ through, live }) => through >= live);
+    if (reachesLive) fill(queues, room, () => Infinity);
+    const stretches = [...this.#partitions]
+      .filter(([, queue]) => reachesLive || queue.isForward)
+      .map(([partition, queue]) => queue.stretch(partition));
+    return { reachesLive, isFull: room.isFull, stretches };
+  }
+
+  #end(partition: number): number {
+    const { ends } = this.shadow;
+    return ends === undefined ? Infinity : (ends.get(partition) ?? 0);
+  }
+
+  #partition(partition: number): PartitionQueue {
+    const known = this.#partitions.get(partition);
+    if (known !== undefined) return known;
+    const before = (this.shadow.starts?.get(partition) ?? 0) - 1;
+    const applied = this.begun.get(partition) ?? before;
+    // After a rollback, the applied offset may lie before the start.
+    const queue = new PartitionQueue(applied, Math.max(applied, before));
+    this.#partitions.set(partition, queue);
+    return queue;
+  }
+}
+
+/** Takes entries of the queues in turn, up to an offset of each, until the room is full or none is left. */
+function fill(
+  queues: readonly PartitionQueue[],
+  room: CallWork,
+  lastOf: (queue: PartitionQueue) => number,
+): void {
+  for (let hasTaken = true; hasTaken;) {
+    hasTaken = false;
+    for (const queue of queues) if (queue.take(room, lastOf(queue))) hasTaken = true;
+  }
+}

@@ -1,0 +1,221 @@
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { CronJob } from 'cron';
+import { definitionText, type BoardDefinition } from '#board';
+import {
+  LeaseHeldError,
+  UnknownBoardError,
+  BoardBuildingError,
+  type LiveBoard,
+} from '#board-store';
+import { toError } from '#kafka-batch';
+import { CancelledError, HistoryCutError } from './runs/errors.js';
+import { leftShadow } from './runs/shadow-plan.js';
+import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
+import { STORES, type Stores } from '../infra/connections.module.js';
+import { Reconciler } from './reconciler.js';
+import { Metrics } from '../infra/metrics.js';
+import type { VerifyReport } from './verify/verify.js';
+
+/** A turn of the schedule. */
+export interface Turn {
+  readonly signal: AbortSignal;
+  /** When the turn began, in ms. */
+  readonly begun: number;
+  /** A verify that another process began at most this many ms earlier belongs to the same turn. */
+  readonly sameTurnMs: number;
+}
+
+const MOST_LOGGED = 3;
+
+/** Processes with the same schedule begin a turn within this time of each other. */
+const SAME_TURN_MS = 60_000;
+
+/**
+ * At set times, verifies all live boards in one pass over the log, logs the result, sets the metrics, and, if RANKLOG_VERIFY_REBUILD
+ * is set, rebuilds boards that differ. Leaves a board to another process that works on it or has verified it in the same turn.
+ * Skips a turn while the previous one is still running. Nest starts and stops it. States: stopped, then waiting or verifying.
+ */
+@Injectable()
+export class ScheduledVerify
+  implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
+{
+  readonly #stopping = new AbortController();
+  #job: CronJob | undefined;
+
+  constructor(
+    @Inject(STORES) private readonly stores: Pick<Stores, 'store' | 'leases' | 'generations'>,
+    private readonly reconciler: Reconciler,
+    private readonly metrics: Metrics,
+    @Inject(PROCESS_OPTIONS) private readonly options: Pick<ProcessOptions, 'logger' | 'settings'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { verifySchedule, verifyTimeZone: timeZone } = this.options.settings;
+    if (verifySchedule === '') return;
+    const job: CronJob = CronJob.from({
+      cronTime: verifySchedule,
+      timeZone,
+      onTick: () => this.#tick(job),
+      errorHandler: (error) => {
+        const text = `the scheduled verify failed: ${toError(error).message}`;
+        this.options.logger.error(text, { error });
+      },
+      waitForCompletion: true, // the next tick and `stop` wait until a run has ended
+      unrefTimeout: true,
+    });
+    this.#job = job;
+    job.start();
+  }
+
+  /** Aborts at once: Nest calls beforeApplicationShutdown of some providers only after that of others has ended. */
+  onModuleDestroy(): void {
+    this.#stopping.abort();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.#job?.stop();
+  }
+
+  #tick(job: CronJob): Promise<void> {
+    const begun = Date.now();
+    const untilNext = job.nextDate().toMillis() - begun;
+    const sameTurnMs = Math.min(SAME_TURN_MS, untilNext / 2);
+    return this.run({ signal: this.#stopping.signal, begun, sameTurnMs });
+  }
+
+  /** @throws the errors of Kafka and Redis, after some retries */
+  async run(turn: Turn): Promise<void> {
+    const { live } = await this.stores.store.boards();
+    const { ours, compared } = await this.#shared(live, turn);
+    try {
+      const reports = await this.#verify(ours, turn);
+      if (this.#report(reports) + compared === live.size)
+        this.metrics.gauges.ranklog_verify_last_success_timestamp_seconds.set(Date.now() / 1_000);
+      await this.#rebuild(reports, turn);
+    } catch (error) {
+      if (!(error instanceof CancelledError)) throw error;
+    }
+  }
+
+  /** The boards that this process verifies, and how many boards other processes have compared. */
+  async #shared(live: ReadonlyMap<string, LiveBoard>, { begun, sameTurnMs }: Turn) {
+    const statuses = await this.stores.leases.statuses();
+    const taken = statuses
+      .filter(({ board, kind }) => kind === 'verify' && live.has(board))
+      .filter(({ state }) => state === 'running' || state === 'done')
+      .filter(({ startedAt }) => startedAt >= begun - sameTurnMs);
+    const running = statuses.filter(({ state }) => state === 'running');
+    const ours: string[] = [];
+    for (const [board, found] of live) {
+      const isBusy = running.some((by) => by.board === board); // its lease will refuse this process
+      const isTaken = taken.some((by) => by.board === board);
+      if (!isTaken && (isBusy || !(await this.#hasLeftShadow(board, found)))) ours.push(board);
+    }
+    return { ours, compared: taken.filter(({ equal }) => typeof equal === 'boolean').length };
+  }
+
+  /**
+   * Whether a killed build or snapshot has left a shadow that a verify would discard; warns of it. If the schedule rebuilds, a
+   * killed build of the live definition does not count: it may be the schedule's own, and nothing else would continue it.
+   */
+  async #hasLeftShadow(board: string, { definition }: LiveBoard): Promise<boolean> {
+    const left = await leftShadow(this.stores.generations, board);
+    if (left === undefined) return false;
+    const isRepair =
+      left.purpose === 'build' && definitionText(left.definition) === definitionText(definition);
+    if (this.options.settings.verifyRebuild && isRepair) return false;
+    this.options.logger.warn(
+      `board "${board}" is not verified: that would discard what a killed ${left.purpose} has built (generation ${left.generation}); ` +
+        `run the ${left.purpose} again, or discard that generation with "ranklog boards discard ${left.generation}"`,
+    );
+    return true;
+  }
+
+  /** Verifies the boards that can be verified: begins again without those for which the reconciler throws. */
+  async #verify(boards: readonly string[], { signal }: Turn): Promise<readonly VerifyReport[]> {
+    let rest = boards;
+    while (rest.length > 0) {
+      try {
+        return await this.reconciler.verify(rest, { signal, mostDifferences: MOST_LOGGED });
+      } catch (error) {
+        const left = this.#leftOut(error);
+        if (!rest.some((board) => left.includes(board))) throw error;
+        rest = rest.filter((board) => !left.includes(board));
+      }
+    }
+    return [];
+  }
+
+  /** Returns the boards that an error refuses; logs the reason, unless they were removed meanwhile. */
+  #leftOut(error: unknown): readonly string[] {
+    if (error instanceof LeaseHeldError) {
+      this.options.logger.debug(
+        `board "${error.board}" is not verified now: ${error.holder} works on it`,
+      );
+      return [error.board];
+    }
+    if (error instanceof UnknownBoardError || error instanceof BoardBuildingError)
+      return [error.board]; // removed meanwhile
+    if (!(error instanceof HistoryCutError)) return [];
+    for (const board of error.boards)
+      this.options.logger.error(`board "${board}" can't be verified: ${error.message}`);
+    return error.boards;
+  }
+
+  /** Logs the results and replaces those in the metrics. Returns how many boards were compared. */
+  #report(reports: readonly VerifyReport[]): number {
+    const { gauges } = this.metrics;
+    gauges.ranklog_verify_equal.reset();
+    gauges.ranklog_verify_differences.reset();
+    for (const report of reports) {
+      const { board, equal, differenceCount } = report;
+      this.#logReport(report);
+      if (equal === null) continue;
+      gauges.ranklog_verify_equal.set({ board }, Number(equal));
+      gauges.ranklog_verify_differences.set({ board }, differenceCount);
+    }
+    return reports.filter(({ equal }) => equal !== null).length;
+  }
+
+  #logReport(report: VerifyReport): void {
+    const { board, equal, differenceCount, places, views } = report;
+    const compared = `${places} places in ${views} views`;
+    if (equal === null)
+      this.options.logger.warn(
+        `board "${board}" can't be verified: events were refused for its maxViews, and which ones depends on how the partitions interleaved; ` +
+          'raise maxViews, and apply the change',
+      );
+    else if (equal)
+      this.options.logger.info(
+        `board "${board}" is what the log makes of it: ${compared} verified`,
+      );
+    else
+      this.options.logger.error(
+        `board "${board}" has ${differenceCount} difference(s) to the log in ${compared}`,
+        { differences: report.differences },
+      );
+  }
+
+  async #rebuild(reports: readonly VerifyReport[], { signal }: Turn): Promise<void> {
+    const damaged = reports.filter(({ equal }) => equal === false);
+    if (!this.options.settings.verifyRebuild || damaged.length === 0) return;
+    const { live } = await this.stores.store.boards();
+    const definitions = damaged.flatMap(({ board, generation }): BoardDefinition[] => {
+      const found = live.get(board);
+      return found?.generation === generation ? [found.definition] : []; // else rebuilt meanwhile
+    });
+    const built = await this.reconciler.build(definitions, { signal });
+    for (const { board, generation, starts } of built) {
+      const partial = starts === undefined ? '' : ', which begins where the one before did';
+      this.options.logger.info(
+        `board "${board}" was built again, and is live as generation ${generation}${partial}`,
+      );
+    }
+  }
+}
