@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { EXIT } from './exit-codes.js';
+import { EXIT } from './text/exit-codes.js';
 
 /** Time for a command to clean up after the reader of its output is gone. */
 const PIPE_GRACE_MS = 2_000;
@@ -36,7 +36,7 @@ async function run(command: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await command();
   } catch (error) {
-    const { describe, exitCodeOf } = await import('./failures.js');
+    const { describe, exitCodeOf } = await import('./text/failures.js');
     process.exitCode = exitCodeOf(error);
     process.stderr.write(`ranklog: ${describe(error)}\n`);
     setTimeout(() => process.exit(), FAILURE_GRACE_MS).unref(); // an attempt to connect would keep the process alive

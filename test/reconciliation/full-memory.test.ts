@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { EXIT } from '../../src/cli/exit-codes.js';
-import { exitCodeOf } from '../../src/cli/failures.js';
+import { EXIT } from '../../src/cli/text/exit-codes.js';
+import { exitCodeOf } from '../../src/cli/text/failures.js';
 import { OutOfMemoryError } from '../../src/reconciliation/runs/errors.js';
 import { RedisServer } from '../support/redis-server.js';
 import { definitionsOf, RUN, Scene } from './sandbox.js';

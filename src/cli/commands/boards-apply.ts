@@ -3,9 +3,9 @@ import { CancelledError } from '../../reconciliation/runs/errors.js';
 import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
 import { needsBuild, type Plan } from '../../reconciliation/boards/plan.js';
 import { readPlan } from '../../reconciliation/boards/read-plan.js';
-import { confirmOnTerminal, interruptible } from '../terminal.js';
-import { CommandError, EXIT } from '../exit-codes.js';
-import { describe, exitCodeOf } from '../failures.js';
+import { confirmOnTerminal, interruptible } from '../sessions/terminal.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
+import { describe, exitCodeOf } from '../text/failures.js';
 import { withLease } from '../sessions/held-lease.js';
 import { print } from '../text/output.js';
 import { leftOutText, planText } from '../text/plan-text.js';
@@ -14,7 +14,7 @@ import {
   withReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
-import type { BuildOptions, JsonOption } from '../usage/options.js';
+import type { BuildOptions, JsonOption } from '../text/options.js';
 
 type ApplyOptions = BuildOptions & {
   readonly yes?: boolean;

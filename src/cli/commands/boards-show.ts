@@ -5,9 +5,9 @@ import { boardFields, suggestion, type BoardDefinition } from '#board';
 import { loadSettings } from '../../config/settings.js';
 import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
 import { previewEvent, type EventPreview } from '../text/event-preview.js';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import { print, table } from '../text/output.js';
-import type { JsonOption } from '../usage/options.js';
+import type { JsonOption } from '../text/options.js';
 
 interface ShowOptions extends JsonOption {
   readonly board?: string;

@@ -1,7 +1,7 @@
 import { loadSettings } from '../../config/settings.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../text/exit-codes.js';
 import { print, table } from '../text/output.js';
-import type { JsonOption } from '../usage/options.js';
+import type { JsonOption } from '../text/options.js';
 
 export function config(options: JsonOption): Promise<number> {
   const { current } = loadSettings();

@@ -8,7 +8,7 @@ import {
   type FoundLetter,
   type LetterFilter,
 } from '../sessions/dead-letter-selection.js';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import { readLog, writtenRanges } from '../sessions/kafka-session.js';
 import { print, table } from '../text/output.js';
 import {
@@ -16,8 +16,8 @@ import {
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
-import { confirmOnTerminal, interruptible } from '../terminal.js';
-import type { JsonOption } from '../usage/options.js';
+import { confirmOnTerminal, interruptible } from '../sessions/terminal.js';
+import type { JsonOption } from '../text/options.js';
 
 type RetryOptions = LetterFilter & JsonOption & { readonly yes?: true; readonly dryRun?: true };
 type RetryMessage = ReturnType<typeof encodeRetry>;

@@ -5,10 +5,10 @@ import {
   type FoundLetter,
   type LetterFilter,
 } from '../sessions/dead-letter-selection.js';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import { withKafka } from '../sessions/kafka-session.js';
 import { print, table } from '../text/output.js';
-import type { JsonOption } from '../usage/options.js';
+import type { JsonOption } from '../text/options.js';
 
 export function listDeadLetters(options: LetterFilter & JsonOption & { limit: number }) {
   return withKafka(async (session) => {

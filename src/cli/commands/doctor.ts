@@ -20,11 +20,11 @@ import { readPositions, readPublished } from '../../query/status/status.js';
 import { passOverSkipped } from '../../infra/definitions-log.js';
 import { DefinitionsTopic } from '../../infra/definitions-topic.js';
 import { countMisplaced, misplacedText } from '../../query/status/sampled-records.js';
-import { EXIT } from '../exit-codes.js';
-import { exitCodeOf } from '../failures.js';
+import { EXIT } from '../text/exit-codes.js';
+import { exitCodeOf } from '../text/failures.js';
 import { print, table } from '../text/output.js';
 import { openSession } from '../sessions/session.js';
-import type { JsonOption } from '../usage/options.js';
+import type { JsonOption } from '../text/options.js';
 
 const MAX_WAIT_MS = 5_000;
 

@@ -2,12 +2,12 @@ import type { BoardDefinition } from '#board';
 import { shardOf, type PlayerStanding, type Standing } from '#board-store';
 import { logRanges, partitionOf, type LogRange } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
-import { EXIT, readCode } from '../exit-codes.js';
+import { EXIT, readCode } from '../text/exit-codes.js';
 import { readLog, withKafka, type KafkaSession } from '../sessions/kafka-session.js';
 import { print, table } from '../text/output.js';
 import { PlayerHistory } from '../sessions/player-history.js';
 import { withRedis, type RedisSession } from '../sessions/session.js';
-import type { ReadOptions } from '../usage/options.js';
+import type { ReadOptions } from '../text/options.js';
 
 type ExplainOptions = ReadOptions & { readonly limit: number; readonly allPartitions?: boolean };
 

@@ -1,5 +1,5 @@
 import { exportText, type ExportFormat } from '../../query/reads/export-text.js';
-import { readCode } from '../exit-codes.js';
+import { readCode } from '../text/exit-codes.js';
 import { printPart } from '../text/output.js';
 import { ProgressBar } from '../text/progress-bar.js';
 import { withRedis } from '../sessions/session.js';

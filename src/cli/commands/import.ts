@@ -4,7 +4,7 @@ import { HOLDER, LEASE_MS, LeaseStore } from '#board-store';
 import { partitionOf } from '#kafka-batch';
 import { identityOf } from '../../infra/identity.js';
 import { maxMessageBytes } from '../../infra/topics.js';
-import { CommandError, EXIT, readCode } from '../exit-codes.js';
+import { CommandError, EXIT, readCode } from '../text/exit-codes.js';
 import { withLease } from '../sessions/held-lease.js';
 import { OpeningEvents, type OpeningOptions } from '../input/opening-events.js';
 import { openRepeatable } from '../input/repeatable-file.js';
@@ -15,7 +15,7 @@ import { sizeOf } from '../input/lines.js';
 import { print, table } from '../text/output.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
 import { withRedis, type RedisSession } from '../sessions/session.js';
-import { interruptible } from '../terminal.js';
+import { interruptible } from '../sessions/terminal.js';
 
 export interface ImportOptions extends OpeningOptions {
   readonly key?: string;

@@ -2,13 +2,13 @@ import { createReadStream } from 'node:fs';
 import type { Message } from 'kafkajs';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../text/exit-codes.js';
 import { NOT_UTF8, readLines, sizeOf, type Line } from '../input/lines.js';
 import { print } from '../text/output.js';
 import { Throttle } from '../../infra/throttle.js';
 import { ProgressBar } from '../text/progress-bar.js';
 import { withKafka } from '../sessions/kafka-session.js';
-import type { JsonOption } from '../usage/options.js';
+import type { JsonOption } from '../text/options.js';
 
 type ProduceOptions = JsonOption & { readonly rate?: number };
 

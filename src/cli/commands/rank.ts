@@ -4,10 +4,10 @@ import {
   type PlayerStanding,
   type Standing,
 } from '#board-store';
-import { EXIT, readCode } from '../exit-codes.js';
+import { EXIT, readCode } from '../text/exit-codes.js';
 import { print, table } from '../text/output.js';
 import { withRedis } from '../sessions/session.js';
-import type { ReadOptions } from '../usage/options.js';
+import type { ReadOptions } from '../text/options.js';
 
 type RankOptions = ReadOptions & { readonly dense?: boolean };
 

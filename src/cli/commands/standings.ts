@@ -6,10 +6,10 @@ import {
   type Standing,
   type Standings,
 } from '#board-store';
-import { EXIT, readCode } from '../exit-codes.js';
+import { EXIT, readCode } from '../text/exit-codes.js';
 import { print, standingsText } from '../text/output.js';
 import { withRedis } from '../sessions/session.js';
-import type { ReadOptions } from '../usage/options.js';
+import type { ReadOptions } from '../text/options.js';
 
 export interface StandingsOptions extends ReadOptions {
   readonly top: number;

@@ -4,7 +4,7 @@ import { Shutdown } from '../../infra/shutdown.js';
 import { createLogger } from '../../infra/logger.js';
 import { loadSettings } from '../../config/settings.js';
 import type { Role } from '../../config/roles.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../text/exit-codes.js';
 
 /**
  * From this heap limit on, V8 would let garbage grow to about three times the live objects before it collects it; below, to less than

@@ -11,13 +11,13 @@ import {
   type Status,
 } from '../../query/status/status.js';
 import { misplacedText } from '../../query/status/sampled-records.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../text/exit-codes.js';
 import { countText, durationText, startsText } from '../text/value-text.js';
 import { withKafka, type KafkaSession } from '../sessions/kafka-session.js';
 import { print, table } from '../text/output.js';
 import { ProgressBar } from '../text/progress-bar.js';
 import { withRedis, type RedisSession } from '../sessions/session.js';
-import type { JsonOption } from '../usage/options.js';
+import type { JsonOption } from '../text/options.js';
 
 type StatusOptions = JsonOption & { readonly wait?: number };
 

@@ -4,14 +4,14 @@ import { partitionCount } from '#kafka-batch';
 import type { Settings } from '../../config/settings.js';
 import { createTopics, ScoreTopicError } from '../../infra/topics.js';
 import { ResultLog } from '../../ingest/result-log.js';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import { withKafka } from '../sessions/kafka-session.js';
 import { print, table } from '../text/output.js';
 import {
   withReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
-import type { JsonOption } from '../usage/options.js';
+import type { JsonOption } from '../text/options.js';
 
 type TopicsOptions = JsonOption & { readonly adopt?: boolean } & Partial<
     Pick<Settings, 'partitions' | 'allowShortHistory'>

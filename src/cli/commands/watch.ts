@@ -6,7 +6,7 @@ import {
   type RankChange,
 } from '#client';
 import { requireTopics } from '../../infra/topics.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../text/exit-codes.js';
 import { withKafka, type KafkaSession } from '../sessions/kafka-session.js';
 import { leaderChangeLine, rankChangeLines } from '../text/result-lines.js';
 import { withRedis } from '../sessions/session.js';

@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { inputDecimals, type BoardDefinition } from '#board';
 import { quote } from '#contracts';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import { NOT_UTF8 } from './lines.js';
 
 /** The names of a header, each with where its cells belong in an event. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 
 /** A line of a file, without its line break. `text` is undefined if the bytes of the line are not UTF-8. */
 export interface Line {

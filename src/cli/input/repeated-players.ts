@@ -1,4 +1,4 @@
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import { ProgressBar } from '../text/progress-bar.js';
 import { playerOf } from './event-json.js';
 import { HashedMap } from './hashed-map.js';

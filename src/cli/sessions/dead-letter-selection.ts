@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import { logRanges, type KafkaRecord } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import { readLog, type KafkaSession } from './kafka-session.js';
 
 /** Which dead letters a command takes: by default all. */

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import { LeaseHeldError } from '#board-store';
 import { CancelledError } from '../../reconciliation/runs/errors.js';
-import { exitCodeOf } from '../failures.js';
+import { exitCodeOf } from '../text/failures.js';
 import { withLease } from './held-lease.js';
 
 const HERE = `${hostname()}:4711`;

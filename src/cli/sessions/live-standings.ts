@@ -4,11 +4,11 @@ import type { Standings } from '#board-store';
 import { requireTopics } from '../../infra/topics.js';
 import { ChangeFeed } from '../../query/live/change-feed.js';
 import { readings } from '../../query/live/view-feed.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../text/exit-codes.js';
 import { withKafka } from './kafka-session.js';
 import { standingsText } from '../text/output.js';
 import { withRedis } from './session.js';
-import type { ReadOptions } from '../usage/options.js';
+import type { ReadOptions } from '../text/options.js';
 
 type LiveOptions = ReadOptions & { readonly top: number };
 

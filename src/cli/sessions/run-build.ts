@@ -3,12 +3,12 @@ import type { Boards } from '#board-store';
 import type { BuildReport } from '../../reconciliation/runs/build.js';
 import { CancelledError } from '../../reconciliation/runs/errors.js';
 import type { RunOptions } from '../../reconciliation/runs/generation-run.js';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
 import { WHOLE_LOG_HINT, startsText } from '../text/value-text.js';
 import { showProgress } from '../text/progress-bar.js';
-import type { BuildOptions } from '../usage/options.js';
+import type { BuildOptions } from '../text/options.js';
 
 /** Runs work that reads the log and needs the leases of boards; shows its progress. @throws LeaseHeldError */
 export function runOnLog<T>(

@@ -5,7 +5,7 @@ import {
   TransactionalPublisher,
   type OutgoingRecord,
 } from '#kafka-batch';
-import { CommandError, EXIT } from '../exit-codes.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { KafkaSession } from './kafka-session.js';
 
 /** The size at which a transaction ends. */

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import type { Standings } from '#board-store';
-import type { JsonOption } from '../usage/options.js';
+import type { JsonOption } from './options.js';
 
 /** Prints a value as JSON, or as the text that `text` returns. */
 export function print<T>(value: T, { json }: JsonOption, text: (value: T) => string): void {

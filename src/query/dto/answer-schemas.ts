@@ -1,5 +1,5 @@
 import Type, { type TProperties } from 'typebox';
-import { PROBLEMS } from '../http/problems.js';
+import { PROBLEMS } from './problem-codes.js';
 
 const { Array: List, Boolean: Flag, Integer, Number: Decimal, Optional, String: Text } = Type;
 

@@ -6,7 +6,8 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { toError } from '#kafka-batch';
 import type { Logger } from '../../infra/logger.js';
-import { PROBLEM_TYPE, ProblemError, problemOf, type ProblemCode } from './problems.js';
+import type { ProblemCode } from '../dto/problem-codes.js';
+import { PROBLEM_TYPE, ProblemError, problemOf } from './problems.js';
 
 const RETRY_AFTER_SECONDS = 1;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { PROBLEMS } from './problems.js';
+import { PROBLEMS } from '../dto/problem-codes.js';
 
 describe('the problems', () => {
   it('match the table in docs/reference/http.md', () => {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { LazyCommand } from '../run-command.js';
-import { partitionNumber, pastMoment, wholeNumber } from './options.js';
+import { LazyCommand } from './run-command.js';
+import { partitionNumber, pastMoment, wholeNumber } from './text/options.js';
 
 /** A command on selected dead letters. */
 const selection = (name: string) =>
@@ -15,13 +15,13 @@ const list = selection('list')
   .description('list the last dead letters, and count all')
   .option('--limit <n>', 'how many to list', wholeNumber, 20)
   .notes('Example:\n  ranklog dead-letters list --reason TOO_FAR_AHEAD --json')
-  .answers(async () => (await import('../commands/dead-letters.js')).listDeadLetters);
+  .answers(async () => (await import('./commands/dead-letters.js')).listDeadLetters);
 
 const show = new LazyCommand('show')
   .description('show a dead letter: its reason, what to do, its record, tries before and after it')
   .argument('<id>', 'as "dead-letters list" prints it')
   .notes('Example:\n  ranklog dead-letters show ranklog.score-events/0/17')
-  .answers(async () => (await import('../commands/dead-letters.js')).showDeadLetter);
+  .answers(async () => (await import('./commands/dead-letters.js')).showDeadLetter);
 
 const retry = selection('retry')
   .description('send records of dead letters again, with their times; each counts once')
@@ -35,7 +35,7 @@ Exit code 1: some can't be sent, or would be refused again (each is written to s
 Example:
   ranklog dead-letters retry --reason TOO_FAR_AHEAD --board arena`,
   )
-  .answers(async () => (await import('../commands/dead-letters-retry.js')).retryDeadLetters);
+  .answers(async () => (await import('./commands/dead-letters-retry.js')).retryDeadLetters);
 
 export const deadLetters = new Command('dead-letters').description(
   'list, show, retry dead letters',

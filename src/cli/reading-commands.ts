@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import { LazyCommand } from '../run-command.js';
-import { collect, collectNamed, GENERATION, momentOf, wholeNumber } from './options.js';
+import { LazyCommand } from './run-command.js';
+import { collect, collectNamed, GENERATION, momentOf, wholeNumber } from './text/options.js';
 
 const PLAYER = 'the id of the player; write "--" before an id that begins with "-"';
 
@@ -28,14 +28,14 @@ const status = new LazyCommand('status')
   .notes(
     'Exit code with --wait: 0 when all is published, 1 when the time is up.\n\nExample:\n  ranklog status --wait 60',
   )
-  .answers(async () => (await import('../commands/status.js')).status);
+  .answers(async () => (await import('./commands/status.js')).status);
 
 const views = new LazyCommand('views')
   .description('list the views of a board and when they expire')
   .argument('<board>')
   .addOption(GENERATION)
   .notes('Example:\n  ranklog views football')
-  .answers(async () => (await import('../commands/views.js')).views);
+  .answers(async () => (await import('./commands/views.js')).views);
 
 const standings = viewCommand('standings')
   .alias('top')
@@ -58,7 +58,7 @@ const standings = viewCommand('standings')
   .notes(
     'Examples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous\n  ranklog standings arena --from 101 --top 100\n  ranklog top arena --live',
   )
-  .answers(async () => (await import('../commands/standings.js')).standings);
+  .answers(async () => (await import('./commands/standings.js')).standings);
 
 const rank = viewCommand('rank')
   .description('show the rank of a player in every view, or in one; exit code 1: not ranked')
@@ -68,7 +68,7 @@ const rank = viewCommand('rank')
   .notes(
     'Examples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ranklog rank arena p-17 --window week',
   )
-  .answers(async () => (await import('../commands/rank.js')).rank);
+  .answers(async () => (await import('./commands/rank.js')).rank);
 
 const around = viewCommand('around')
   .description('show the players around a player; exit code 1: not ranked')
@@ -77,7 +77,7 @@ const around = viewCommand('around')
   .option('--above <n>', 'how many players in front', Number, 5)
   .option('--below <n>', 'how many players behind', Number, 5)
   .notes('Example:\n  ranklog around arena p-17 --window week --above 2 --below 2')
-  .answers(async () => (await import('../commands/standings.js')).around);
+  .answers(async () => (await import('./commands/standings.js')).around);
 
 const explain = viewCommand('explain')
   .description(
@@ -92,7 +92,7 @@ const explain = viewCommand('explain')
   .notes(
     "Reads the partition of the player's key, as Kafka's default partitioner chooses it. Exit code 1: not ranked, or these events do not explain the place.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
   )
-  .answers(async () => (await import('../commands/explain.js')).explain);
+  .answers(async () => (await import('./commands/explain.js')).explain);
 
 const exportBoard = new LazyCommand('export')
   .description('write all players of all views of a board, or of some views')
@@ -105,7 +105,7 @@ const exportBoard = new LazyCommand('export')
   .option('--view <view>', 'only this view, as "ranklog views" prints it; repeatable', collect)
   .addOption(GENERATION)
   .notes('Example:\n  ranklog export arena --format csv --view all > arena.csv')
-  .runs(async () => (await import('../commands/export.js')).exportBoard);
+  .runs(async () => (await import('./commands/export.js')).exportBoard);
 
 const watch = new LazyCommand('watch')
   .description('print rank changes as they are published')
@@ -118,7 +118,7 @@ const watch = new LazyCommand('watch')
   .notes(
     'Examples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog watch arena --leaders',
   )
-  .runs(async () => (await import('../commands/watch.js')).watch);
+  .runs(async () => (await import('./commands/watch.js')).watch);
 
 /** The commands that read boards, in the order of the help. */
 export const READING = [status, views, standings, rank, around, explain, exportBoard, watch];

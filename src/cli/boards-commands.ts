@@ -1,12 +1,19 @@
 import { Command } from 'commander';
-import { LazyCommand } from '../run-command.js';
-import { ALLOW_PARTIAL_HISTORY, collect, FROM, momentOf, pastMoment, THROTTLE } from './options.js';
+import { LazyCommand } from './run-command.js';
+import {
+  ALLOW_PARTIAL_HISTORY,
+  collect,
+  FROM,
+  momentOf,
+  pastMoment,
+  THROTTLE,
+} from './text/options.js';
 
 const check = new LazyCommand('check')
   .description('report all problems of boards files; exit code 1: there are problems')
   .argument('[file...]', 'boards files (default: RANKLOG_BOARDS)')
   .notes('Example:\n  ranklog boards check boards.yaml')
-  .answers(async () => (await import('../commands/boards-check.js')).boardsCheck);
+  .answers(async () => (await import('./commands/boards-check.js')).boardsCheck);
 
 const show = new LazyCommand('show')
   .description('show the boards of a file with all defaults, or the effect of a score event')
@@ -17,19 +24,19 @@ const show = new LazyCommand('show')
   .notes(
     'Exit code 1: the event would be a dead letter.\n\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
   )
-  .answers(async () => (await import('../commands/boards-show.js')).boardsShow);
+  .answers(async () => (await import('./commands/boards-show.js')).boardsShow);
 
 const schema = new LazyCommand('schema')
   .description('print the JSON Schema of boards files, for editors')
   .notes('Example:\n  ranklog boards schema > boards.schema.json')
-  .runs(async () => (await import('../commands/boards-check.js')).boardsSchema);
+  .runs(async () => (await import('./commands/boards-check.js')).boardsSchema);
 
 const plan = new LazyCommand('plan')
   .description('show how the boards file differs from the live boards, and what apply would do')
   .notes(
     'Only reads. Exit code 1: there are boards to build. A live board that is not in the file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
   )
-  .answers(async () => (await import('../commands/boards-apply.js')).boardsPlan);
+  .answers(async () => (await import('./commands/boards-apply.js')).boardsPlan);
 
 const apply = new LazyCommand('apply')
   .description('build the new and changed boards of the boards file, and promote them')
@@ -44,7 +51,7 @@ const apply = new LazyCommand('apply')
       '\nAfter a crash, run the command again: it continues the build.' +
       '\n\nExamples:\n  ranklog boards apply\n  ranklog boards apply --yes --throttle 5000\n  ranklog boards apply --remove trials',
   )
-  .answers(async () => (await import('../commands/boards-apply.js')).boardsApply);
+  .answers(async () => (await import('./commands/boards-apply.js')).boardsApply);
 
 const verify = new LazyCommand('verify')
   .description('compare live boards with the log, player by player')
@@ -55,7 +62,7 @@ const verify = new LazyCommand('verify')
       '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so while it runs' +
       '\nthe boards take up to twice the memory in Redis.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
   )
-  .answers(async () => (await import('../commands/boards-verify.js')).boardsVerify);
+  .answers(async () => (await import('./commands/boards-verify.js')).boardsVerify);
 
 const rebuild = new LazyCommand('rebuild')
   .description('build live boards again from the log: repairs what "boards verify" finds')
@@ -66,7 +73,7 @@ const rebuild = new LazyCommand('rebuild')
   .notes(
     'Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
   )
-  .answers(async () => (await import('../commands/boards-verify.js')).boardsRebuild);
+  .answers(async () => (await import('./commands/boards-verify.js')).boardsRebuild);
 
 const rollback = new LazyCommand('rollback')
   .description('promote the previous generation of a board, with all later events')
@@ -74,7 +81,7 @@ const rollback = new LazyCommand('rollback')
   .notes(
     'A rollback is possible for RANKLOG_ROLLBACK_GRACE after an apply or a rebuild; "boards generations" shows until when. Run the command again to roll forward.\n\nExample:\n  ranklog boards rollback arena',
   )
-  .answers(async () => (await import('../commands/boards-generations.js')).boardsRollback);
+  .answers(async () => (await import('./commands/boards-generations.js')).boardsRollback);
 
 const snapshot = new LazyCommand('snapshot')
   .description('build a board as it was at a time, to read beside the live board')
@@ -89,7 +96,7 @@ const snapshot = new LazyCommand('snapshot')
   .notes(
     'A snapshot never changes. It stays until "boards discard".\n\nExample:\n  ranklog boards snapshot arena --until 2026-03-01T00:00:00+01:00',
   )
-  .answers(async () => (await import('../commands/boards-generations.js')).boardsSnapshot);
+  .answers(async () => (await import('./commands/boards-generations.js')).boardsSnapshot);
 
 const discard = new LazyCommand('discard')
   .description('discard a snapshot, or the shadow of a killed reconciliation, and free its memory')
@@ -97,12 +104,12 @@ const discard = new LazyCommand('discard')
   .notes(
     'Live and previous generations stay.\n\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f',
   )
-  .runs(async () => (await import('../commands/boards-generations.js')).boardsDiscard);
+  .runs(async () => (await import('./commands/boards-generations.js')).boardsDiscard);
 
 const generations = new LazyCommand('generations')
   .description('list the generations of all boards: live, previous, shadow, snapshot')
   .notes('Example:\n  ranklog boards generations')
-  .answers(async () => (await import('../commands/boards-generations.js')).boardsGenerations);
+  .answers(async () => (await import('./commands/boards-generations.js')).boardsGenerations);
 
 /** `check`, `show` and `schema` need neither Kafka nor Redis. */
 export const boards = new Command('boards').description(

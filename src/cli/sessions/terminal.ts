@@ -1,7 +1,7 @@
 import { createInterface, type ReadLineOptions } from 'node:readline/promises';
-import { CancelledError } from '../reconciliation/runs/errors.js';
-import { SAME_REQUEST_MS } from '../infra/shutdown.js';
-import { CommandError, EXIT } from './exit-codes.js';
+import { CancelledError } from '../../reconciliation/runs/errors.js';
+import { SAME_REQUEST_MS } from '../../infra/shutdown.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 
 /**
  * Runs work that cleans up when it is cancelled. The first Ctrl-C or SIGTERM aborts the signal of the work with a

@@ -1,6 +1,6 @@
-import { ROLES } from '../../config/roles.js';
-import { LazyCommand } from '../run-command.js';
-import { batchPlace, collectNamed, momentOf, rolesOf, wholeNumber } from './options.js';
+import { ROLES } from '../config/roles.js';
+import { LazyCommand } from './run-command.js';
+import { batchPlace, collectNamed, momentOf, rolesOf, wholeNumber } from './text/options.js';
 
 const start = new LazyCommand('start')
   .description('run ranklog until SIGTERM or SIGINT')
@@ -10,7 +10,7 @@ const start = new LazyCommand('start')
       '\nand publishes the results: at most one process per partition of the score topic has work. The role query answers reads' +
       '\nof the boards over HTTP (RANKLOG_HTTP_PORT).\n\nExample:\n  ranklog topics && ranklog start',
   )
-  .runs(async () => (await import('../commands/start.js')).start);
+  .runs(async () => (await import('./commands/start.js')).start);
 
 const doctor = new LazyCommand('doctor')
   .description('check settings, servers, rights, topics and the boards file, and say what to do')
@@ -18,7 +18,7 @@ const doctor = new LazyCommand('doctor')
   .notes(
     'Changes nothing. Exit codes: 2 something is refused, 3 a server does not answer; 0 with or without warnings.\n\nExample:\n  ranklog doctor',
   )
-  .answers(async () => (await import('../commands/doctor.js')).doctor);
+  .answers(async () => (await import('./commands/doctor.js')).doctor);
 
 const topics = new LazyCommand('topics')
   .description('create missing topics, add missing partitions, check the score topic')
@@ -28,7 +28,7 @@ const topics = new LazyCommand('topics')
   .notes(
     'Safe to repeat. Score events may be compressed with gzip, snappy, lz4 or zstd, or not at all.\n\nExample:\n  ranklog topics --partitions 12',
   )
-  .answers(async () => (await import('../commands/topics.js')).topics);
+  .answers(async () => (await import('./commands/topics.js')).topics);
 
 const skip = new LazyCommand('skip')
   .description('give up a batch of score events that cannot be read, for all boards and for ever')
@@ -36,7 +36,7 @@ const skip = new LazyCommand('skip')
   .notes(
     'Refuses all other offsets (1). Restart the processes of ranklog afterwards.\n\nExample:\n  ranklog skip ranklog.score-events/0/17-23',
   )
-  .answers(async () => (await import('../commands/skip.js')).skip);
+  .answers(async () => (await import('./commands/skip.js')).skip);
 
 const produce = new LazyCommand('produce')
   .description('send score events from a file with one JSON object a line, plain or gzip')
@@ -46,7 +46,7 @@ const produce = new LazyCommand('produce')
   .notes(
     'Bad lines are reported with their number and skipped; the exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
   )
-  .runs(async () => (await import('../commands/produce.js')).produce);
+  .runs(async () => (await import('./commands/produce.js')).produce);
 
 const importScores = new LazyCommand('import')
   .description('make opening events of players and scores from elsewhere; safe to repeat')
@@ -73,11 +73,11 @@ Examples:
   ranklog import arena redis://localhost:6379 --key highscores --at 2026-11-20T00:00:00Z
   ranklog import arena redis://localhost:6379 --key highscores --compare`,
   )
-  .answers(async () => (await import('../commands/import.js')).importScores);
+  .answers(async () => (await import('./commands/import.js')).importScores);
 
 /** The commands that set up and run ranklog, and those that send it score events, in the order of the help. */
 export const RUNNING = [start, doctor, topics, skip, produce, importScores];
 
 export const config = new LazyCommand('config')
   .description('show all settings and their sources; passwords are hidden')
-  .answers(async () => (await import('../commands/config.js')).config);
+  .answers(async () => (await import('./commands/config.js')).config);
