@@ -5,16 +5,16 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { Redis } from 'ioredis';
 import { IdentityCheck } from '#board-store';
 import { KafkaBatchServer } from '#kafka-batch/nest';
-import { loadSettings } from './config/settings.js';
+import { AppModule } from './app.module.js';
 import { ROLES, type Role } from './config/roles.js';
-import { HealthService } from './operations/health.js';
+import { loadSettings } from './config/settings.js';
 import { KafkaConnection } from './infra/kafka.js';
 import { SILENT } from './infra/logger.js';
-import { Shutdown } from './infra/shutdown.js';
 import { Maintenance } from './infra/maintenance.js';
-import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
+import { Shutdown } from './infra/shutdown.js';
+import { HealthService } from './operations/health.js';
 import { describeRoutes } from './query/http/openapi.js';
-import { AppModule } from './main.js';
+import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
 
 /** The application without servers: the identity check, the transport and the registrar are fakes; Kafka is not connected. */
 describe('AppModule', () => {

@@ -1,50 +1,24 @@
 import 'reflect-metadata';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { IdentityCheck } from '#board-store';
+import { BoardStore, IdentityCheck } from '#board-store';
 import { toError } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
-import type { Role } from './config/roles.js';
-import { createOperationsServer, OperationsModule } from './operations/operations.js';
-import { ConfigModule, type ProcessOptions } from './infra/config.module.js';
-import { ConnectionsModule } from './infra/connections.module.js';
-import { createHttpApplication, listen } from './query/http/http-server.js';
+import { AppModule } from './app.module.js';
+import type { ProcessOptions } from './infra/config.module.js';
+import { DefinitionsTopic } from './infra/definitions-topic.js';
+import { claimIdentity } from './infra/identity.js';
 import { KafkaConnection } from './infra/kafka.js';
 import type { Shutdown } from './infra/shutdown.js';
-import { tokensOf } from './query/http/tokens.js';
 import { checkScoreTopic } from './infra/topics.js';
-import { IngestModule } from './ingest/ingest.module.js';
 import { LiveBoards } from './ingest/live-boards.js';
-import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
-import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
+import { createOperationsServer } from './operations/operations.js';
+import { createHttpApplication, listen } from './query/http/http-server.js';
 import { describeRoutes } from './query/http/openapi.js';
-import { QueryModule } from './query/query.module.js';
-import { WritesModule } from './query/writes/writes.module.js';
-
-const ROLE_MODULES: Readonly<Record<Role, Type>> = {
-  ingest: IngestModule,
-  reconciliation: ReconciliationModule,
-  query: QueryModule,
-};
+import { tokensOf } from './query/http/tokens.js';
+import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
 
 const BOARDS_RETRY_MS = 500;
-
-@Module({})
-export class AppModule {
-  static forRoot(options: ProcessOptions): DynamicModule {
-    return {
-      module: AppModule,
-      imports: [
-        ConfigModule.forRoot(options),
-        ConnectionsModule,
-        OperationsModule,
-        ...options.roles.map((role) => ROLE_MODULES[role]),
-        ...(options.roles.includes('query') && options.settings.queryWrites ? [WritesModule] : []),
-      ],
-    };
-  }
-}
 
 export type StartOptions = Omit<ProcessOptions, 'start'> & { readonly shutdown: Shutdown };
 type Starting = StartOptions & Required<Pick<ProcessOptions, 'start'>>;
@@ -82,7 +56,8 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
   const { admin, topics } = app.get(KafkaConnection);
   options.start.waitsFor = 'the roles are starting';
   await checkScoreTopic(admin, topics.scoreEvents, settings, logger);
-  if (!roles.includes('reconciliation')) await app.get(BoardRegistrar).claim();
+  if (!roles.includes('reconciliation'))
+    await claimIdentity(app.get(BoardStore), app.get(DefinitionsTopic));
   if (roles.includes('ingest')) app.connectMicroservice({ strategy: app.get(KafkaBatchServer) });
   if (roles.includes('query')) await describeRoutes(app);
   await app.init();
@@ -101,9 +76,13 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
 /** Until events can be applied here, other instances keep the partitions. */
 async function untilBoardsWork(
   app: NestFastifyApplication,
-  { logger, start, shutdown: { signal } }: Starting,
+  { logger, roles, start, shutdown: { signal } }: Starting,
 ): Promise<void> {
   const boards = app.get(LiveBoards);
+  if (roles.includes('reconciliation')) {
+    const registrar = app.get(BoardRegistrar);
+    boards.register = () => registrar.register();
+  }
   for (;;)
     try {
       await boards.refresh();

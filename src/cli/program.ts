@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
-import { EXIT } from './text/exit-codes.js';
 import { boards } from './boards-commands.js';
 import { deadLetters } from './dead-letter-commands.js';
 import { READING } from './reading-commands.js';
 import { config, RUNNING } from './running-commands.js';
+import { EXIT } from './text/exit-codes.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 

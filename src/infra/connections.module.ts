@@ -9,14 +9,15 @@ import {
   KeySpace,
   LeaseStore,
 } from '#board-store';
-import { checkServers } from './server-checks.js';
-import { passOverSkipped } from './definitions-log.js';
 import type { Settings } from '../config/settings.js';
 import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
+import { passOverSkipped } from './definitions-log.js';
+import { DefinitionsTopic } from './definitions-topic.js';
 import { identityOf, withGroup } from './identity.js';
 import { KafkaConnection } from './kafka.js';
 import { Logger } from './logger.js';
 import { createRedis } from './redis.js';
+import { checkServers } from './server-checks.js';
 import { waitForServices } from './services.js';
 import { requireTopics } from './topics.js';
 
@@ -56,6 +57,7 @@ const PROVIDERS = [
     inject: [CONNECTIONS, KafkaConnection, PROCESS_OPTIONS],
     useFactory: connect,
   },
+  DefinitionsTopic,
   { provide: STORES, inject: [Redis, SETTINGS, IdentityCheck], useFactory: createStores },
   oneOf(KeySpace, 'keys'),
   oneOf(BoardStore, 'store'),
@@ -87,7 +89,7 @@ function oneOf<Name extends keyof Stores>(provide: Type<Stores[Name]>, name: Nam
   return { provide, inject: [STORES], useFactory: (stores: Stores) => stores[name] };
 }
 
-/** Redis, Kafka and the stores. Kafka and Redis are closed last, when the transport has finished what was in flight. */
+/** Redis, Kafka, the stores and the definitions topic. Kafka and Redis are closed last, when the transport has finished what was in flight. */
 @Global()
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class ConnectionsModule implements OnApplicationShutdown {

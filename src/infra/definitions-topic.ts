@@ -15,9 +15,9 @@ import {
   type SkippedBatch,
 } from '#contracts';
 import { logRanges, type KafkaRecord } from '#kafka-batch';
+import { definitionsLog, type Ranges } from './definitions-log.js';
 import { KafkaConnection } from './kafka.js';
 import { Logger } from './logger.js';
-import { definitionsLog, type Ranges } from './definitions-log.js';
 
 /** A record with the key of a board that this version cannot read. */
 export interface UnreadableDefinition {

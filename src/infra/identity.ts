@@ -1,5 +1,12 @@
 import type { Redis } from 'ioredis';
-import { IdentityCheck, KeySpace, storedIdentity, type Identity } from '#board-store';
+import {
+  IdentityCheck,
+  KeySpace,
+  storedIdentity,
+  type BoardStore,
+  type Identity,
+} from '#board-store';
+import type { DefinitionRecord } from '#contracts';
 import { partitionCount } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import { DefinitionsTopic } from './definitions-topic.js';
@@ -28,6 +35,20 @@ export async function withGroup(
 ): Promise<Settings> {
   const found = await identity?.catch(() => undefined);
   return { ...settings, group: found?.group ?? (settings.group || settings.topicPrefix) };
+}
+
+/**
+ * Checks that Kafka and Redis belong to this ranklog, and claims them if they have no identity. Returns the definition
+ * records. Checks Kafka first, because an emptied Redis, or another prefix in it, has no identity. @throws OtherIdentityError
+ */
+export async function claimIdentity(
+  store: Pick<BoardStore, 'claim'>,
+  definitions: Pick<DefinitionsTopic, 'readAll' | 'claim'>,
+): Promise<Map<string, DefinitionRecord>> {
+  const current = await definitions.readAll();
+  await store.claim();
+  await definitions.claim();
+  return current;
 }
 
 /** Reads the definitions topic only if Redis has no identity. */

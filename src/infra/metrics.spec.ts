@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { LiveBoard, ReconciliationStatus } from '#board-store';
 import type { ConsumerHealth } from '#kafka-batch';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
-import type { Stores } from './connections.module.js';
 import { NeedsOperatorError } from '../ingest/errors.js';
 import type { PartitionWaits } from '../ingest/partition-waits.js';
-import { COUNTERS, GAUGES, HISTOGRAMS, Metrics } from './metrics.js';
 import { MetricsCollector, StoreReader, type StoreFacts } from '../operations/metrics-collector.js';
+import type { Stores } from './connections.module.js';
+import { COUNTERS, GAUGES, HISTOGRAMS, Metrics } from './metrics.js';
 
 const NO_LAG = { lag: 0, lagMs: 0 };
 const live = (board: string, starts?: LiveBoard['starts']) =>

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Logger } from '../infra/logger.js';
-import { RepeatedWarnings } from '../infra/repeated-warnings.js';
 import { Metrics } from '../infra/metrics.js';
+import { RepeatedWarnings } from '../infra/repeated-warnings.js';
 
 /** `board` is empty unless it was live; `id` is that of the record. */
 export type ReportedDeadLetter = Readonly<Record<'reason' | 'board' | 'id' | 'detail', string>>;

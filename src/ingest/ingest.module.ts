@@ -1,17 +1,13 @@
 import { Module } from '@nestjs/common';
 import { BoardStore } from '#board-store';
-import { ProgressWatch } from './progress-watch.js';
-import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { Logger } from '../infra/logger.js';
 import { Maintenance } from '../infra/maintenance.js';
-import { BoardRegistrar } from '../reconciliation/boards/board-registrar.js';
-import { RegistryModule } from '../reconciliation/boards/registry.module.js';
-import { MetricsModule } from '../operations/metrics.module.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 import { IngestController } from './ingest.controller.js';
 import { LiveBoards } from './live-boards.js';
 import { MisplacedRecords } from './misplaced-records.js';
 import { IngestServices } from './partition-ingest.js';
+import { ProgressWatch } from './progress-watch.js';
 import { ResultLog } from './result-log.js';
 import { Resync } from './resync.js';
 import { ScoreLog } from './score-log.js';
@@ -19,7 +15,7 @@ import { TransportModule } from './transport.module.js';
 
 /** The role `ingest`: score topic -> boards -> result topics. */
 @Module({
-  imports: [MetricsModule, RegistryModule, TransportModule],
+  imports: [TransportModule],
   controllers: [IngestController],
   providers: [
     ScoreLog,
@@ -28,11 +24,8 @@ import { TransportModule } from './transport.module.js';
     MisplacedRecords,
     {
       provide: LiveBoards,
-      inject: [BoardStore, BoardRegistrar, PROCESS_OPTIONS],
-      useFactory: (store: BoardStore, registrar: BoardRegistrar, { roles }: ProcessOptions) =>
-        new LiveBoards(store, async () => {
-          if (roles.includes('reconciliation')) await registrar.register();
-        }),
+      inject: [BoardStore],
+      useFactory: (store: BoardStore) => new LiveBoards(store),
     },
     Resync,
     {

@@ -8,19 +8,16 @@ async function boardsWith(expired: Record<string, number>) {
   const left = new Map(Object.entries(expired));
   const live = new Map([...left.keys()].map((board) => [board, { board } as LiveBoard]));
   const none = new Set<string>();
-  const boards = new LiveBoards(
-    {
-      boards: () => Promise.resolve({ live, building: none, removed: none, versions: [] }),
-      areRegistered: () => Promise.resolve(true),
-      sweep: ({ board }: LiveBoard): Promise<number> => {
-        const views = left.get(board) ?? 0;
-        if (Number.isNaN(views)) return Promise.reject(new Error('Redis is away'));
-        left.set(board, Math.max(0, views - 100));
-        return Promise.resolve(Math.min(views, 100));
-      },
+  const boards = new LiveBoards({
+    boards: () => Promise.resolve({ live, building: none, removed: none, versions: [] }),
+    areRegistered: () => Promise.resolve(true),
+    sweep: ({ board }: LiveBoard): Promise<number> => {
+      const views = left.get(board) ?? 0;
+      if (Number.isNaN(views)) return Promise.reject(new Error('Redis is away'));
+      left.set(board, Math.max(0, views - 100));
+      return Promise.resolve(Math.min(views, 100));
     },
-    () => Promise.resolve(),
-  );
+  });
   await boards.refresh();
   const logged: string[] = [];
   const logger = loggerTo((message) => logged.push(message));

@@ -10,11 +10,10 @@ import { NeedsOperatorError } from './errors.js';
 export class LiveBoards {
   #boards: Boards = { live: new Map(), building: new Set(), removed: new Set(), versions: [] };
 
-  /** `register` registers boards that Redis has lost; it does nothing in a process without the role reconciliation. */
-  constructor(
-    private readonly store: Pick<BoardStore, 'boards' | 'areRegistered' | 'sweep'>,
-    private readonly register: () => Promise<void>,
-  ) {}
+  /** Registers boards that Redis has lost. Set at the start of a process with the role reconciliation; others wait for one. */
+  register: () => Promise<void> = () => Promise.resolve();
+
+  constructor(private readonly store: Pick<BoardStore, 'boards' | 'areRegistered' | 'sweep'>) {}
 
   get current(): Boards {
     return this.#boards;

@@ -3,8 +3,8 @@ import type { BoardDefinition } from '#board';
 import type { Boards } from '#board-store';
 import { partitionOf, type KafkaRecord } from '#kafka-batch';
 import { Logger } from '../infra/logger.js';
-import { RepeatedWarnings } from '../infra/repeated-warnings.js';
 import { Metrics } from '../infra/metrics.js';
+import { RepeatedWarnings } from '../infra/repeated-warnings.js';
 import type { ReadRecord } from './read-record.js';
 import type { FoundLog } from './score-log.js';
 

@@ -10,8 +10,8 @@ import {
 } from '#kafka-batch';
 import { Metrics } from '../infra/metrics.js';
 import { RecurringTask } from '../infra/recurring-task.js';
-import { DeadLetterReport } from './dead-letter-report.js';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
+import { DeadLetterReport } from './dead-letter-report.js';
 import { LiveBoards } from './live-boards.js';
 import { MisplacedRecords, PlacementWatch } from './misplaced-records.js';
 import { PartitionWaits } from './partition-waits.js';

@@ -3,9 +3,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { ContinuityStore, LEASE_MS } from '#board-store';
 import type { Comparison, Continuity, Promoted, RecoveryTarget } from '#board-store';
+import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
-import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { recoveryTargetsText } from './partition-waits.js';
 import { ResultLog } from './result-log.js';
 

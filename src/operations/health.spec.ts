@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import type { PartitionHealth } from '#kafka-batch';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
-import type { PartitionWaits } from '../ingest/partition-waits.js';
 import type { Role } from '../config/roles.js';
 import type { Settings } from '../config/settings.js';
 import { SILENT } from '../infra/logger.js';
+import type { PartitionWaits } from '../ingest/partition-waits.js';
 import { HealthService, type HealthReport } from './health.js';
 
 const running: PartitionHealth = {

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { STORES, type Stores } from '../infra/connections.module.js';
+import { Metrics } from '../infra/metrics.js';
 import { isStopped } from '../ingest/errors.js';
 import { PartitionWaits } from '../ingest/partition-waits.js';
-import { Metrics } from '../infra/metrics.js';
 
 export type StoreFacts = Awaited<ReturnType<StoreReader['read']>>;
 

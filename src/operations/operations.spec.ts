@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { INestApplicationContext } from '@nestjs/common';
-import { SILENT } from '../infra/logger.js';
 import type { Settings } from '../config/settings.js';
-import { MetricsCollector } from './metrics-collector.js';
+import { SILENT } from '../infra/logger.js';
 import { HealthService, type HealthReport } from './health.js';
+import { MetricsCollector } from './metrics-collector.js';
 import { createOperationsServer } from './operations.js';
 
 describe('the server of health and metrics', () => {

@@ -3,17 +3,21 @@ import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { Registry } from 'prom-client';
 import type { Role } from '../config/roles.js';
 import type { ProcessOptions } from '../infra/config.module.js';
+import { TransportModule } from '../ingest/transport.module.js';
 import { TIME_LIMITS } from '../query/http/http-server.js';
 import { compileRequestSchema } from '../query/http/request-validation.js';
-import { TransportModule } from '../ingest/transport.module.js';
-import { MetricsCollector } from './metrics-collector.js';
-import { MetricsModule } from './metrics.module.js';
+import { EventMetrics } from './event-metrics.js';
 import { HealthService, type HealthReport } from './health.js';
+import { MetricsCollector, StoreReader } from './metrics-collector.js';
 
 /** The part of a health report that every probe answers. */
 type Probe = Pick<HealthReport, 'status' | 'problems'>;
 
-@Module({ imports: [MetricsModule, TransportModule], providers: [HealthService] })
+/** Health and metrics, for supervisors and Prometheus. */
+@Module({
+  imports: [TransportModule],
+  providers: [HealthService, StoreReader, MetricsCollector, EventMetrics],
+})
 export class OperationsModule {}
 
 /**

@@ -1,17 +1,15 @@
 import { Module } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { BoardReader, KeySpace } from '#board-store';
-import { ReconciliationsController } from './status/reconciliations.controller.js';
-import { LiveController } from './live/live.controller.js';
-import { LiveStreams } from './live/live-streams.js';
 import { READS } from '../infra/connections.module.js';
-import { MetricsModule } from '../operations/metrics.module.js';
-import { RegistryModule } from '../reconciliation/boards/registry.module.js';
-import { StatusController } from './status/status.controller.js';
+import { LiveStreams } from './live/live-streams.js';
+import { LiveController } from './live/live.controller.js';
 import { BoardsController } from './reads/boards.controller.js';
 import { ExportController } from './reads/export.controller.js';
 import { PageController } from './reads/page.controller.js';
 import { PlayersController, StandingsController } from './reads/standings.controller.js';
+import { ReconciliationsController } from './status/reconciliations.controller.js';
+import { StatusController } from './status/status.controller.js';
 
 export const READ_CONTROLLERS = [
   BoardsController,
@@ -25,7 +23,6 @@ export const READ_CONTROLLERS = [
 
 /** The role `query`: answers reads of the boards and streams their changes, over HTTP. */
 @Module({
-  imports: [MetricsModule, RegistryModule],
   controllers: [...READ_CONTROLLERS, ReconciliationsController],
   providers: [
     {

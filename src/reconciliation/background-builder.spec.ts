@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { LeaseHeldError, type BoardStore } from '#board-store';
 import { parseBoardsFile, type BoardDefinition } from '#board';
+import { LeaseHeldError, type BoardStore } from '#board-store';
 import { loggerTo, SILENT } from '../../test/support/loggers.js';
 import { Maintenance } from '../infra/maintenance.js';
 import { BackgroundBuilder } from './background-builder.js';
-import type { BuildOptions } from './runs/build.js';
 import type { BoardRegistrar } from './boards/board-registrar.js';
 import type { Reconciler } from './reconciler.js';
+import type { BuildOptions } from './runs/build.js';
 import { HistoryCutError, OutOfMemoryError } from './runs/errors.js';
 
 const [arena] = parseBoardsFile(

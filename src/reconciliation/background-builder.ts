@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { BoardStore, LeaseHeldError } from '#board-store';
 import { Backoff, toError } from '#kafka-batch';
 import { Logger } from '../infra/logger.js';
-import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/errors.js';
-import type { RunProgress } from './runs/progress.js';
 import { BoardRegistrar } from './boards/board-registrar.js';
 import { Reconciler } from './reconciler.js';
+import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/errors.js';
+import type { RunProgress } from './runs/progress.js';
 
 const LOG_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };

@@ -2,6 +2,10 @@ import type { BoardDefinition } from '#board';
 import { HOLDER, UnknownBoardError, type Lease, type Shadow } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { logRanges, toError } from '#kafka-batch';
+import type { ProcessOptions } from '../infra/config.module.js';
+import type { Stores } from '../infra/connections.module.js';
+import type { DefinitionsTopic } from '../infra/definitions-topic.js';
+import type { KafkaConnection } from '../infra/kafka.js';
 import { Build, type BuildOptions, type BuildReport } from './runs/build.js';
 import { HistoryCutError } from './runs/errors.js';
 import {
@@ -13,10 +17,6 @@ import {
 import { cutPartitions, nextOf, type OpenShadow } from './runs/log-history.js';
 import { promote, recordDefinition, type PromotionReport } from './runs/promote.js';
 import { planShadow, warnOfDiscardedShadow } from './runs/shadow-plan.js';
-import type { ProcessOptions } from '../infra/config.module.js';
-import type { Stores } from '../infra/connections.module.js';
-import type { KafkaConnection } from '../infra/kafka.js';
-import type { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { Verify, type VerifyOptions, type VerifyReport } from './verify/verify.js';
 
 type SnapshotOptions = Omit<BuildOptions, 'from' | 'isFirst'>;

@@ -2,21 +2,19 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { GenerationCatalog } from '#board-store';
 import { PROCESS_OPTIONS } from '../infra/config.module.js';
 import { STORES } from '../infra/connections.module.js';
+import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
-import { MetricsModule } from '../operations/metrics.module.js';
-import { BoardRegistrar } from './boards/board-registrar.js';
-import { DefinitionsTopic } from '../infra/definitions-topic.js';
-import { RegistryModule } from './boards/registry.module.js';
-import { ScheduledVerify } from './scheduled-verify.js';
-import { BackgroundBuilder } from './background-builder.js';
 import { Maintenance } from '../infra/maintenance.js';
+import { BackgroundBuilder } from './background-builder.js';
+import { BoardRegistrar } from './boards/board-registrar.js';
 import { createReconciler, Reconciler } from './reconciler.js';
+import { ScheduledVerify } from './scheduled-verify.js';
 
 /** The role `reconciliation`: registers boards before ingest reads the score topic, builds new ones, and verifies on a schedule. */
 @Module({
-  imports: [RegistryModule, MetricsModule],
   providers: [
+    BoardRegistrar,
     {
       provide: Reconciler,
       inject: [STORES, KafkaConnection, DefinitionsTopic, PROCESS_OPTIONS],

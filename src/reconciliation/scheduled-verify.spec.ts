@@ -8,14 +8,14 @@ import {
 } from '#board-store';
 import { eventually } from '../../test/support/eventually.js';
 import { loggerTo } from '../../test/support/loggers.js';
-import { CancelledError, HistoryCutError } from './runs/errors.js';
-import type { BuildReport } from './runs/build.js';
 import { loadSettings } from '../config/settings.js';
 import type { Stores } from '../infra/connections.module.js';
-import type { Reconciler } from './reconciler.js';
 import type { Metrics } from '../infra/metrics.js';
-import type { VerifyReport } from './verify/verify.js';
+import type { Reconciler } from './reconciler.js';
+import type { BuildReport } from './runs/build.js';
+import { CancelledError, HistoryCutError } from './runs/errors.js';
 import { ScheduledVerify } from './scheduled-verify.js';
+import type { VerifyReport } from './verify/verify.js';
 
 const NOW = Date.parse('2026-11-20T04:00:00.000Z');
 

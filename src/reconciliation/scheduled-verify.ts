@@ -14,12 +14,12 @@ import {
   type LiveBoard,
 } from '#board-store';
 import { toError } from '#kafka-batch';
-import { CancelledError, HistoryCutError } from './runs/errors.js';
-import { leftShadow } from './runs/shadow-plan.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { STORES, type Stores } from '../infra/connections.module.js';
-import { Reconciler } from './reconciler.js';
 import { Metrics } from '../infra/metrics.js';
+import { Reconciler } from './reconciler.js';
+import { CancelledError, HistoryCutError } from './runs/errors.js';
+import { leftShadow } from './runs/shadow-plan.js';
 import type { VerifyReport } from './verify/verify.js';
 
 /** A turn of the schedule. */

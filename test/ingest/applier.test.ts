@@ -48,7 +48,7 @@ describe('a batch that takes two apply calls', () => {
   it('goes to the new generation from the second call on, if another partition finds that generation meanwhile', async () => {
     const fixture = await new StoreFixture(redis, newKeys()).register(arena);
     const { store, keys } = fixture;
-    const boards = new LiveBoards(store, () => Promise.resolve());
+    const boards = new LiveBoards(store);
     await boards.refresh();
     const makeLive = async (generation: string, definition: BoardDefinition) => {
       await redis.hset(keys.definitions(0), generation, definitionText(definition));
@@ -84,7 +84,7 @@ it('splits a run again if it costs more than a call on the boards that became li
   const fixture = await new StoreFixture(redis, newKeys()).register(arena);
   const { keys, token } = fixture;
   const store = new WatchedStore(redis, keys, { shards: 1 });
-  const boards = new LiveBoards(store, () => Promise.resolve());
+  const boards = new LiveBoards(store);
   await boards.refresh();
   const windows = Array.from({ length: 32 }, (_, i) => {
     return { kind: 'season', name: `s${i}`, from: 0, to: 2 * T0 } as const;
@@ -121,7 +121,7 @@ it('splits a run again if it costs more than a call on the boards that became li
 describe('the count of events by board', () => {
   it('leaves out events that were applied before, and are read again for their results', async () => {
     const { store, token } = await new StoreFixture(redis, newKeys()).register(arena);
-    const boards = new LiveBoards(store, () => Promise.resolve());
+    const boards = new LiveBoards(store);
     await boards.refresh();
     const metrics = new Metrics();
     const services = { store, boards, waits: NEVER_WAITS, metrics };
@@ -155,7 +155,7 @@ describe('an event whose board changes before its result is published', () => {
     definition = { ...arena, board };
     const elsewhere = names.find((name) => store.shardOf(name) === 0) ?? '';
     await store.registerBoards([definition, { ...arena, board: elsewhere }]);
-    boards = new LiveBoards(store, () => Promise.resolve());
+    boards = new LiveBoards(store);
     await boards.refresh();
     const shards = new ContinuityStore(redis, keys, { shards: SHARDS });
     continuity = [await comparedToken(shards, 0), await comparedToken(shards, 1)];

@@ -40,7 +40,7 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
     const metrics = new Metrics();
     services = {
       ...{ metrics, store, continuity, resync, resultLog },
-      boards: new LiveBoards(store, () => Promise.resolve()),
+      boards: new LiveBoards(store),
       waits: new PartitionWaits(continuity, SILENT),
       scoreLog: new ScoreLog({ kafka, admin, topics }),
       deadLetters: new DeadLetterReport(metrics, SILENT),

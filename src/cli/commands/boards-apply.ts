@@ -1,20 +1,20 @@
 import { suggestion, type BoardDefinition } from '#board';
-import { CancelledError } from '../../reconciliation/runs/errors.js';
 import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
 import { needsBuild, type Plan } from '../../reconciliation/boards/plan.js';
 import { readPlan } from '../../reconciliation/boards/read-plan.js';
-import { confirmOnTerminal, interruptible } from '../sessions/terminal.js';
-import { CommandError, EXIT } from '../text/exit-codes.js';
-import { describe, exitCodeOf } from '../text/failures.js';
+import { CancelledError } from '../../reconciliation/runs/errors.js';
 import { withLease } from '../sessions/held-lease.js';
-import { print } from '../text/output.js';
-import { leftOutText, planText } from '../text/plan-text.js';
-import { build, builtText, type BuiltBoard } from '../sessions/run-build.js';
 import {
   withReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
+import { build, builtText, type BuiltBoard } from '../sessions/run-build.js';
+import { confirmOnTerminal, interruptible } from '../sessions/terminal.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
+import { describe, exitCodeOf } from '../text/failures.js';
 import type { BuildOptions, JsonOption } from '../text/options.js';
+import { print } from '../text/output.js';
+import { leftOutText, planText } from '../text/plan-text.js';
 
 type ApplyOptions = BuildOptions & {
   readonly yes?: boolean;

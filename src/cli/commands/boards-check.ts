@@ -1,8 +1,8 @@
 import { boardsFileSchema, BoardsFileError, problemText } from '#board';
 import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
 import { EXIT } from '../text/exit-codes.js';
-import { print } from '../text/output.js';
 import type { JsonOption } from '../text/options.js';
+import { print } from '../text/output.js';
 
 export async function boardsCheck(files: string[], options: JsonOption): Promise<number> {
   const named = files.length > 0 ? files : [await defaultFile()];

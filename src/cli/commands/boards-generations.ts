@@ -1,11 +1,11 @@
 import { formatTime } from '#board';
 import { generationJson } from '../../query/status/status.js';
-import { CommandError, EXIT } from '../text/exit-codes.js';
-import { print, table } from '../text/output.js';
 import { withReconciliation } from '../sessions/reconciliation-session.js';
 import { runOnLog } from '../sessions/run-build.js';
 import { interruptible } from '../sessions/terminal.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions, JsonOption } from '../text/options.js';
+import { print, table } from '../text/output.js';
 import { startsText } from '../text/value-text.js';
 
 export function boardsGenerations(options: JsonOption): Promise<number> {

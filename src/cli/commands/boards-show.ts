@@ -6,8 +6,8 @@ import { loadSettings } from '../../config/settings.js';
 import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
 import { previewEvent, type EventPreview } from '../text/event-preview.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
-import { print, table } from '../text/output.js';
 import type { JsonOption } from '../text/options.js';
+import { print, table } from '../text/output.js';
 
 interface ShowOptions extends JsonOption {
   readonly board?: string;

@@ -1,11 +1,11 @@
 import { BoardBuildingError } from '#board-store';
 import { readPositions, readPublished } from '../../query/status/status.js';
-import { CommandError, EXIT } from '../text/exit-codes.js';
-import { print } from '../text/output.js';
 import { withReconciliation } from '../sessions/reconciliation-session.js';
 import { build, builtText, runOnLog } from '../sessions/run-build.js';
 import { interruptible } from '../sessions/terminal.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions } from '../text/options.js';
+import { print } from '../text/output.js';
 import { reportJson, reportText } from '../text/verify-report.js';
 
 export function boardsVerify(boards: readonly string[], options: BuildOptions): Promise<number> {

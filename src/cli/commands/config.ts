@@ -1,7 +1,7 @@
 import { loadSettings } from '../../config/settings.js';
 import { EXIT } from '../text/exit-codes.js';
-import { print, table } from '../text/output.js';
 import type { JsonOption } from '../text/options.js';
+import { print, table } from '../text/output.js';
 
 export function config(options: JsonOption): Promise<number> {
   const { current } = loadSettings();

@@ -8,16 +8,16 @@ import {
   type FoundLetter,
   type LetterFilter,
 } from '../sessions/dead-letter-selection.js';
-import { CommandError, EXIT } from '../text/exit-codes.js';
 import { readLog, writtenRanges } from '../sessions/kafka-session.js';
-import { print, table } from '../text/output.js';
 import {
   withReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
 import { confirmOnTerminal, interruptible } from '../sessions/terminal.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
+import { print, table } from '../text/output.js';
 
 type RetryOptions = LetterFilter & JsonOption & { readonly yes?: true; readonly dryRun?: true };
 type RetryMessage = ReturnType<typeof encodeRetry>;

@@ -5,10 +5,10 @@ import {
   type FoundLetter,
   type LetterFilter,
 } from '../sessions/dead-letter-selection.js';
-import { CommandError, EXIT } from '../text/exit-codes.js';
 import { withKafka } from '../sessions/kafka-session.js';
-import { print, table } from '../text/output.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
+import { print, table } from '../text/output.js';
 
 export function listDeadLetters(options: LetterFilter & JsonOption & { limit: number }) {
   return withKafka(async (session) => {

@@ -1,4 +1,12 @@
 import { KeySpace, StoreStatus } from '#board-store';
+import type { Role } from '../../config/roles.js';
+import { createStores } from '../../infra/connections.module.js';
+import { passOverSkipped } from '../../infra/definitions-log.js';
+import { DefinitionsTopic } from '../../infra/definitions-topic.js';
+import { identityOf, withGroup } from '../../infra/identity.js';
+import { KafkaConnection } from '../../infra/kafka.js';
+import { SILENT } from '../../infra/logger.js';
+import { createRedis } from '../../infra/redis.js';
 import {
   find,
   KAFKA_CHECKS,
@@ -6,25 +14,17 @@ import {
   type Checks,
   type Subject,
 } from '../../infra/server-checks.js';
-import type { Role } from '../../config/roles.js';
-import { createStores } from '../../infra/connections.module.js';
-import { identityOf, withGroup } from '../../infra/identity.js';
-import { KafkaConnection } from '../../infra/kafka.js';
-import { SILENT } from '../../infra/logger.js';
-import { createRedis } from '../../infra/redis.js';
 import { waitForServices } from '../../infra/services.js';
-import { tokensOf } from '../../query/http/tokens.js';
 import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
-import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
-import { readPositions, readPublished } from '../../query/status/status.js';
-import { passOverSkipped } from '../../infra/definitions-log.js';
-import { DefinitionsTopic } from '../../infra/definitions-topic.js';
+import { tokensOf } from '../../query/http/tokens.js';
 import { countMisplaced, misplacedText } from '../../query/status/sampled-records.js';
+import { readPositions, readPublished } from '../../query/status/status.js';
+import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
+import { openSession } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';
 import { exitCodeOf } from '../text/failures.js';
-import { print, table } from '../text/output.js';
-import { openSession } from '../sessions/session.js';
 import type { JsonOption } from '../text/options.js';
+import { print, table } from '../text/output.js';
 
 const MAX_WAIT_MS = 5_000;
 

@@ -2,12 +2,12 @@ import type { BoardDefinition } from '#board';
 import { shardOf, type PlayerStanding, type Standing } from '#board-store';
 import { logRanges, partitionOf, type LogRange } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
-import { EXIT, readCode } from '../text/exit-codes.js';
 import { readLog, withKafka, type KafkaSession } from '../sessions/kafka-session.js';
-import { print, table } from '../text/output.js';
 import { PlayerHistory } from '../sessions/player-history.js';
 import { withRedis, type RedisSession } from '../sessions/session.js';
+import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
+import { print, table } from '../text/output.js';
 
 type ExplainOptions = ReadOptions & { readonly limit: number; readonly allPartitions?: boolean };
 

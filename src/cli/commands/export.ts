@@ -1,8 +1,8 @@
 import { exportText, type ExportFormat } from '../../query/reads/export-text.js';
+import { withRedis } from '../sessions/session.js';
 import { readCode } from '../text/exit-codes.js';
 import { printPart } from '../text/output.js';
 import { ProgressBar } from '../text/progress-bar.js';
-import { withRedis } from '../sessions/session.js';
 
 export interface ExportOptions {
   readonly format: ExportFormat;

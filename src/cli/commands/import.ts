@@ -4,18 +4,18 @@ import { HOLDER, LEASE_MS, LeaseStore } from '#board-store';
 import { partitionOf } from '#kafka-batch';
 import { identityOf } from '../../infra/identity.js';
 import { maxMessageBytes } from '../../infra/topics.js';
-import { CommandError, EXIT, readCode } from '../text/exit-codes.js';
-import { withLease } from '../sessions/held-lease.js';
+import { sizeOf } from '../input/lines.js';
 import { OpeningEvents, type OpeningOptions } from '../input/opening-events.js';
 import { openRepeatable } from '../input/repeatable-file.js';
 import { refuseRepeatedPlayers } from '../input/repeated-players.js';
 import { fileRows, zsetRows, type Row } from '../input/rows.js';
+import { withLease } from '../sessions/held-lease.js';
 import { readLog, withKafka, writtenRanges, type KafkaSession } from '../sessions/kafka-session.js';
-import { sizeOf } from '../input/lines.js';
-import { print, table } from '../text/output.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
 import { withRedis, type RedisSession } from '../sessions/session.js';
 import { interruptible } from '../sessions/terminal.js';
+import { CommandError, EXIT, readCode } from '../text/exit-codes.js';
+import { print, table } from '../text/output.js';
 
 export interface ImportOptions extends OpeningOptions {
   readonly key?: string;

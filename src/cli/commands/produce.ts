@@ -1,14 +1,14 @@
 import { createReadStream } from 'node:fs';
 import type { Message } from 'kafkajs';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
-import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
-import { EXIT } from '../text/exit-codes.js';
-import { NOT_UTF8, readLines, sizeOf, type Line } from '../input/lines.js';
-import { print } from '../text/output.js';
 import { Throttle } from '../../infra/throttle.js';
-import { ProgressBar } from '../text/progress-bar.js';
+import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
+import { NOT_UTF8, readLines, sizeOf, type Line } from '../input/lines.js';
 import { withKafka } from '../sessions/kafka-session.js';
+import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
+import { print } from '../text/output.js';
+import { ProgressBar } from '../text/progress-bar.js';
 
 type ProduceOptions = JsonOption & { readonly rate?: number };
 

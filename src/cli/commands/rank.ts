@@ -4,10 +4,10 @@ import {
   type PlayerStanding,
   type Standing,
 } from '#board-store';
-import { EXIT, readCode } from '../text/exit-codes.js';
-import { print, table } from '../text/output.js';
 import { withRedis } from '../sessions/session.js';
+import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
+import { print, table } from '../text/output.js';
 
 type RankOptions = ReadOptions & { readonly dense?: boolean };
 

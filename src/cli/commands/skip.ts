@@ -1,10 +1,10 @@
 import { unreadableFrom, type BatchPlace, type UnreadableBatchError } from '#kafka-batch';
-import { PublishedPositions } from '../../ingest/published-positions.js';
 import { passOverSkipped } from '../../infra/definitions-log.js';
-import { CommandError, EXIT } from '../text/exit-codes.js';
-import { print } from '../text/output.js';
+import { PublishedPositions } from '../../ingest/published-positions.js';
 import { withReconciliation } from '../sessions/reconciliation-session.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
+import { print } from '../text/output.js';
 
 /**
  * Gives up a batch that can't be read. Refuses any other offsets than those of such a batch, so that no readable event is lost.

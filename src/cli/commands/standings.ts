@@ -6,10 +6,10 @@ import {
   type Standing,
   type Standings,
 } from '#board-store';
-import { EXIT, readCode } from '../text/exit-codes.js';
-import { print, standingsText } from '../text/output.js';
 import { withRedis } from '../sessions/session.js';
+import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
+import { print, standingsText } from '../text/output.js';
 
 export interface StandingsOptions extends ReadOptions {
   readonly top: number;

@@ -1,9 +1,9 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { startApplication } from '../../main.js';
-import { Shutdown } from '../../infra/shutdown.js';
-import { createLogger } from '../../infra/logger.js';
-import { loadSettings } from '../../config/settings.js';
 import type { Role } from '../../config/roles.js';
+import { loadSettings } from '../../config/settings.js';
+import { createLogger } from '../../infra/logger.js';
+import { Shutdown } from '../../infra/shutdown.js';
+import { startApplication } from '../../main.js';
 import { EXIT } from '../text/exit-codes.js';
 
 /**

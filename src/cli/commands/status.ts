@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { committedOffsets } from '#kafka-batch';
+import { passOverSkipped } from '../../infra/definitions-log.js';
 import { identityOf } from '../../infra/identity.js';
 import { requireTopics } from '../../infra/topics.js';
-import { passOverSkipped } from '../../infra/definitions-log.js';
+import { misplacedText } from '../../query/status/sampled-records.js';
 import {
   readLog,
   readPositions,
@@ -10,14 +11,13 @@ import {
   readStatus,
   type Status,
 } from '../../query/status/status.js';
-import { misplacedText } from '../../query/status/sampled-records.js';
-import { EXIT } from '../text/exit-codes.js';
-import { countText, durationText, startsText } from '../text/value-text.js';
 import { withKafka, type KafkaSession } from '../sessions/kafka-session.js';
+import { withRedis, type RedisSession } from '../sessions/session.js';
+import { EXIT } from '../text/exit-codes.js';
+import type { JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
 import { ProgressBar } from '../text/progress-bar.js';
-import { withRedis, type RedisSession } from '../sessions/session.js';
-import type { JsonOption } from '../text/options.js';
+import { countText, durationText, startsText } from '../text/value-text.js';
 
 type StatusOptions = JsonOption & { readonly wait?: number };
 

@@ -2,16 +2,17 @@ import { BoardStore, KeySpace, OtherIdentityError, type Identity } from '#board-
 import { topicNames } from '#contracts';
 import { partitionCount } from '#kafka-batch';
 import type { Settings } from '../../config/settings.js';
+import { claimIdentity } from '../../infra/identity.js';
 import { createTopics, ScoreTopicError } from '../../infra/topics.js';
 import { ResultLog } from '../../ingest/result-log.js';
-import { CommandError, EXIT } from '../text/exit-codes.js';
 import { withKafka } from '../sessions/kafka-session.js';
-import { print, table } from '../text/output.js';
 import {
   withReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
+import { print, table } from '../text/output.js';
 
 type TopicsOptions = JsonOption & { readonly adopt?: boolean } & Partial<
     Pick<Settings, 'partitions' | 'allowShortHistory'>
@@ -35,14 +36,14 @@ export function topics(options: TopicsOptions): Promise<number> {
 /** `ranklog topics --adopt`: moves Redis and the topics to the settings of this process. */
 function adopt(): Promise<void> {
   return withReconciliation(async (session) => {
-    const { store, definitions, registrar } = session;
+    const { store, definitions } = session;
     for (const check of [() => store.check(), () => definitions.readAll()])
       await check().catch(async (error: unknown) => {
         if (!(error instanceof OtherIdentityError) || !error.isMovable) throw error;
         await move(session, error.kept);
         process.stderr.write(`ranklog: settings moved; before: ${error.differences.join(', ')}\n`);
       });
-    await registrar.claim();
+    await claimIdentity(store, definitions);
   }, false);
 }
 

@@ -1,8 +1,8 @@
 import { viewJson } from '../../query/reads/view-json.js';
-import { readCode } from '../text/exit-codes.js';
-import { printPart, table } from '../text/output.js';
 import { withRedis } from '../sessions/session.js';
+import { readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
+import { printPart, table } from '../text/output.js';
 
 /** `ranklog views BOARD`. Reads and prints page by page: a board may have a million views. */
 export function views(board: string, { generation, json = false }: ReadOptions): Promise<number> {

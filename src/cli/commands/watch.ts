@@ -6,10 +6,10 @@ import {
   type RankChange,
 } from '#client';
 import { requireTopics } from '../../infra/topics.js';
-import { EXIT } from '../text/exit-codes.js';
 import { withKafka, type KafkaSession } from '../sessions/kafka-session.js';
-import { leaderChangeLine, rankChangeLines } from '../text/result-lines.js';
 import { withRedis } from '../sessions/session.js';
+import { EXIT } from '../text/exit-codes.js';
+import { leaderChangeLine, rankChangeLines } from '../text/result-lines.js';
 
 export interface WatchOptions {
   readonly leaders?: boolean;

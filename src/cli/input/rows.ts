@@ -2,9 +2,9 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Redis } from 'ioredis';
 import { inputDecimals, type BoardDefinition } from '#board';
 import { CommandError, EXIT } from '../text/exit-codes.js';
-import { NOT_UTF8, readLines } from './lines.js';
 import { columnsOf, eventOf, type CsvColumns } from './csv.js';
 import { roundEvent } from './event-json.js';
+import { NOT_UTF8, readLines } from './lines.js';
 import { roundDecimal } from './rounding.js';
 
 export interface Row {

@@ -1,8 +1,8 @@
 import { logRanges, readRanges, writtenEnd, type KafkaRecord, type LogRange } from '#kafka-batch';
+import { passOverSkipped } from '../../infra/definitions-log.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { waitForServices } from '../../infra/services.js';
 import { requireTopics } from '../../infra/topics.js';
-import { passOverSkipped } from '../../infra/definitions-log.js';
 import { ProgressBar } from '../text/progress-bar.js';
 import { openSession, type Session } from './session.js';
 

@@ -5,10 +5,10 @@ import { requireTopics } from '../../infra/topics.js';
 import { ChangeFeed } from '../../query/live/change-feed.js';
 import { readings } from '../../query/live/view-feed.js';
 import { EXIT } from '../text/exit-codes.js';
-import { withKafka } from './kafka-session.js';
-import { standingsText } from '../text/output.js';
-import { withRedis } from './session.js';
 import type { ReadOptions } from '../text/options.js';
+import { standingsText } from '../text/output.js';
+import { withKafka } from './kafka-session.js';
+import { withRedis } from './session.js';
 
 type LiveOptions = ReadOptions & { readonly top: number };
 

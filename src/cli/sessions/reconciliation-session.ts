@@ -1,10 +1,10 @@
 import { BoardReader } from '#board-store';
 import { connect, createStores } from '../../infra/connections.module.js';
+import { DefinitionsTopic } from '../../infra/definitions-topic.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { createRedis } from '../../infra/redis.js';
-import { createReconciler } from '../../reconciliation/reconciler.js';
 import { BoardRegistrar } from '../../reconciliation/boards/board-registrar.js';
-import { DefinitionsTopic } from '../../infra/definitions-topic.js';
+import { createReconciler } from '../../reconciliation/reconciler.js';
 import { openSession } from './session.js';
 
 /** The settings, connections, stores and services that commands on generations use. */

@@ -1,14 +1,15 @@
 import type { BoardDefinition } from '#board';
 import type { Boards } from '#board-store';
+import { claimIdentity } from '../../infra/identity.js';
 import type { BuildReport } from '../../reconciliation/runs/build.js';
 import { CancelledError } from '../../reconciliation/runs/errors.js';
 import type { RunOptions } from '../../reconciliation/runs/generation-run.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
+import type { BuildOptions } from '../text/options.js';
+import { showProgress } from '../text/progress-bar.js';
+import { WHOLE_LOG_HINT, startsText } from '../text/value-text.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
-import { WHOLE_LOG_HINT, startsText } from '../text/value-text.js';
-import { showProgress } from '../text/progress-bar.js';
-import type { BuildOptions } from '../text/options.js';
 
 /** Runs work that reads the log and needs the leases of boards; shows its progress. @throws LeaseHeldError */
 export function runOnLog<T>(
@@ -30,8 +31,8 @@ export async function build(
   definitions: readonly BoardDefinition[],
   { from, throttle, allowPartialHistory, signal }: BuildOptions & { signal: AbortSignal },
 ): Promise<BuiltBoard[]> {
-  const { reconciler, store } = session;
-  await session.registrar.claim();
+  const { reconciler, store, definitions: topic } = session;
+  await claimIdentity(store, topic);
   const before = await store.boards();
   const options = { from, eventsPerSecond: throttle, allowPartialHistory };
   try {

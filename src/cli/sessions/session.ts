@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { BoardReader, KeySpace, StoreStatus } from '#board-store';
+import { loadSettings } from '../../config/settings.js';
+import { createLogger } from '../../infra/logger.js';
 import { createRedis } from '../../infra/redis.js';
 import { waitForServices } from '../../infra/services.js';
-import { createLogger } from '../../infra/logger.js';
-import { loadSettings } from '../../config/settings.js';
 
 export type Session = ReturnType<typeof openSession>;
 export interface RedisSession extends Session {

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Redis, type RedisOptions } from 'ioredis';
 import { LeaseLostError } from '#board-store';
 import { PermanentPartitionError, UnreadableBatchError } from '#kafka-batch';
-import { exitCodeOf, describe as messageOf } from './failures.js';
 import { EXIT } from './exit-codes.js';
+import { exitCodeOf, describe as messageOf } from './failures.js';
 
 describe('an error of Redis', () => {
   let server: Server | undefined;

@@ -19,6 +19,11 @@ import {
 import { SendError } from '#client';
 import { PermanentPartitionError } from '#kafka-batch';
 import { SettingsError } from '../../config/settings.js';
+import { isRedisUnavailable } from '../../infra/redis.js';
+import { ServiceUnreachableError } from '../../infra/services.js';
+import { ScoreTopicError, TopicsMissingError } from '../../infra/topics.js';
+import { GroupTakenError } from '../../ingest/errors.js';
+import { BoardsFileMissingError } from '../../reconciliation/boards/board-registrar.js';
 import {
   AppliedBeyondLogError,
   BoardsLostError,
@@ -26,11 +31,6 @@ import {
   HistoryCutError,
   OutOfMemoryError,
 } from '../../reconciliation/runs/errors.js';
-import { isRedisUnavailable } from '../../infra/redis.js';
-import { ServiceUnreachableError } from '../../infra/services.js';
-import { ScoreTopicError, TopicsMissingError } from '../../infra/topics.js';
-import { GroupTakenError } from '../../ingest/errors.js';
-import { BoardsFileMissingError } from '../../reconciliation/boards/board-registrar.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
 /** The errors of each exit code. Other errors: `unreachable` if they are retriable or Redis is unavailable, else `failed`. */

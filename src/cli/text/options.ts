@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
+import type { ViewSelection } from '#board-store';
 import { parseTime } from '#board/time';
 import { ROLES, type Role } from '../../config/roles.js';
-import type { ViewSelection } from '#board-store';
 import type { From } from '../../reconciliation/runs/shadow-plan.js';
 
 export interface JsonOption {

@@ -1,5 +1,3 @@
-import { WHOLE_LOG_HINT, countText, durationText, startsText } from './value-text.js';
-import { megabytes } from '../../reconciliation/runs/errors.js';
 import { isPublishOnly } from '../../reconciliation/boards/field-changes.js';
 import type { LeftOut } from '../../reconciliation/boards/left-out.js';
 import {
@@ -8,6 +6,8 @@ import {
   type Plan,
   type PlannedBoard,
 } from '../../reconciliation/boards/plan.js';
+import { megabytes } from '../../reconciliation/runs/errors.js';
+import { WHOLE_LOG_HINT, countText, durationText, startsText } from './value-text.js';
 
 /** A plan for people. `graceMs`: how long the previous generation is kept; `remove`: boards to remove. */
 export function planText(

@@ -1,9 +1,9 @@
+import { createRequire } from 'node:module';
 import swagger from '@fastify/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
-import { createRequire } from 'node:module';
-import { scopeOf } from './tokens.js';
 import { ANSWERS } from '../dto/answer-schemas.js';
+import { scopeOf } from './tokens.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 

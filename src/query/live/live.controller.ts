@@ -2,10 +2,10 @@ import { Controller, Param, Query, Res, UseInterceptors } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { publishesView } from '#board';
 import { BoardReader, requirePlayerId, selectedView } from '#board-store';
-import { ProblemError } from '../http/problems.js';
-import { Answers } from '../reads/answers.js';
 import { QUERIES, type QueryOf } from '../dto/request-schemas.js';
+import { ProblemError } from '../http/problems.js';
 import { Events, Read, type PlayerPath } from '../http/route.js';
+import { Answers } from '../reads/answers.js';
 import { readSelected } from '../reads/selection.js';
 import { LiveStreams } from './live-streams.js';
 

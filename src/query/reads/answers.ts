@@ -15,8 +15,8 @@ import { firstValueFrom, of } from 'rxjs';
 import type { Settings } from '../../config/settings.js';
 import { SETTINGS } from '../../infra/config.module.js';
 import { Metrics } from '../../infra/metrics.js';
-import { ProblemError } from '../http/problems.js';
 import { isRedisUnavailable } from '../../infra/redis.js';
+import { ProblemError } from '../http/problems.js';
 
 const MOST_ANSWERS = 10_000;
 const MOST_BYTES = 64 * 1_048_576;

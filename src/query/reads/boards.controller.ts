@@ -1,9 +1,9 @@
 import { Controller, Param, Query, UseInterceptors } from '@nestjs/common';
 import { boardFields } from '#board';
 import { BoardReader, type LiveBoard, type ViewsPage } from '#board-store';
-import { Answers } from './answers.js';
 import { QUERIES, type QueryOf } from '../dto/request-schemas.js';
 import { Read } from '../http/route.js';
+import { Answers } from './answers.js';
 import { viewJson } from './view-json.js';
 
 @Controller('v1/boards')

@@ -4,10 +4,10 @@ import { Controller, Param, Query, Req, StreamableFile } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { BoardReader, type Standings } from '#board-store';
 import { Logger } from '../../infra/logger.js';
-import { ProblemError } from '../http/problems.js';
-import { EXPORT_TYPES, exportText, type ExportFormat } from './export-text.js';
 import { QUERIES, type QueryOf } from '../dto/request-schemas.js';
+import { ProblemError } from '../http/problems.js';
 import { Download } from '../http/route.js';
+import { EXPORT_TYPES, exportText, type ExportFormat } from './export-text.js';
 
 /** Exports at once: each may hold pages for a slow client. */
 const MOST_EXPORTS = 8;

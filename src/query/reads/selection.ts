@@ -1,8 +1,8 @@
 import { NoSuchViewError } from '#board';
 import { InvalidReadError, type BoardReader, type CountRequest } from '#board-store';
 import { parseTime } from '#board/time';
-import { unknownParameter } from '../http/request-validation.js';
 import { PARAMETERS, QUERIES, type QueryOf } from '../dto/request-schemas.js';
+import { unknownParameter } from '../http/request-validation.js';
 
 /** A query as the reader takes it: its own parameters, its view, the range `min` to `max`, and the values of `score.COLUMN`. */
 type Asked<Name extends keyof typeof QUERIES> = Omit<QueryOf<Name>, 'at'> &

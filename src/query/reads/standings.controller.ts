@@ -1,8 +1,8 @@
 import { Body, Controller, Param, Query, UseInterceptors } from '@nestjs/common';
 import { BoardReader, InvalidReadError, type RankOrShare } from '#board-store';
-import { Answers } from './answers.js';
 import { BODIES, QUERIES, type BodyOf, type QueryOf } from '../dto/request-schemas.js';
 import { Read, ReadByPost, type PlayerPath } from '../http/route.js';
+import { Answers } from './answers.js';
 import { momentOf, readSelected } from './selection.js';
 
 /** The reads of one view: each is a method of BoardReader. */

@@ -9,11 +9,11 @@ import {
 import { exhaustMap, map, Subject, takeUntil, takeWhile, timer, type Observable } from 'rxjs';
 import { LeaseStore } from '#board-store';
 import { toError } from '#kafka-batch';
-import { ProblemError, problemOf } from '../http/problems.js';
 import {
   reconciliationJson,
   type ReconciliationJson,
 } from '../../reconciliation/runs/reconciliation-json.js';
+import { ProblemError, problemOf } from '../http/problems.js';
 
 /** The running and last reconciliations of all processes, as these record them in Redis. */
 @Controller('reconciliations')

@@ -3,10 +3,10 @@ import type { Redis } from 'ioredis';
 import { IdentityCheck, KeySpace, StoreStatus } from '#board-store';
 import { READS } from '../../infra/connections.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
-import { inTime } from '../http/problems.js';
-import { Answers } from '../reads/answers.js';
 import { QUERIES } from '../dto/request-schemas.js';
+import { inTime } from '../http/problems.js';
 import { Read } from '../http/route.js';
+import { Answers } from '../reads/answers.js';
 import { LogSamples, readLog, readPublished, readStatus } from './status.js';
 
 /** The state of all processes of this ranklog, for those who operate it. */

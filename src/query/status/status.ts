@@ -17,9 +17,9 @@ import {
   UnreadableBatchError,
   unreadableFrom,
 } from '#kafka-batch';
-import { reconciliationJson } from '../../reconciliation/runs/reconciliation-json.js';
 import type { KafkaConnection } from '../../infra/kafka.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
+import { reconciliationJson } from '../../reconciliation/runs/reconciliation-json.js';
 import { KeptSample } from './kept-sample.js';
 import { countMisplaced, type MisplacedCounts } from './sampled-records.js';
 

@@ -5,8 +5,8 @@ import { resolveEvent, type BoardDefinition } from '#board';
 import { BoardReader } from '#board-store';
 import { ResultUnknownError, ScoreProducer } from '#client';
 import { DEAD_LETTER_CODES, decodeText, type ScoreEvent, type Source } from '#contracts';
-import { ProblemError, RefusedEventError } from '../http/problems.js';
 import { BODIES, QUERIES, type BodyOf, type QueryOf } from '../dto/request-schemas.js';
+import { ProblemError, RefusedEventError } from '../http/problems.js';
 import { Write } from '../http/route.js';
 
 const RANK_TIMEOUT_MS = 5_000;

@@ -3,11 +3,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
 import type { Boards, LiveBoard } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
-import { startsOfUnreadLog } from '../runs/log-history.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../../infra/config.module.js';
 import { STORES, type Stores } from '../../infra/connections.module.js';
-import { KafkaConnection } from '../../infra/kafka.js';
 import { DefinitionsTopic, type UnreadableDefinition } from '../../infra/definitions-topic.js';
+import { claimIdentity } from '../../infra/identity.js';
+import { KafkaConnection } from '../../infra/kafka.js';
+import { startsOfUnreadLog } from '../runs/log-history.js';
 
 type Promotions = ReadonlyMap<string, number>; // by board: the time in us, by Redis' clock, when its pointer last moved
 
@@ -67,7 +68,7 @@ export class BoardRegistrar {
   async register(): Promise<void> {
     const { store } = this.stores;
     const ofFile = await this.#readFile();
-    const current = await this.claim();
+    const current = await claimIdentity(store, this.definitions);
     this.#current = current;
     const { live: known } = await store.boards();
     const { unreadable } = this.definitions;
@@ -93,17 +94,6 @@ export class BoardRegistrar {
     this.#compared = new Set();
     this.#logDifferences(live);
     await this.#recordPromotions(await store.promotions(), await store.boards());
-  }
-
-  /**
-   * Checks that Kafka and Redis belong to this ranklog, and claims them if they have no identity. Returns the definition
-   * records. Checks Kafka first, because an emptied Redis, or another prefix in it, has no identity. @throws OtherIdentityError
-   */
-  async claim(): Promise<Map<string, DefinitionRecord>> {
-    const current = await this.definitions.readAll();
-    await this.stores.store.claim();
-    await this.definitions.claim();
-    return current;
   }
 
   async #readFile(): Promise<readonly BoardDefinition[]> {

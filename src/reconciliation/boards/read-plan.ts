@@ -3,9 +3,9 @@ import type { Admin, Kafka } from 'kafkajs';
 import type { BoardDefinition } from '#board';
 import type { BoardReader, ViewSummary } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
+import type { Stores } from '../../infra/connections.module.js';
 import { cutPartitions } from '../runs/log-history.js';
 import type { From } from '../runs/shadow-plan.js';
-import type { Stores } from '../../infra/connections.module.js';
 import { isPublishOnly } from './field-changes.js';
 import { readLeftOut, type Change } from './left-out.js';
 import {

@@ -8,11 +8,11 @@ import {
   type Shadow,
 } from '#board-store';
 import { Backoff, LogGapError, LogReader, logRanges, toError } from '#kafka-batch';
+import type { Stores } from '../../infra/connections.module.js';
+import type { DefinitionsTopic } from '../../infra/definitions-topic.js';
 import type { KafkaConnection } from '../../infra/kafka.js';
 import type { Logger } from '../../infra/logger.js';
-import type { Stores } from '../../infra/connections.module.js';
 import { Throttle } from '../../infra/throttle.js';
-import type { DefinitionsTopic } from '../../infra/definitions-topic.js';
 import { CatchUp, type CatchUpParts } from './catch-up.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from './errors.js';
 import { LogFeed } from './log-feed.js';

@@ -1,6 +1,6 @@
 import type { EventEntry, Shadow, Stretch, AppliedOffset } from '#board-store';
-import type { Counts } from './progress.js';
 import { CallWork, type CallLimits } from '../../ingest/split-calls.js';
+import type { Counts } from './progress.js';
 
 export interface NextCall {
   readonly stretches: readonly Stretch[];

@@ -1,5 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
@@ -7,16 +7,11 @@ import type { Consumer } from 'kafkajs';
 import { KAFKA_ERRORS, toError } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { CONNECTIONS } from '../infra/connections.module.js';
-import { TransportModule } from '../ingest/transport.module.js';
-import { MetricsCollector, StoreReader } from './metrics-collector.js';
 import { Metrics } from '../infra/metrics.js';
 
-@Module({
-  imports: [TransportModule],
-  providers: [Metrics, MetricsCollector, StoreReader],
-  exports: [Metrics, MetricsCollector],
-})
-export class MetricsModule implements OnModuleInit {
+/** Counts what the clients and the HTTP server report: answers, errors of Kafka and Redis, and joins of the group. */
+@Injectable()
+export class EventMetrics implements OnModuleInit {
   constructor(
     private readonly metrics: Metrics,
     private readonly host: HttpAdapterHost,
@@ -38,7 +33,7 @@ export class MetricsModule implements OnModuleInit {
     for (const redis of this.connections) this.#countErrors(redis);
   }
 
-  /** ioredis tells only the caller. Its tracing channel would make text of all arguments. */
+  /** ioredis reports errors to the caller alone. Its tracing channel would make text of all arguments. */
   #countErrors(redis: Redis): void {
     const send = redis.sendCommand.bind(redis);
     redis.sendCommand = (command, stream) => {
