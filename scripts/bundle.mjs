@@ -17,7 +17,10 @@ const EXTERNAL = [
 ];
 
 const LUA = 'libs/board-store/lua';
-await cp(path.join(ROOT, LUA), path.join(COMPILED, LUA), { recursive: true });
+await cp(path.join(ROOT, LUA), path.join(COMPILED, LUA), {
+  recursive: true,
+  filter: (file) => !file.endsWith('.ts'),
+});
 await rm(BUNDLE, { recursive: true, force: true });
 /**
  * The libraries that are loaded on first use, each a file of its own: most commands load none.

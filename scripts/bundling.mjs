@@ -36,16 +36,19 @@ function inlineLua(choose) {
   return {
     name: 'inline-lua',
     setup: (bundler) => {
-      bundler.onLoad({ filter: /\/dist\/libs\/board-store\/script-text\.js$/ }, async (module) => {
-        /** @type {{ scriptText: (script: string) => string }} */
-        const { scriptText } = await import(pathToFileURL(module.path).href);
-        /** @type {Parameters<typeof choose>[0]} */
-        const list = await import(new URL('scripts.js', pathToFileURL(module.path)).href);
-        const texts = choose(list).map((script) => [script, scriptText(script)]);
-        const contents = `const TEXTS = ${JSON.stringify(Object.fromEntries(texts))};
+      bundler.onLoad(
+        { filter: /\/dist\/libs\/board-store\/lua\/script-text\.js$/ },
+        async (module) => {
+          /** @type {{ scriptText: (script: string) => string }} */
+          const { scriptText } = await import(pathToFileURL(module.path).href);
+          /** @type {Parameters<typeof choose>[0]} */
+          const list = await import(new URL('scripts.js', pathToFileURL(module.path)).href);
+          const texts = choose(list).map((script) => [script, scriptText(script)]);
+          const contents = `const TEXTS = ${JSON.stringify(Object.fromEntries(texts))};
           export const scriptText = (script) => TEXTS[script];`;
-        return { contents };
-      });
+          return { contents };
+        },
+      );
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The exports of the package @ranklog/reader: what reads boards, without what writes them. */
 export type { BoardDefinition } from '#board';
 export { MalformedViewError, NoInstanceError, NoSuchViewError } from '#board';
-export { BoardReader, type ReaderOptions } from './board-reader.js';
+export { BoardReader, type ReaderOptions } from './read/board-reader.js';
 export {
   BoardBuildingError,
   BoardStoreError,
@@ -10,9 +10,9 @@ export {
   ListingInterruptedError,
   UnknownBoardError,
   UnknownGenerationError,
-} from './errors.js';
-export type { ViewsPage, ViewSummary } from './existing-views.js';
-export type * from './read-requests.js';
-export type * from './standings.js';
-export type { LiveBoard } from './types.js';
-export type { ViewSelection } from './view-selection.js';
+} from './layout/errors.js';
+export type { ViewsPage, ViewSummary } from './read/existing-views.js';
+export type * from './read/read-requests.js';
+export type * from './read/standings.js';
+export type { LiveBoard } from './layout/types.js';
+export type { ViewSelection } from './read/view-selection.js';

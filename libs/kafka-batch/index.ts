@@ -1,14 +1,18 @@
-export { Backoff } from './backoff.js';
-export { BatchConsumer, type BatchConsumerOptions, type ConsumerHealth } from './batch-consumer.js';
-export { allDone, Batched } from './batched.js';
-export { MAX_DECOMPRESSED_BYTES } from './codecs.js';
-export type { LogBatch } from './committed-messages.js';
-export * from './errors.js';
-export { isPassedOver, passOver } from './fetch-decoder.js';
-export { ROUND_ROBIN } from './group-members.js';
-export { kafkaLogCreator } from './kafka-logger.js';
-export { KAFKA_ERRORS, patchKafkajs } from './kafkajs-patches.js';
-export { LogReader, readRanges, type LogReaderOptions } from './log-reader.js';
+export { Backoff } from './kafkajs/backoff.js';
+export {
+  BatchConsumer,
+  type BatchConsumerOptions,
+  type ConsumerHealth,
+} from './consume/batch-consumer.js';
+export { allDone, Batched } from './kafkajs/batched.js';
+export { MAX_DECOMPRESSED_BYTES } from './kafkajs/codecs.js';
+export type { LogBatch } from './kafkajs/committed-messages.js';
+export * from './kafkajs/errors.js';
+export { isPassedOver, passOver } from './kafkajs/fetch-decoder.js';
+export { ROUND_ROBIN } from './consume/group-members.js';
+export { kafkaLogCreator } from './kafkajs/kafka-logger.js';
+export { KAFKA_ERRORS, patchKafkajs } from './kafkajs/kafkajs-patches.js';
+export { LogReader, readRanges, type LogReaderOptions } from './look-up/log-reader.js';
 export {
   lastCommittedRecord,
   lastRecords,
@@ -18,12 +22,12 @@ export {
   unreadableFrom,
   writtenEnd,
   type PartitionLook,
-} from './lookups.js';
-export { LOOKS, type PartitionHealth, type PartitionState } from './partition-worker.js';
-export { partitionOf } from './partitioner.js';
-export * from './positions.js';
-export { BatchEncoder, type OutgoingRecord } from './record-batch.js';
-export { brokerFacts, type Right } from './rights.js';
-export { TopicFollower } from './topic-follower.js';
-export { TransactionalPublisher } from './transactional-publisher.js';
-export * from './types.js';
+} from './look-up/lookups.js';
+export { LOOKS, type PartitionHealth, type PartitionState } from './consume/partition-worker.js';
+export { partitionOf } from './produce/partitioner.js';
+export * from './look-up/positions.js';
+export { BatchEncoder, type OutgoingRecord } from './kafkajs/record-batch.js';
+export { brokerFacts, type Right } from './look-up/rights.js';
+export { TopicFollower } from './look-up/topic-follower.js';
+export { TransactionalPublisher } from './produce/transactional-publisher.js';
+export * from './kafkajs/types.js';

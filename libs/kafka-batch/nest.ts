@@ -1,8 +1,12 @@
 import { MessagePattern, Server, type CustomTransportStrategy } from '@nestjs/microservices';
 import { lastValueFrom, isObservable } from 'rxjs';
-import { BatchConsumer, type BatchConsumerOptions, type ConsumerHealth } from './batch-consumer.js';
-import { toError } from './errors.js';
-import type { PartitionAssignment, RecordBatch } from './types.js';
+import {
+  BatchConsumer,
+  type BatchConsumerOptions,
+  type ConsumerHealth,
+} from './consume/batch-consumer.js';
+import { toError } from './kafkajs/errors.js';
+import type { PartitionAssignment, RecordBatch } from './kafkajs/types.js';
 
 const HANDLERS = ['OnPartitionAssigned', 'OnRecordBatch', 'OnPartitionReleased'] as const;
 type HandlerName = (typeof HANDLERS)[number];

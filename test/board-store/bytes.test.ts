@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { BoardDefinition } from '#board';
 import type { Verdict } from '#board-store';
 import type { RankMovement } from '#contracts';
-import { ByteReader, ByteWriter } from '../../libs/board-store/bytes.js';
+import { ByteReader, ByteWriter } from '../../libs/board-store/layout/bytes.js';
 import { arena, changesOf, lasting, scored, StoreFixture, verdictsOf } from './fixture.js';
 import { openTestRedis } from './test-redis.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { KeySpace } from '#board-store';
-import { commandName, defineScripts, SCRIPTS } from '../../libs/board-store/scripts.js';
+import { commandName, defineScripts, SCRIPTS } from '../../libs/board-store/lua/scripts.js';
 import { loadSettings } from '../../src/config/settings.js';
 import { createRedis } from '../../src/infra/redis.js';
 import { eventually } from '../support/eventually.js';

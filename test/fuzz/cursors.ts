@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { BoardDefinition } from '#board';
-import { cursorAfter, encodeCursor } from '../../libs/board-store/view-selection.js';
+import { cursorAfter, encodeCursor } from '../../libs/board-store/read/view-selection.js';
 import { editedArbitrary, editedBytesArbitrary } from './edits.js';
 
 /** Views, absolute and relative; each fits some board. */

@@ -15,7 +15,7 @@ import {
 } from '#board';
 import { selectedView } from '#board-store';
 import { decodeText } from '#contracts';
-import { cursorAfter, pageEndOf, scanCursor } from '../../libs/board-store/view-selection.js';
+import { cursorAfter, pageEndOf, scanCursor } from '../../libs/board-store/read/view-selection.js';
 import { readRecord } from '../../src/ingest/read-record.js';
 import { BASE_TIME } from '../model/arbitrary.js';
 import { cursorArbitrary, VIEWS } from './cursors.js';

@@ -11,7 +11,7 @@ import {
   type LiveBoard,
   type Verdict,
 } from '#board-store';
-import { parseVerdicts } from '../../libs/board-store/verdicts.js';
+import { parseVerdicts } from '../../libs/board-store/apply/verdicts.js';
 import { LiveAnswers } from './live-answers.js';
 import { offsetAfter, splitAt, type LogEntry, type ScenarioLog } from './scenario-log.js';
 import type { ApplyStep } from './steps.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RankChangeSubscriber, ScoreProducer, type RankChange } from '#client';
-import { COMMANDS } from '../../libs/board-store/rights.js';
+import { COMMANDS } from '../../libs/board-store/layout/rights.js';
 import { kafkaRights, type Subject } from '../../src/infra/server-checks.js';
 import type { Role } from '../../src/config/roles.js';
 import { loadSettings } from '../../src/config/settings.js';

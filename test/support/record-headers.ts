@@ -1,4 +1,4 @@
-import { EncodedHeaders } from '../../libs/kafka-batch/record-headers.js';
+import { EncodedHeaders } from '../../libs/kafka-batch/kafkajs/record-headers.js';
 
 /** A header as producers can send it, even one whose name is not UTF-8. */
 export type SentHeader = readonly [name: Buffer | string, value: Buffer | string | null];

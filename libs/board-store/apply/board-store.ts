@@ -1,0 +1,206 @@
+import type { Redis } from 'ioredis';
+import { canExpire, definitionHash, definitionText, type BoardDefinition } from '#board';
+import type { DefinitionRecord } from '#contracts';
+import { identityIn, readBoards, startsText } from '../layout/boards.js';
+import { BoardBuildingError, UnknownBoardError } from '../layout/errors.js';
+import type { Boards } from '../layout/generation-types.js';
+import { IdentityCheck } from '../layout/identity.js';
+import type { KeySpace } from '../layout/keys.js';
+import { largestOf, ShardedStore } from '../layout/sharded-store.js';
+import type {
+  ApplyCall,
+  ApplyOutcome,
+  ApplyRefusal,
+  LiveBoard,
+  ServerMemory,
+  Starts,
+} from '../layout/types.js';
+import { refusalOf } from '../lua/scripts.js';
+import { applyArguments } from './run-arguments.js';
+import { parseVerdicts } from './verdicts.js';
+
+const REDIS = 'Redis';
+
+/** The most expired views that one sweep removes from a board, so that its script is short. */
+const MOST_SWEPT = 100;
+
+/** Writes to the boards in Redis. Every method may be repeated after a lost reply. */
+export class BoardStore extends ShardedStore {
+  #boards: Boards | undefined;
+  readonly #identity: IdentityCheck;
+
+  constructor(
+    redis: Redis,
+    keys: KeySpace,
+    options: { readonly shards: number; readonly identity?: IdentityCheck },
+  ) {
+    super(redis, keys, options);
+    this.#identity = options.identity ?? new IdentityCheck({ shards: options.shards });
+  }
+
+  get shards(): number {
+    return this.allShards.length;
+  }
+
+  /** The shard that handles the records of a partition that belong to no board. */
+  homeShard(partition: number): number {
+    return partition % this.shards;
+  }
+
+  /** Checks that no other ranklog has claimed Redis. @throws OtherIdentityError */
+  async check(): Promise<void> {
+    const shards = await this.redis.get(this.keys.shards());
+    if (shards !== null) this.#identity.compare(JSON.stringify({ shards: Number(shards) }), REDIS);
+    await this.boards();
+  }
+
+  /** Claims each shard for this ranklog; with `moves`, also those of another one with as many shards. @throws OtherIdentityError */
+  async claim({ moves = false } = {}): Promise<void> {
+    const { keys, redis } = this;
+    if (!moves) await this.check();
+    for (const shard of this.allShards) {
+      const identity = this.#identity.text;
+      const kept = await redis.ranklogClaim(1, keys.live(shard), identity, Number(moves));
+      this.#identity.compare(kept, REDIS);
+    }
+    await redis.set(keys.shards(), this.shards);
+  }
+
+  /**
+   * Makes new boards live, all boards of a shard in one step. If the shard has applied offsets, a new board becomes `building`: it
+   * may lack events. `current` are the definition records of Kafka; `begins` are the starts of boards without such a record.
+   * `unreadable` are boards whose definitions are unknown: if Redis lacks them, they become `building`, so that their events wait.
+   */
+  async registerBoards(
+    definitions: readonly BoardDefinition[],
+    current: ReadonlyMap<string, DefinitionRecord> = new Map(),
+    begins: Starts = new Map(),
+    unreadable: readonly string[] = [],
+  ): Promise<Boards> {
+    const { keys } = this;
+    const wanted = new Set(definitions.map(({ board }) => board));
+    const removed = [...current.values()].filter(
+      ({ board, definition }) => definition === null && !wanted.has(board),
+    );
+    for (const shard of this.allShards) {
+      const isHere = ({ board }: { readonly board: string }) => this.shardOf(board) === shard;
+      const ofShard = definitions.filter(isHere);
+      const unknown = unreadable.filter((board) => isHere({ board }));
+      await this.redis.ranklogRegister(
+        7,
+        keys.live(shard),
+        keys.appliedOffsets(shard),
+        keys.definitions(shard),
+        keys.registered(shard),
+        keys.starts(shard),
+        keys.promotions(shard),
+        keys.removed(shard),
+        ofShard.length + unknown.length,
+        ...ofShard.flatMap((definition) => {
+          const { board } = definition;
+          const { starts, since } = current.get(board) ?? { starts: begins, since: 0 };
+          const text = startsText(starts?.size === 0 ? undefined : starts);
+          return [board, definitionHash(definition), definitionText(definition), text, since];
+        }),
+        ...unknown.flatMap((board) => [board, '', '', '', 0]),
+        ...removed.filter(isHere).map(({ board }) => board),
+      );
+    }
+    return this.boards();
+  }
+
+  /** When the pointer of each board last moved: a time in us of Redis' clock. Cost: one request per shard. */
+  async promotions(): Promise<Map<string, number>> {
+    const found = await this.perShard((shard) => this.redis.hgetall(this.keys.promotions(shard)));
+    const entries = found.flatMap((promotions) => Object.entries(promotions));
+    return new Map(entries.map(([board, promotion]) => [board, Number(promotion)]));
+  }
+
+  async areRegistered(): Promise<boolean> {
+    const found = await this.perShard((shard) => this.redis.get(this.keys.registered(shard)));
+    return found.every((registered) => registered !== null);
+  }
+
+  /** The boards; the same object until they change. Cost: one request per shard, and then at most four more. @throws OtherIdentityError */
+  async boards(): Promise<Boards> {
+    const boards = await readBoards(this.redis, this.keys, this.shards, this.#boards);
+    for (const version of boards.versions) this.#identity.compare(identityIn(version), REDIS);
+    this.#boards = boards;
+    return boards;
+  }
+
+  /** The live generation of a board. Cost: as `boards`. @throws UnknownBoardError, BoardBuildingError, OtherIdentityError */
+  async liveBoard(board: string): Promise<LiveBoard> {
+    const { live, building } = await this.boards();
+    const found = live.get(board);
+    if (found !== undefined) return found;
+    if (building.has(board)) throw new BoardBuildingError(board);
+    throw new UnknownBoardError(board, [...live.keys()].sort());
+  }
+
+  /** The applied offset of a partition in each shard, -1 for none. */
+  async appliedOffsets(partition: number): Promise<number[]> {
+    const found = await this.perShard((shard) =>
+      this.redis.hget(this.keys.appliedOffsets(shard), String(partition)),
+    );
+    return found.map((offset) => Number(offset ?? -1));
+  }
+
+  /** By partition, the published position that Redis stores. */
+  async publishedPositions(): Promise<Map<number, number>> {
+    const found = await this.perShard((shard) => this.redis.hgetall(this.keys.published(shard)));
+    return largestOf(found);
+  }
+
+  /** Whether the outbox has verdicts of records below an offset that are not known to be published. Cost: linear in the outbox. */
+  async hasUnpublished(partition: number, below: number): Promise<boolean> {
+    for (const shard of this.allShards) {
+      const published = await this.redis.hget(this.keys.published(shard), String(partition));
+      const from = Number(published ?? 0);
+      const members = await this.redis.zrangeBuffer(this.keys.outbox(shard, partition), 0, -1);
+      const offsets = parseVerdicts(members).map(({ offset }) => offset);
+      if (offsets.some((offset) => offset >= from && offset < below)) return true;
+    }
+    return false;
+  }
+
+  /** Applies a call in one atomic step and returns the unpublished verdicts of its run: see lua/commands/apply-7.lua. */
+  async apply(call: ApplyCall): Promise<ApplyOutcome> {
+    const reply = await this.redis.ranklogApplyBuffer(...applyArguments(this.keys, call));
+    if (!Array.isArray(reply)) return { status: refusalOf(reply) as ApplyRefusal };
+    const [appliedOffset, published, ...members] = reply;
+    const from = Math.max(call.from, Number(published));
+    const verdicts = parseVerdicts(members)
+      .filter(({ offset }) => offset >= from && offset <= call.through)
+      .sort((a, b) => a.offset - b.offset);
+    return { status: 'applied', appliedOffset: Number(appliedOffset), verdicts };
+  }
+
+  /** Removes some of the views that have expired and returns how many; 0 also if the generation is neither live nor a shadow. */
+  async sweep({ board, generation, definition }: LiveBoard): Promise<number> {
+    if (!canExpire(definition)) return 0;
+    const shard = this.shardOf(board);
+    const { keys } = this;
+    const expiries = keys.expiries(shard, generation);
+    const clock = await this.redis.hget(keys.facts(shard, generation), 'clock');
+    if (clock === null) return 0;
+    const views = await this.redis.zrangebyscore(expiries, '-inf', clock, 'LIMIT', 0, MOST_SWEPT);
+    if (views.length === 0) return 0;
+    const allKeys = [
+      keys.live(shard),
+      keys.shadows(shard),
+      keys.views(shard, generation),
+      keys.facts(shard, generation),
+      expiries,
+      keys.leaders(shard, board),
+      ...views.flatMap((view) => keys.ofView(shard, generation, view)),
+    ];
+    return this.redis.ranklogSweep(allKeys.length, ...allKeys, board, generation, ...views);
+  }
+
+  async memory(): Promise<ServerMemory> {
+    const info = await this.redis.info('memory');
+    const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+    return { used: bytes('used_memory'), most: bytes('maxmemory') };
+  }
+}

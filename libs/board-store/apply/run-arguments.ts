@@ -1,0 +1,169 @@
+import { canExpire, type BoardDefinition, type ResolvedView } from '#board';
+import { recordText } from '../layout/boards.js';
+import { ByteWriter } from '../layout/bytes.js';
+import type { KeySpace } from '../layout/keys.js';
+import type { ApplyCall, ApplyEntry, LiveBoard } from '../layout/types.js';
+import type { Argument } from '../lua/scripts.js';
+import { columnsText } from './verdicts.js';
+
+export const TIE_SIGNS = { earliest: 1, latest: -1, none: 0 } as const;
+
+/** An apply call as keys and arguments: the header of lua/commands/apply-7.lua gives the order. */
+export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...Argument[]] {
+  const { shard, partition } = call;
+  const run = runArguments(keys, call);
+  const allKeys = [
+    keys.live(shard),
+    keys.appliedOffsets(shard),
+    keys.published(shard),
+    keys.outbox(shard, partition),
+    keys.continuity(shard),
+    keys.recoveryTargets(shard),
+    keys.records(shard),
+    ...run.keys,
+  ];
+  return [
+    allKeys.length,
+    ...allKeys,
+    partition,
+    call.believed,
+    call.published,
+    call.from,
+    call.through,
+    call.continuity,
+    recordText(call.lastRecord),
+    call.version,
+    ...run.arguments,
+  ];
+}
+
+/** In place of the number of a list of views, for a dead letter. */
+const NO_LIST = 0;
+
+/** The entries of the run that is being written. */
+const bytes = new ByteWriter();
+
+/** Entries of one partition, and the generations of their boards. */
+type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries'>;
+
+/** A run or stretch as keys and arguments: the header of lua/includes/arguments.lua gives the order. */
+export function runArguments(
+  keys: KeySpace,
+  run: RunOfEntries,
+): { keys: string[]; arguments: (string | Buffer)[] } {
+  const tables = new ArgumentTables(keys, run);
+  bytes.clear();
+  for (const entry of run.entries) tables.write(entry);
+  const { boards, views, lists, columns } = tables;
+  return {
+    keys: [...tables.boardKeys, ...tables.viewKeys],
+    arguments: [JSON.stringify({ boards, views, lists, columns }), bytes.copy()],
+  };
+}
+
+/** The number of a board within a run, and the numbers of its views and of lists of its views. */
+interface NumberedBoard {
+  readonly number: number;
+  readonly live: LiveBoard;
+  readonly views: Map<string, number>;
+  readonly lists: Map<readonly ResolvedView[], number>;
+}
+
+/** The boards, views and lists of views of one run or stretch, each numbered from 1 in order of first use. */
+class ArgumentTables {
+  readonly boardKeys: string[] = [];
+  readonly viewKeys: string[] = [];
+  readonly boards: object[] = [];
+  readonly views: object[] = [];
+  /** A list of views: the number of its board, then those of its views. */
+  readonly lists: number[][] = [];
+  readonly #numbered = new Map<string, NumberedBoard>();
+  /** How many values each entry has: those of the event with the most. */
+  readonly columns: number;
+
+  constructor(
+    private readonly keys: KeySpace,
+    private readonly run: RunOfEntries,
+  ) {
+    const columns = run.entries.map((entry) =>
+      entry.kind === 'event' ? entry.event.values.length : 0,
+    );
+    this.columns = Math.max(0, ...columns);
+  }
+
+  write(entry: ApplyEntry): void {
+    bytes.double(entry.offset);
+    if (entry.kind === 'deadLetter') {
+      bytes.uint16(NO_LIST);
+      bytes.double(0);
+      bytes.text(entry.code);
+      bytes.text(entry.detail);
+      this.#writeValues([]);
+      return;
+    }
+    const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
+    const { playerId, occurredAt, values, views, eventId = '' } = entry.event;
+    bytes.uint16(board.lists.get(views) ?? this.#addList(views, board));
+    bytes.double(occurredAt);
+    bytes.text(playerId);
+    bytes.text(board.live.definition.deduplicateMs === undefined ? '' : eventId);
+    this.#writeValues(values);
+  }
+
+  #writeValues(values: readonly (number | null)[]): void {
+    for (let i = 0; i < this.columns; i++) bytes.double(values[i] ?? 0);
+  }
+
+  #addList(views: readonly ResolvedView[], board: NumberedBoard): number {
+    const numbers = views.map((view) => this.#viewNumber(view, board));
+    const number = this.lists.push([board.number, ...numbers]);
+    board.lists.set(views, number);
+    return number;
+  }
+
+  #addBoard(name: string): NumberedBoard {
+    const { keys, run } = this;
+    const live = run.boards.get(name);
+    if (live === undefined)
+      throw new Error(`a call has an event of board "${name}", but no definition of this board`);
+    const { generation, definition } = live;
+    this.boards.push({ name, generation, ...settings(definition) });
+    const board = { number: this.boards.length, live, views: new Map(), lists: new Map() };
+    this.#numbered.set(name, board);
+    this.boardKeys.push(
+      keys.views(run.shard, generation),
+      keys.facts(run.shard, generation),
+      keys.expiries(run.shard, generation),
+      keys.eventIds(run.shard, generation, run.partition),
+      keys.leaders(run.shard, name),
+    );
+    return board;
+  }
+
+  #viewNumber({ view, expiresAt, published }: ResolvedView, board: NumberedBoard): number {
+    const known = board.views.get(view);
+    if (known !== undefined) return known;
+    this.viewKeys.push(...this.keys.ofView(this.run.shard, board.live.generation, view));
+    const expires = expiresAt ?? undefined;
+    const number = this.views.push({ board: board.number, text: view, expires, published });
+    board.views.set(view, number);
+    return number;
+  }
+}
+
+function settings(definition: BoardDefinition) {
+  const { columns, ties, publish, maxViews } = definition;
+  return {
+    updates: columns.map(({ update }) => update),
+    tie: TIE_SIGNS[ties],
+    columns: columnsText(columns),
+    changes: publish.rankChanges,
+    overtook: publish.overtook,
+    leaders: publish.leaders,
+    maxViews,
+    refusesLate: definition.late === 'deadLetter',
+    canExpire: canExpire(definition),
+    span: definition.deduplicateMs,
+    competition: publish.ranks.includes('competition'),
+  };
+}

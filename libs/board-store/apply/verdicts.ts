@@ -1,0 +1,152 @@
+import { decimalColumns, decimalText, type Column } from '#board';
+import type { Leader } from '#contracts';
+import { ByteReader } from '../layout/bytes.js';
+import type { DeadLetterEntry, LeaderChangeVerdict, Verdict } from '../layout/types.js';
+
+/** The kinds of lua/includes/verdict.lua. */
+const HEAD = 0;
+const CHANGE = 1;
+const LEADERS = 2;
+
+/** What the readers of rank changes and leader changes need of the columns, so that none needs the definition. */
+export function columnsText(columns: readonly Column[]): string {
+  return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
+}
+
+/** Reads members of an outbox, as lua/includes/verdict.lua writes them. The leader changes of a member come last. */
+export function parseVerdicts(members: readonly Buffer[]): Verdict[] {
+  return members.flatMap((member) => new VerdictReader(new ByteReader(member)).verdicts());
+}
+
+/** A head, and how the JSON of each movement in its view begins: with a rank before, and without. */
+interface ViewHead {
+  readonly generation: string;
+  readonly columns: readonly ColumnHead[];
+  readonly view: string;
+  readonly version: number;
+  readonly hasCompetitionRanks: boolean;
+  readonly namesPassed: boolean;
+  readonly ranked: string;
+  readonly unranked: string;
+}
+
+/** A column, and `json`: what is before each of its values in JSON. */
+interface ColumnHead extends Column {
+  readonly json: string;
+}
+
+/** V8 keeps a joined text as its parts. This makes it one, as each use would go through the parts again. */
+function flat(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+class VerdictReader {
+  readonly #heads = new Map<number, ViewHead>();
+  readonly #verdicts: Verdict[] = [];
+
+  constructor(private readonly bytes: ByteReader) {}
+
+  verdicts(): Verdict[] {
+    const { bytes } = this;
+    while (!bytes.isAtEnd) {
+      const kind = bytes.uint8();
+      if (kind === HEAD) this.#heads.set(bytes.uint16(), this.#head());
+      else if (kind === CHANGE) this.#addChange(bytes.double());
+      else if (kind === LEADERS) this.#verdicts.push(this.#leaderChange(bytes.double()));
+      else this.#verdicts.push(this.#deadLetter(bytes.double()));
+    }
+    return this.#verdicts;
+  }
+
+  #head(): ViewHead {
+    const { bytes } = this;
+    const generation = bytes.text();
+    const columns = (JSON.parse(bytes.text()) as Column[]).map((column, index) => {
+      const begin = index > 0 ? '",' : ',"columns":{';
+      return { ...column, json: flat(`${begin}${JSON.stringify(column.name)}:"`) };
+    });
+    const [view, version] = [bytes.text(), bytes.double()];
+    const [hasCompetitionRanks, namesPassed] = [bytes.uint8() === 1, bytes.uint8() === 1];
+    const begin = `{"view":${JSON.stringify(view)},"version":${version},"before":`;
+    return {
+      ...{ generation, columns, view, version, hasCompetitionRanks, namesPassed },
+      ranked: flat(`${begin}{"rank":`),
+      unranked: flat(`${begin}null,"after":{"rank":`),
+    };
+  }
+
+  #readHead(): ViewHead {
+    const number = this.bytes.uint16();
+    const head = this.#heads.get(number);
+    if (head === undefined) throw new Error(`the outbox has a verdict without head ${number}`);
+    return head;
+  }
+
+  /** Adds a movement to the rank change of its event. Makes JSON from few texts, and without objects, for speed. */
+  #addChange(offset: number): void {
+    const { bytes } = this;
+    const head = this.#readHead();
+    const [rankBefore, rankAfter] = [bytes.double(), bytes.double()];
+    let [before, after] = ['', ''];
+    for (const column of head.columns) {
+      before += column.json + decimalText(column, bytes.double());
+      after += column.json + decimalText(column, bytes.double());
+    }
+    if (head.hasCompetitionRanks) {
+      before = `,"competitionRank":${bytes.double()}${before}`;
+      after = `,"competitionRank":${bytes.double()}${after}`;
+    }
+    const begin =
+      rankBefore === 0 ? head.unranked : `${head.ranked}${rankBefore}${before}"}},"after":{"rank":`;
+    const { generation, namesPassed } = head;
+    const overtook = namesPassed ? this.#overtook() : '';
+    const movement = `${begin}${rankAfter}${after}"}}${overtook}}`;
+    const last = this.#verdicts.at(-1);
+    if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${movement}`;
+    else this.#verdicts.push({ kind: 'rankChange', offset, generation, changes: movement });
+  }
+
+  /** A player who is passed falls back by one rank. */
+  #overtook(): string {
+    const count = this.bytes.uint8();
+    if (count === 0) return '';
+    const passed = Array.from({ length: count }, () => {
+      const [rankAfter, playerId] = [this.bytes.double(), this.bytes.text()];
+      return { playerId, rankBefore: rankAfter - 1, rankAfter };
+    });
+    return `,"overtook":${JSON.stringify(passed)}`;
+  }
+
+  #leaderChange(offset: number): LeaderChangeVerdict {
+    const { bytes } = this;
+    const { generation, columns, view, version } = this.#readHead();
+    const since = bytes.double();
+    const [top, before] = [linesOf(bytes.text()), linesOf(bytes.text())];
+    return {
+      kind: 'leaderChange',
+      offset,
+      generation,
+      view,
+      version,
+      since: Number.isNaN(since) ? null : since,
+      top: top.map((line, index) => parseLeader(line, index + 1, columns)),
+      before: before.map((line) => line.slice(line.indexOf('\t') + 1)),
+    };
+  }
+
+  #deadLetter(offset: number): DeadLetterEntry {
+    const [code, detail] = [this.bytes.text(), this.bytes.text()];
+    return { kind: 'deadLetter', offset, code, detail };
+  }
+}
+
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.split('\n');
+}
+
+function parseLeader(line: string, rank: number, columns: readonly Column[]): Leader {
+  const tab = line.indexOf('\t');
+  const [competitionRank = rank, ...values] = line.slice(0, tab).split(' ').map(Number);
+  const playerId = line.slice(tab + 1);
+  return { playerId, rank, competitionRank, columns: decimalColumns({ columns }, values) };
+}

@@ -1,0 +1,158 @@
+import { runArguments, TIE_SIGNS } from '../apply/run-arguments.js';
+import type {
+  AppliedOffset,
+  CatchUpOutcome,
+  ComparisonCursor,
+  ComparisonStep,
+  ComparisonWalk,
+  Difference,
+  Lease,
+  Shadow,
+  ShadowRefusal,
+  Stretch,
+} from '../layout/generation-types.js';
+import type { KeySpace } from '../layout/keys.js';
+import { refusalOf, rowsOf, type Argument, type CatchUpReply } from '../lua/scripts.js';
+
+/** What a catch-up call writes to: the shadow of a board in its shard, under the lease of the board. */
+export interface ShadowPlace {
+  readonly keys: KeySpace;
+  readonly shard: number;
+  readonly lease: Lease;
+  readonly shadow: Shadow;
+}
+
+/** A script's own keys and arguments, which follow those of lua/includes/catch-up.lua. */
+export interface EndingArguments {
+  readonly keys: readonly string[];
+  readonly arguments: readonly Argument[];
+}
+
+/** A catch-up call as keys and arguments: lua/includes/catch-up.lua gives the order. */
+export function catchUpArguments(
+  { keys, shard, lease, shadow }: ShadowPlace,
+  stretches: readonly Stretch[],
+  ending: EndingArguments = { keys: [], arguments: [] },
+): [number, ...Argument[]] {
+  const { board, generation } = shadow;
+  const boards = new Map([[board, shadow]]);
+  const runs = stretches.map(({ partition, from, through, entries }) => {
+    const run = runArguments(keys, { shard, partition, boards, entries });
+    return { keys: run.keys, arguments: [partition, from, through, ...run.arguments] };
+  });
+  const allKeys = [
+    keys.lease(shard, board),
+    keys.shadows(shard),
+    keys.live(shard),
+    keys.appliedOffsets(shard),
+    keys.appliedOffsetsOf(shard, generation),
+    ...ending.keys,
+    ...runs.flatMap((run) => run.keys),
+  ];
+  return [
+    allKeys.length,
+    ...allKeys,
+    lease.token,
+    board,
+    generation,
+    stretches.length,
+    ...ending.arguments,
+    ...runs.flatMap((run) => run.arguments),
+  ];
+}
+
+/** Reads a reply; `readEnding` reads the words that the script adds once the shadow is caught up. */
+export function catchUpOutcome<Ending>(
+  reply: CatchUpReply,
+  readEnding?: (words: string[]) => Ending,
+): CatchUpOutcome<Ending> {
+  if (!Array.isArray(reply)) return { status: refusalOf(reply) as ShadowRefusal };
+  const [caughtUp, count, ...words] = reply.map(String);
+  const rest = 3 * Number(count);
+  const appliedOffsets = new Map<number, AppliedOffset>();
+  for (const [partition, shadow, live] of rowsOf(words.slice(0, rest), 3))
+    appliedOffsets.set(Number(partition), { shadow: Number(shadow), live: Number(live) });
+  if (caughtUp !== '1' || readEnding === undefined) return { status: 'applied', appliedOffsets };
+  return { status: 'applied', appliedOffsets, ending: readEnding(words.slice(rest)) };
+}
+
+const WALKS_OF_VIEW = ['players', 'extraPlayers', 'ranking'] as const;
+
+export function beginComparison(
+  { definition }: Shadow,
+  stretches: readonly Stretch[],
+): ComparisonCursor {
+  const deduplicating = definition.deduplicateMs === undefined ? [] : stretches;
+  const eventIds = deduplicating.map(({ partition }) => beginWalk('eventIds', String(partition)));
+  return { server: '', walk: beginWalk('views'), rest: [beginWalk('extraViews'), ...eventIds] };
+}
+
+/** The own keys and arguments of lua/commands/compare-generations-14.lua; `live` is the live generation. */
+export function comparisonEnding(
+  { keys, shard, shadow }: ShadowPlace,
+  live: string,
+  { server, walk }: ComparisonCursor,
+): EndingArguments {
+  const { columns, ties, deduplicateMs } = shadow.definition;
+  const both = [shadow.generation, live];
+  const ofGeneration = (generation: string) => [
+    keys.views(shard, generation),
+    keys.expiries(shard, generation),
+    keys.facts(shard, generation),
+  ];
+  const ofWalk = (generation: string) =>
+    walk.over === 'eventIds'
+      ? keys.eventIds(shard, generation, Number(walk.name))
+      : keys.players(shard, generation, walk.name);
+  return {
+    keys: [
+      ...both.flatMap(ofGeneration),
+      ...both.map(ofWalk),
+      keys.ranking(shard, live, walk.name),
+    ],
+    arguments: [
+      ...[live, server, walk.over, walk.cursor, walk.name],
+      ...[columns.length, TIE_SIGNS[ties], deduplicateMs ?? '-'],
+    ],
+  };
+}
+
+/** Reads the words that lua/commands/compare-generations-14.lua adds to a reply. The first argument is the cursor of the call. */
+export function readComparison(
+  { walk, rest }: ComparisonCursor,
+  [server = '', expected, found, cursor = '0', count, viewCount, ...words]: readonly string[],
+): ComparisonStep {
+  const compared = Number(count);
+  const views = words.slice(0, Number(viewCount)).sort();
+  const [next, ...others] = [
+    ...views.flatMap((view) => WALKS_OF_VIEW.map((over) => beginWalk(over, view))),
+    ...(cursor === '0' ? [] : [{ ...walk, cursor }]),
+    ...rest,
+  ];
+  return {
+    ...(next === undefined ? {} : { next: { server, walk: next, rest: others } }),
+    compared,
+    places: walk.over === 'players' ? compared : 0,
+    views: views.length,
+    differences: rowsOf(words.slice(views.length), 5).map((row) => readDifference(walk, row)),
+    tooManyViews: { expected: Number(expected), found: Number(found) },
+  };
+}
+
+function beginWalk(over: ComparisonWalk['over'], name = ''): ComparisonWalk {
+  return { over, name, cursor: '0' };
+}
+
+function readDifference(
+  { name }: ComparisonWalk,
+  [kind, view = '', playerId, expected, found]: readonly string[],
+): Difference {
+  return {
+    view,
+    kind: kind as Difference['kind'],
+    ...(kind === 'eventIds' && { partition: Number(name) }),
+    ...(playerId && { playerId }),
+    ...(expected && { expected }),
+    ...(found && { found }),
+  };
+}

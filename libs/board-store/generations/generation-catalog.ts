@@ -1,0 +1,194 @@
+import type { Redis } from 'ioredis';
+import { liveBoardOf, parseOrigin, VERSION } from '../layout/boards.js';
+import type { GenerationOverview } from '../layout/generation-types.js';
+import type { KeySpace } from '../layout/keys.js';
+import { heldLease } from '../layout/leases.js';
+import { ShardedStore } from '../layout/sharded-store.js';
+import { refusalOf } from '../lua/scripts.js';
+
+const VIEWS_PER_STEP = 100;
+
+/** The generations in Redis. Discards unneeded ones, and frees their memory. */
+export class GenerationCatalog extends ShardedStore {
+  /** All generations but discarded ones, sorted by board; of each board, the live one first. Cost: eight requests per shard. */
+  async generations(): Promise<GenerationOverview[]> {
+    const found = await this.perShard((shard) => this.#generationsOf(shard));
+    return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
+  }
+
+  /** Discards a snapshot; may be repeated. Returns false unless a snapshot, or a generation just discarded, has this id. */
+  async removeSnapshot(generation: string): Promise<boolean> {
+    for (const shard of this.allShards)
+      if ((await this.#discard(shard, { from: 'snapshot', generation })) === 1) return true;
+    return false;
+  }
+
+  /** Discards the shadow of a killed build, verify or snapshot; returns its board, if it exists. @throws LeaseHeldError if it is in use */
+  async discardShadow(generation: string): Promise<string | undefined> {
+    for (const shard of this.allShards) {
+      const shadows = await this.redis.hgetall(this.keys.shadows(shard));
+      for (const [board, entry] of Object.entries(shadows)) {
+        const [id, purpose] = entry.split(' ');
+        if (id !== generation || purpose === 'rollback') continue; // that of a rollback counts as previous
+        const reply = await this.#discard(shard, { from: 'shadow', board, generation });
+        if (refusalOf(reply) === 'leaseHeld')
+          throw (await heldLease(this.redis, this.keys.lease(shard, board), board)).error;
+        return reply === 1 ? board : undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /**
+   * Discards previous generations past their grace time and shadows of killed verifies; shadows of killed rollbacks become previous
+   * again. Frees some memory of discarded generations. Returns the number of steps, 0 for none. Processes can sweep concurrently.
+   */
+  async sweep(): Promise<number> {
+    let steps = 0;
+    for (const shard of this.allShards) steps += await this.#sweepShard(shard);
+    return steps;
+  }
+
+  async #sweepShard(shard: number): Promise<number> {
+    const isNeverResumed = (purpose: string) => purpose === 'verify' || purpose === 'rollback';
+    const killed = await this.#discardThose(shard, 'shadow', isNeverResumed);
+    const now = await this.serverTime();
+    const isOver = (keptUntil: string) => Number(keptUntil) * 1_000 <= now;
+    const expired = await this.#discardThose(shard, 'previous', isOver);
+    const discarded = await this.redis.smembers(this.keys.discarded(shard));
+    for (const generation of discarded)
+      if (!(await this.#deleteSome(shard, generation))) await this.#deleteTexts(shard, generation);
+    return killed + expired + discarded.length;
+  }
+
+  /** Discards the generations of a role whose entries have a second word that `isUnneeded` accepts. Returns how many. */
+  async #discardThose(
+    shard: number,
+    from: 'shadow' | 'previous',
+    isUnneeded: (word: string) => boolean,
+  ): Promise<number> {
+    const { keys, redis } = this;
+    const entries = await redis.hgetall(
+      from === 'shadow' ? keys.shadows(shard) : keys.previous(shard),
+    );
+    let count = 0;
+    for (const [board, entry] of Object.entries(entries)) {
+      const [generation = '', word = ''] = entry.split(' ');
+      const move = { from, board, generation };
+      if (isUnneeded(word) && (await this.#discard(shard, move)) === 1) count += 1;
+    }
+    return count;
+  }
+
+  #discard(shard: number, move: Omit<Move, 'to'>): Promise<number> {
+    return moveGeneration(this.redis, this.keys, shard, { ...move, to: 'discarded' });
+  }
+
+  /** Frees memory of a discarded generation, by plain commands, as nothing writes to it. Returns whether it may have more views. */
+  async #deleteSome(shard: number, generation: string): Promise<boolean> {
+    const { keys, redis } = this;
+    const views = keys.views(shard, generation);
+    // A scan from the start may find nothing although views are left: it stops among the slots of deleted views.
+    const names = (await redis.hrandfield(views, VIEWS_PER_STEP)) as string[];
+    if (names.length > 0) {
+      if (!(await this.#deleteReports(shard, generation, names))) return true;
+      await redis.unlink(...names.flatMap((view) => keys.ofView(shard, generation, view)));
+      await redis.hdel(views, ...names);
+      return true;
+    }
+    const facts = keys.facts(shard, generation);
+    // The facts tell which partitions have event ids: the shard may have lost its applied offsets.
+    const fields = await redis.hkeys(facts);
+    const partitions = fields.flatMap((field) => /^clock:(\d+)$/.exec(field)?.[1] ?? []);
+    await redis.unlink(
+      views,
+      facts,
+      keys.expiries(shard, generation),
+      keys.appliedOffsetsOf(shard, generation),
+      ...partitions.map((partition) => keys.eventIds(shard, generation, Number(partition))),
+    );
+    return false;
+  }
+
+  /** Deletes leader reports of views that the live generation lacks. Returns false if another generation went live meanwhile. */
+  async #deleteReports(shard: number, generation: string, views: string[]): Promise<boolean> {
+    const { keys, redis } = this;
+    const text = await redis.hget(keys.definitions(shard), generation);
+    if (text === null) return true;
+    const { board } = JSON.parse(text) as { board: string }; // a later version of ranklog may have written the rest
+    const live = await redis.hget(keys.live(shard), board);
+    if (live === null) return true; // the leader reports were deleted with the board
+    const all = [keys.live(shard), keys.views(shard, live), keys.leaders(shard, board)];
+    const reply = await redis.ranklogDeleteReports(3, ...all, board, live, ...views);
+    return refusalOf(reply) === undefined;
+  }
+
+  /** Deletes the texts one by one, then the id: Redis would refuse a transaction when its memory is full. */
+  async #deleteTexts(shard: number, generation: string): Promise<void> {
+    const { keys, redis } = this;
+    await redis.hdel(keys.definitions(shard), generation);
+    await redis.hdel(keys.starts(shard), generation);
+    await redis.hdel(keys.origins(shard), generation);
+    await redis.srem(keys.discarded(shard), generation);
+  }
+
+  async #generationsOf(shard: number): Promise<GenerationOverview[]> {
+    const { keys, redis } = this;
+    const [live, previous, shadows, snapshots, promotions, definitions, starts, origins] =
+      await Promise.all([
+        redis.hgetall(keys.live(shard)),
+        redis.hgetall(keys.previous(shard)),
+        redis.hgetall(keys.shadows(shard)),
+        redis.hgetall(keys.snapshots(shard)),
+        redis.hgetall(keys.promotions(shard)),
+        redis.hgetall(keys.definitions(shard)),
+        redis.hgetall(keys.starts(shard)),
+        redis.hgetall(keys.origins(shard)),
+      ]);
+    const overview = (generation = '', facts: Facts): GenerationOverview[] => {
+      const text = definitions[generation];
+      if (text === undefined) return []; // not built yet, or lost
+      const { asOf, begunAt } = parseOrigin(origins[generation]);
+      return [{ ...liveBoardOf(generation, text, starts[generation]), begunAt, asOf, ...facts }];
+    };
+    return [
+      ...Object.entries(live)
+        .filter(([board]) => board !== VERSION)
+        .flatMap(([board, generation]) =>
+          overview(generation, { role: 'live', since: sinceOf(promotions[board]) }),
+        ),
+      ...Object.values(previous).flatMap((entry) => {
+        const [generation, keptUntil] = entry.split(' ');
+        return overview(generation, { role: 'previous', keptUntil: Number(keptUntil) });
+      }),
+      ...Object.values(shadows).flatMap((entry) =>
+        overview(entry.split(' ')[0], { role: 'shadow' }),
+      ),
+      ...Object.keys(snapshots).flatMap((generation) => overview(generation, { role: 'snapshot' })),
+    ];
+  }
+}
+
+type Facts = Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>;
+
+/** A generation's move from one role to another: lua/commands/move-5.lua says which are allowed, and what may be left out. */
+export interface Move {
+  readonly from: 'shadow' | 'previous' | 'snapshot';
+  readonly to: 'shadow' | 'snapshot' | 'discarded';
+  readonly board?: string;
+  readonly generation?: string;
+  readonly token?: string;
+}
+
+export function moveGeneration(
+  redis: Redis,
+  keys: KeySpace,
+  shard: number,
+  { from, to, board = '', generation = '', token = '' }: Move,
+): Promise<number> {
+  return redis.ranklogMove(5, ...keys.ofRoles(shard, board), token, board, generation, from, to);
+}
+
+function sinceOf(promotion: string | undefined): number | undefined {
+  return promotion === undefined ? undefined : Math.floor(Number(promotion) / 1_000);
+}

@@ -1,0 +1,287 @@
+import { definitionHash, definitionText } from '#board';
+import { TIE_SIGNS } from '../apply/run-arguments.js';
+import {
+  BUILDING,
+  liveBoardOf,
+  offsetsOf,
+  originText,
+  parseOrigin,
+  startsText,
+  type Origin,
+} from '../layout/boards.js';
+import { LeaseLostError, NoPreviousGenerationError } from '../layout/errors.js';
+import type {
+  CatchUpOutcome,
+  ComparisonStep,
+  Lease,
+  Shadow,
+  ShadowPurpose,
+  Stretch,
+} from '../layout/generation-types.js';
+import { ShardedStore } from '../layout/sharded-store.js';
+import { refusalOf, rowsOf, type CatchUpReply } from '../lua/scripts.js';
+import {
+  beginComparison,
+  catchUpArguments,
+  catchUpOutcome,
+  comparisonEnding,
+  readComparison,
+  type ShadowPlace,
+} from './catch-up.js';
+import { moveGeneration, type Move } from './generation-catalog.js';
+
+/** A shadow to begin; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */
+export interface NewShadow extends Pick<Shadow, 'definition' | 'starts' | 'ends'> {
+  readonly purpose: Exclude<ShadowPurpose, 'rollback'>;
+  readonly asOf?: number;
+}
+
+/** States of a build, in the place of its purpose: see lua/commands/rank-shadow-3.lua. */
+export const UNRANKED = 'unranked';
+const RANKING = 'ranking';
+
+/** How many views one call ranks at most. */
+const VIEWS_PER_CALL = 100;
+
+/** A promotion: its time in us of the server's clock, and the generation that was live before. */
+export interface Promotion {
+  readonly since: number;
+  readonly previous?: string;
+}
+
+/** Generations other than the live one. Every write needs the lease of the board; every method may be repeated. */
+export class GenerationStore extends ShardedStore {
+  /** The live generations as last read, to save requests. Scripts refuse an outdated one, and each shadow reads it again. */
+  readonly #believed = new Map<string, string>();
+
+  /** The shadow of a board, also that of a killed process. */
+  async shadow(board: string): Promise<Shadow | undefined> {
+    this.#believed.delete(board);
+    const shard = this.shardOf(board);
+    const entry = await this.redis.hget(this.keys.shadows(shard), board);
+    if (entry === null) return undefined;
+    const [generation = '', purpose] = entry.split(' ');
+    const [text, starts, origin] = await Promise.all([
+      this.redis.hget(this.keys.definitions(shard), generation),
+      this.redis.hget(this.keys.starts(shard), generation),
+      this.redis.hget(this.keys.origins(shard), generation),
+    ]);
+    if (text === null) return undefined;
+    const { ends } = parseOrigin(origin);
+    const isBuild = purpose === UNRANKED || purpose === RANKING;
+    return {
+      ...liveBoardOf(generation, text, starts),
+      purpose: isBuild ? 'build' : (purpose as ShadowPurpose),
+      ...(ends === undefined ? {} : { ends }),
+    };
+  }
+
+  async shadowAppliedOffsets({ board, generation }: Shadow): Promise<Map<number, number>> {
+    const key = this.keys.appliedOffsetsOf(this.shardOf(board), generation);
+    return offsetsOf(await this.redis.hgetall(key));
+  }
+
+  async liveAppliedOffsets(board: string): Promise<Map<number, number>> {
+    return offsetsOf(await this.redis.hgetall(this.keys.appliedOffsets(this.shardOf(board))));
+  }
+
+  /** Begins a shadow. An earlier one of the board is discarded (of a rollback: becomes previous again). @throws LeaseLostError */
+  async begin(
+    lease: Lease,
+    { definition, purpose, starts, ends, asOf }: NewShadow,
+  ): Promise<Shadow> {
+    const { board } = lease;
+    this.#believed.delete(board);
+    const shard = this.shardOf(board);
+    const now = await this.serverTime();
+    const generation = `${now}-${definitionHash(definition)}`;
+    const origin: Origin = { purpose, begunAt: Math.floor(now / 1_000), asOf, ends };
+    const reply = await this.redis.ranklogBeginShadow(
+      9,
+      ...this.keys.ofRoles(shard, board),
+      this.keys.definitions(shard),
+      this.keys.starts(shard),
+      this.keys.origins(shard),
+      this.keys.appliedOffsetsOf(shard, generation),
+      lease.token,
+      board,
+      generation,
+      purpose === 'build' ? UNRANKED : purpose,
+      definitionText(definition),
+      startsText(starts),
+      originText(origin),
+      ...[...(starts ?? [])].flatMap(([partition, from]) => [partition, from - 1]),
+    );
+    if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
+    const parts = { ...(starts && { starts }), ...(ends && { ends }) };
+    return { board, generation, definition, purpose, ...parts };
+  }
+
+  /** Makes the previous generation the shadow. @throws LeaseLostError, NoPreviousGenerationError */
+  async beginRollback(lease: Lease): Promise<Shadow> {
+    const { board } = lease;
+    const reply = await this.#move(lease, { from: 'previous', to: 'shadow' });
+    const shadow = reply === 0 ? undefined : await this.shadow(board);
+    if (shadow === undefined) throw new NoPreviousGenerationError(board);
+    return shadow;
+  }
+
+  /** Discards a shadow, or makes that of a rollback previous again; ignores a generation in another role. @throws LeaseLostError */
+  async discard(lease: Lease, { generation }: Shadow): Promise<void> {
+    await this.#move(lease, { from: 'shadow', to: 'discarded', generation });
+  }
+
+  async catchUp(
+    lease: Lease,
+    shadow: Shadow,
+    stretches: readonly Stretch[],
+  ): Promise<CatchUpOutcome<never>> {
+    const place = this.#place(lease, shadow);
+    return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
+  }
+
+  /**
+   * Brings a shadow to the live applied offsets and, once there, makes it live. Keeps the replaced generation for `graceMs`. A build
+   * has to be ranked first.
+   */
+  async promote(
+    lease: Lease,
+    shadow: Shadow,
+    stretches: readonly Stretch[],
+    { graceMs }: { graceMs: number },
+  ): Promise<CatchUpOutcome<Promotion | typeof UNRANKED>> {
+    const place = this.#place(lease, shadow);
+    const { keys, shard } = place;
+    const live = await this.#live(shadow.board);
+    const ending = {
+      keys: [
+        keys.promotions(shard),
+        keys.previous(shard),
+        keys.discarded(shard),
+        keys.removed(shard),
+        keys.facts(shard, shadow.generation),
+        keys.facts(shard, live),
+        keys.appliedOffsetsOf(shard, live),
+        keys.leaders(shard, shadow.board),
+      ],
+      arguments: [live, graceMs, shadow.definition.publish.leaders],
+    };
+    const reply = await this.redis.ranklogPromote(...catchUpArguments(place, stretches, ending));
+    const previous = live === BUILDING || live === shadow.generation ? {} : { previous: live };
+    const outcome = this.#outcome(shadow, reply, ([since]) =>
+      since === UNRANKED ? since : { since: Number(since), ...previous },
+    );
+    if (outcome.status === 'applied' && typeof outcome.ending === 'object')
+      this.#believed.set(shadow.board, shadow.generation);
+    return outcome;
+  }
+
+  /**
+   * Ranks the players of a build, step by step; yields how many after each. `retry` makes each call. Ends early if a step is refused,
+   * or Redis restarts or fails over: then `promote` is refused, too, or asks for the ranking again.
+   */
+  async *rank(
+    { token }: Lease,
+    { board, generation, definition }: Shadow,
+    retry = <T>(call: () => Promise<T>): Promise<T> => call(),
+  ): AsyncGenerator<number> {
+    const { keys, redis } = this;
+    const shard = this.shardOf(board);
+    const settings = [definition.columns.length, TIE_SIGNS[definition.ties]];
+    let [server, scanned] = ['', '0'];
+    const call = (state: string, scan: string, views: readonly string[] = [], cursor = '0') => {
+      const own = [keys.lease(shard, board), keys.shadows(shard), keys.views(shard, generation)];
+      const all = [...own, ...views.flatMap((view) => keys.ofView(shard, generation, view))];
+      const words = [token, board, generation, state, server, cursor, scan, ...settings];
+      return retry(() => redis.ranklogRankShadow(all.length, ...all, ...words));
+    };
+    do {
+      const found = await call(RANKING, scanned);
+      if (!Array.isArray(found)) return;
+      [server, , , , scanned] = found;
+      let views = rowsOf(found[5], 2).map(([view = '']) => view);
+      for (let from = '0'; views.length > 0;) {
+        const step = await call(RANKING, '', views.slice(0, VIEWS_PER_CALL), from);
+        if (!Array.isArray(step)) return;
+        const [, cursor, players, done] = step;
+        from = cursor;
+        views = views.slice(done);
+        yield players;
+      }
+    } while (scanned !== '0');
+    await call('build', '');
+  }
+
+  /** Brings a shadow to the live applied offsets and, once there, compares a part, from `cursor` on, with the live generation. */
+  async compare(
+    lease: Lease,
+    shadow: Shadow,
+    stretches: readonly Stretch[],
+    cursor = beginComparison(shadow, stretches),
+  ): Promise<CatchUpOutcome<ComparisonStep>> {
+    const place = this.#place(lease, shadow);
+    const ending = comparisonEnding(place, await this.#live(shadow.board), cursor);
+    const reply = await this.redis.ranklogCompareGenerations(
+      ...catchUpArguments(place, stretches, ending),
+    );
+    return this.#outcome(shadow, reply, (words) => readComparison(cursor, words));
+  }
+
+  /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError */
+  async keepAsSnapshot(lease: Lease, { board, generation }: Shadow): Promise<void> {
+    const reply = await this.#move(lease, { from: 'shadow', to: 'snapshot', generation });
+    if (reply === 0) throw new LeaseLostError(board); // another process discarded the shadow
+  }
+
+  /**
+   * Removes a board. Returns the removal's time in us of the server's clock; 0 for no such board. With `unregisters`, it undoes the
+   * registration of a board instead, and does nothing to a live one. @throws LeaseLostError
+   */
+  async remove({ board, token }: Lease, { unregisters = false } = {}): Promise<number> {
+    const shard = this.shardOf(board);
+    const { keys } = this;
+    const reply = await this.redis.ranklogRemove(
+      9,
+      ...keys.ofRoles(shard, board),
+      keys.live(shard),
+      keys.promotions(shard),
+      keys.removed(shard),
+      keys.leaders(shard, board),
+      token,
+      board,
+      Number(unregisters),
+    );
+    if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
+    return Number(reply);
+  }
+
+  async #move({ board, token }: Lease, move: Move): Promise<number> {
+    const all = { ...move, board, token };
+    const reply = await moveGeneration(this.redis, this.keys, this.shardOf(board), all);
+    if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
+    return reply;
+  }
+
+  #place(lease: Lease, shadow: Shadow): ShadowPlace {
+    return { keys: this.keys, shard: this.shardOf(shadow.board), lease, shadow };
+  }
+
+  /** The live generation of a board as last read, BUILDING for none. */
+  async #live(board: string): Promise<string> {
+    const known = this.#believed.get(board);
+    if (known !== undefined) return known;
+    const live = (await this.redis.hget(this.keys.live(this.shardOf(board)), board)) ?? BUILDING;
+    this.#believed.set(board, live);
+    return live;
+  }
+
+  #outcome<Ending>(
+    { board }: Shadow,
+    reply: CatchUpReply,
+    readEnding: (words: string[]) => Ending,
+  ): CatchUpOutcome<Ending> {
+    const outcome = catchUpOutcome(reply, readEnding);
+    if (outcome.status === 'generationChanged') this.#believed.delete(board);
+    return outcome;
+  }
+}

@@ -1,0 +1,61 @@
+import { LeaseLostError } from '../layout/errors.js';
+import type { Lease, ReconciliationStatus } from '../layout/generation-types.js';
+import { heldLease, holderOf, LEASE_MS, releaseLease, takeLease } from '../layout/leases.js';
+import { ShardedStore } from '../layout/sharded-store.js';
+import { refusalOf } from '../lua/scripts.js';
+
+/** The outcome of a verify or rollback whose process died. A sweep discards the shadow, or makes it previous again (rollback). */
+const ENDED = 'its process is gone';
+const KEPT = `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards discard", or another build, verify, snapshot or rollback of the board, discards it`;
+
+export class LeaseStore extends ShardedStore {
+  /** `holder` is shown to processes that want the lease while it is held. @throws LeaseHeldError */
+  async acquire(board: string, holder: string): Promise<Lease> {
+    const key = this.#key(board);
+    const token = await takeLease(this.redis, { key, holder });
+    if (token !== undefined) return { board, token };
+    const { held, error } = await heldLease(this.redis, key, board);
+    if (held === null) return this.acquire(board, holder); // the lease ended between the two requests
+    throw error;
+  }
+
+  /** Extends a lease to LEASE_MS from now, and stores the status of its reconciliation, if given. @throws LeaseLostError */
+  async renew({ board, token }: Lease, status?: ReconciliationStatus): Promise<void> {
+    const shard = this.shardOf(board);
+    const text = status === undefined ? '' : JSON.stringify(status);
+    const all = [this.#key(board), this.keys.reconciliations(shard)];
+    const reply = await this.redis.ranklogRenewLease(2, ...all, token, LEASE_MS, board, text);
+    if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
+  }
+
+  /** Does nothing if the lease was lost. */
+  async release({ board, token }: Lease): Promise<void> {
+    await releaseLease(this.redis, this.#key(board), token);
+  }
+
+  /** The running or last reconciliation of each board, sorted by name. Cost: one request per shard, and one per running status. */
+  async statuses(): Promise<ReconciliationStatus[]> {
+    const texts = await this.perShard((shard) =>
+      this.redis.hvals(this.keys.reconciliations(shard)),
+    );
+    const statuses = texts.flat().map((text) => JSON.parse(text) as ReconciliationStatus);
+    const checked = await Promise.all(statuses.map((status) => this.#checked(status)));
+    return checked.sort((a, b) => (a.board < b.board ? -1 : 1));
+  }
+
+  async deleteStatus(board: string): Promise<void> {
+    await this.redis.hdel(this.keys.reconciliations(this.shardOf(board)), board);
+  }
+
+  async #checked(status: ReconciliationStatus): Promise<ReconciliationStatus> {
+    if (status.state !== 'running') return status;
+    const held = await this.redis.get(this.#key(status.board));
+    if (held !== null && holderOf(held) === status.holder) return status;
+    const isKept = status.kind === 'build' || status.kind === 'snapshot';
+    return { ...status, state: 'failed', outcome: isKept ? KEPT : ENDED };
+  }
+
+  #key(board: string): string {
+    return this.keys.lease(this.shardOf(board), board);
+  }
+}

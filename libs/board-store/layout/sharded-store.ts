@@ -1,0 +1,44 @@
+import type { Redis } from 'ioredis';
+import { defineScripts } from '../lua/scripts.js';
+import { shardOf, type KeySpace } from './keys.js';
+
+/** The base of all stores: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
+export abstract class ShardedStore {
+  readonly allShards: readonly number[];
+
+  constructor(
+    protected readonly redis: Redis,
+    protected readonly keys: KeySpace,
+    { shards }: { readonly shards: number },
+  ) {
+    this.allShards = Array.from({ length: shards }, (_, shard) => shard);
+    defineScripts(redis);
+  }
+
+  shardOf(board: string): number {
+    return shardOf(board, this.allShards.length);
+  }
+
+  protected perShard<T>(read: (shard: number) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.allShards.map(read));
+  }
+
+  /** The time of the Redis server, in us. */
+  protected async serverTime(): Promise<number> {
+    const [seconds, us] = await this.redis.time();
+    return Number(seconds) * 1_000_000 + Number(us);
+  }
+}
+
+/** By partition, the largest number that the shards have for it. Each shard has a hash with a field for each partition. */
+export function largestOf(
+  shards: readonly Readonly<Record<string, string>>[],
+): Map<number, number> {
+  const largest = new Map<number, number>();
+  for (const shard of shards)
+    for (const [field, value] of Object.entries(shard)) {
+      const partition = Number(field);
+      largest.set(partition, Math.max(Number(value), largest.get(partition) ?? 0));
+    }
+  return largest;
+}

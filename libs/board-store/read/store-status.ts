@@ -1,0 +1,66 @@
+import { shardOf } from '../layout/keys.js';
+import { largestOf } from '../layout/sharded-store.js';
+import { BoardLocator } from './board-locator.js';
+
+export interface BoardOverview {
+  readonly board: string;
+  /** The event clock in ms; null before the first event, and if no window has `keep`. */
+  readonly clock: number | null;
+  /** Events with at least one view that had already expired. */
+  readonly expired: number;
+  /** Events dropped by `deduplicate`. */
+  readonly duplicates: number;
+  readonly views: number;
+  readonly maxViews: number;
+}
+
+export class StoreStatus extends BoardLocator {
+  /** The live boards with their counters, sorted by name. Cost: two requests, at most five per shard, and three per board. */
+  async overviews(): Promise<BoardOverview[]> {
+    const { redis, keys } = this;
+    const shards = await this.shards();
+    const live = await this.live();
+    return Promise.all(
+      live.map(async ({ board, generation, definition: { maxViews } }) => {
+        const shard = shardOf(board, shards);
+        const facts = await redis.hgetall(keys.facts(shard, generation));
+        const { clock, expired = 0, duplicates = 0 } = facts;
+        const [views, unswept] = await Promise.all([
+          redis.hlen(keys.views(shard, generation)),
+          redis.zcount(keys.expiries(shard, generation), '-inf', clock ?? '(-inf'),
+        ]);
+        return {
+          board,
+          clock: clock === undefined ? null : Number(clock),
+          expired: Number(expired),
+          duplicates: Number(duplicates),
+          views: views - unswept,
+          maxViews,
+        };
+      }),
+    );
+  }
+
+  /** For each partition, the first offset that some shard has not applied. */
+  async appliedOffsets(): Promise<Map<number, number>> {
+    const appliedOffsets = await this.#ofShards((shard) => this.keys.appliedOffsets(shard));
+    const partitions = new Set(appliedOffsets.flatMap((shard) => Object.keys(shard)));
+    return new Map(
+      [...partitions].map((partition) => [
+        Number(partition),
+        Math.min(...appliedOffsets.map((shard) => Number(shard[partition] ?? -1))) + 1,
+      ]),
+    );
+  }
+
+  /** By partition, the published position that Redis stores, which may be some seconds old. */
+  async publishedPositions(): Promise<Map<number, number>> {
+    return largestOf(await this.#ofShards((shard) => this.keys.published(shard)));
+  }
+
+  /** The hash of each shard. */
+  async #ofShards(keyOf: (shard: number) => string): Promise<Record<string, string>[]> {
+    const shards = Array.from({ length: await this.shards() }, (_, shard) => shard);
+    return Promise.all(shards.map((shard) => this.redis.hgetall(keyOf(shard))));
+  }
+}

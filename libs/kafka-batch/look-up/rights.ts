@@ -1,0 +1,54 @@
+import type { Kafka } from 'kafkajs';
+import type Broker from 'kafkajs/src/broker/index.js';
+import { createCluster } from '../kafkajs/cluster.js';
+import { sendBatch } from '../produce/producer-session.js';
+
+const NOBODY = { producerId: '-1', producerEpoch: -1, groupGenerationId: 0, memberId: 'nobody' };
+const NO_WAIT = { maxWaitTime: 0, minBytes: 0 };
+/** No log has this offset. */
+const FROM = { partition: 0, fetchOffset: String(Number.MAX_SAFE_INTEGER), maxBytes: 1 };
+const TOPIC = 2;
+const FETCH = 1;
+
+/** By right, as options of kafka-acls, a request that changes nothing. With the right, it fails for another reason. */
+const PROBES = {
+  'Read --topic': (broker, topic): Promise<unknown> =>
+    broker.fetch({ ...NO_WAIT, topics: [{ topic, partitions: [FROM] }] }),
+  'Write --topic': (broker, topic) => sendBatch(broker, { topic, partition: 0 }, Buffer.alloc(0)),
+  'DescribeConfigs --topic': (broker, name) =>
+    broker.describeConfigs({ resources: [{ type: TOPIC, name }] }),
+  'Describe --topic': (broker, topic) => broker.metadata([topic]),
+  'Describe --group': (broker, groupId) => broker.offsetFetch({ groupId, topics: [] }),
+  'Read --group': (broker, groupId) => broker.heartbeat({ ...NOBODY, groupId }),
+  'Write --resource-pattern-type prefixed --transactional-id': (broker, transactionalId) =>
+    broker.endTxn({ ...NOBODY, transactionalId }),
+} satisfies Record<string, (broker: Broker, name: string) => Promise<unknown>>;
+
+/** A right, and the name of what it is for. */
+export type Right = readonly [right: keyof typeof PROBES, name: string];
+
+/** Which of these rights the user lacks, and the version of Fetch requests, which grows with the releases of Kafka. */
+export async function brokerFacts(kafka: Kafka, rights: readonly Right[]) {
+  const cluster = createCluster(kafka);
+  try {
+    await cluster.connect();
+    await cluster.refreshMetadata();
+    const broker = await cluster.findControllerBroker();
+    const { [FETCH]: fetch } = await broker.apiVersions();
+    const missing: Right[] = [];
+    // One after the other: kafkajs would open a connection twice for concurrent requests, and lose one.
+    for (const right of rights) if (await isMissing(broker, right)) missing.push(right);
+    return { fetchVersion: fetch?.maxVersion ?? 0, missing };
+  } finally {
+    await cluster.disconnect();
+  }
+}
+
+async function isMissing(broker: Broker, [right, name]: Right): Promise<boolean> {
+  try {
+    await PROBES[right](broker, name);
+    return false;
+  } catch (error) {
+    return /_AUTHORIZATION_FAILED$/.test(String((error as { type?: unknown }).type));
+  }
+}

@@ -1,0 +1,53 @@
+import type { KafkaRecord } from '../kafkajs/types.js';
+import { LogReader, type LogReaderOptions } from './log-reader.js';
+
+type FollowerOptions = LogReaderOptions & { readonly signal: AbortSignal };
+
+/** Reads a topic in the background, without a consumer group, and passes on each committed record. */
+export class TopicFollower {
+  /** By partition: all records below this offset were passed on. */
+  readonly #taken: Map<number, number>;
+  /** Continue the calls of `reach`. */
+  readonly #wakers: (() => void)[] = [];
+
+  private constructor(
+    private readonly reader: LogReader,
+    readonly topic: string,
+  ) {
+    this.#taken = new Map(reader.positions);
+  }
+
+  /** Connects, however long it takes. @throws the abort reason, or an error that no retry repairs */
+  static async open(options: FollowerOptions): Promise<TopicFollower> {
+    return new TopicFollower(await LogReader.open(options), options.topic);
+  }
+
+  /** Never resolves. @throws the abort reason, or an error that no retry repairs */
+  async run(take: (record: KafkaRecord, partition: number) => void): Promise<never> {
+    try {
+      for (;;) {
+        for (const { partition, records, nextOffset } of await this.reader.fetch()) {
+          for (const record of records) take(record, partition);
+          this.#taken.set(partition, nextOffset);
+        }
+        for (const wake of this.#wakers.splice(0)) wake();
+      }
+    } finally {
+      await this.reader.close();
+    }
+  }
+
+  /**
+   * Resolves when all records were passed on up to these ends, by partition; never, if `run` ends before.
+   * @throws if a partition is not in `from` of the options
+   */
+  async reach(ends: ReadonlyMap<number, number>): Promise<void> {
+    const isMissing = ([partition, end]: [number, number]) => {
+      const taken = this.#taken.get(partition);
+      if (taken !== undefined) return taken < end;
+      throw new Error(`${this.topic} got more partitions meanwhile`);
+    };
+    while ([...ends].some(isMissing))
+      await new Promise<void>((resolve) => void this.#wakers.push(resolve));
+  }
+}

@@ -1,0 +1,186 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import kafkajs from 'kafkajs';
+import type Broker from 'kafkajs/src/broker/index.js';
+import type Cluster from 'kafkajs/src/cluster/index.js';
+import Encoder from 'kafkajs/src/protocol/encoder.js';
+import produceVersions from 'kafkajs/src/protocol/requests/produce/index.js';
+import { Backoff } from '../kafkajs/backoff.js';
+import { isBusy, isConcurrent } from '../kafkajs/errors.js';
+import { stamp, type EncodedBatch, type ProducerIdentity } from '../kafkajs/record-batch.js';
+
+/** A partition of a topic, and the batches to add to it, in order. */
+export interface PartitionBatches {
+  readonly topic: string;
+  readonly partition: number;
+  readonly batches: readonly EncodedBatch[];
+}
+
+/** An offset of a consumer group. */
+export interface GroupOffset {
+  readonly groupId: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** Kafka aborts a transaction after this time. It limits how long readers wait for one that a crash left open. */
+const TRANSACTION_TIMEOUT_MS = 15_000;
+
+const GROUP = 0;
+const TRANSACTION = 1;
+const PRODUCE = 0;
+const PRODUCE_TIMEOUT_MS = 30_000;
+/** Kafka counts sequences modulo this. */
+const SEQUENCES = 2 ** 31;
+
+/** The coordinator needs a moment to complete the transaction before. */
+const BUSY_BACKOFF = { firstMs: 5, maxMs: 40 };
+const BACKOFF = { firstMs: 50, maxMs: 1_000 };
+
+const { KafkaJSError } = kafkajs;
+
+/**
+ * The requests of one transactional producer, by the transaction protocol of Kafka (KIP-98). All but `end` are sent again after an
+ * error that a retry can repair, until the transaction would time out: Kafka executes each once, also a `produce` whose answer was lost.
+ * The producer of kafkajs asks for a coordinator before each request, and sends all requests one after the other.
+ */
+export class ProducerSession {
+  readonly #coordinators = new Map<string, Promise<Broker>>();
+  /** The next sequence by topic and partition. */
+  readonly #sequences = new Map<string, number>();
+  #identity: ProducerIdentity = { producerId: '-1', producerEpoch: -1 };
+  #deadline = 0;
+
+  private constructor(
+    private readonly cluster: Cluster,
+    private readonly transactionalId: string,
+  ) {}
+
+  /** Fences earlier producers with the same transactional id, and completes a transaction that they left open. */
+  static async open(cluster: Cluster, transactionalId: string): Promise<ProducerSession> {
+    const session = new ProducerSession(cluster, transactionalId);
+    session.begin();
+    const asked = { transactionalId, transactionTimeout: TRANSACTION_TIMEOUT_MS };
+    session.#identity = await session.#repeat(
+      async () => (await session.#coordinator()).initProducerId(asked),
+      isBusy,
+    );
+    return session;
+  }
+
+  /** Begins the time of a transaction. Kafka begins one with the first request. */
+  begin(): void {
+    this.#deadline = performance.now() + TRANSACTION_TIMEOUT_MS;
+  }
+
+  async addPartitions(parts: readonly PartitionBatches[]): Promise<void> {
+    if (parts.length === 0) return;
+    const topics = parts.map(({ topic, partition }) => ({ topic, partitions: [partition] }));
+    await this.#repeat(async () =>
+      (await this.#coordinator()).addPartitionsToTxn({ ...this.#own, topics }),
+    );
+  }
+
+  async addGroup(groupId: string): Promise<void> {
+    await this.#repeat(async () =>
+      (await this.#coordinator()).addOffsetsToTxn({ ...this.#own, groupId }),
+    );
+  }
+
+  /** Sends the batches of a partition one after the other. */
+  async produce({ topic, partition, batches }: PartitionBatches): Promise<void> {
+    const place = `${topic}/${partition}`;
+    for (const batch of batches) {
+      const sequence = this.#sequences.get(place) ?? 0;
+      stamp(batch, this.#identity, sequence);
+      await this.#repeat(async () => {
+        const leader = await this.#leader(topic, partition);
+        await sendBatch(leader, { topic, partition }, batch.bytes, this.transactionalId);
+      });
+      this.#sequences.set(place, (sequence + batch.count) % SEQUENCES);
+    }
+  }
+
+  async commitOffset({ groupId, topic, partition, offset }: GroupOffset): Promise<void> {
+    const topics = [{ topic, partitions: [{ partition, offset: String(offset) }] }];
+    await this.#repeat(async () => {
+      const coordinator = await this.#coordinator(GROUP, groupId);
+      await coordinator.txnOffsetCommit({ ...this.#own, groupId, topics });
+    });
+  }
+
+  /** Asks once: after an error, the outcome is unknown. */
+  async end(how: 'commit' | 'abort'): Promise<void> {
+    const coordinator = await this.#coordinator();
+    await coordinator.endTxn({ ...this.#own, transactionResult: how === 'commit' });
+  }
+
+  get #own() {
+    return { transactionalId: this.transactionalId, ...this.#identity };
+  }
+
+  #coordinator(coordinatorType = TRANSACTION, groupId = this.transactionalId): Promise<Broker> {
+    const name = `${coordinatorType} ${groupId}`;
+    const known =
+      this.#coordinators.get(name) ??
+      this.cluster.findGroupCoordinator({ groupId, coordinatorType });
+    this.#coordinators.set(name, known);
+    return known;
+  }
+
+  async #leader(topic: string, partition: number): Promise<Broker> {
+    await this.cluster.addMultipleTargetTopics([topic]);
+    const partitions = this.cluster.findTopicPartitionMetadata(topic);
+    const nodeId = partitions.find(({ partitionId }) => partitionId === partition)?.leader ?? -1;
+    if (nodeId < 0) throw new KafkaJSError(`${topic}/${partition} has no leader`);
+    return this.cluster.findBroker({ nodeId });
+  }
+
+  /** Repeats a request while its errors are repairable and the transaction has time. @throws the last error */
+  async #repeat<T>(request: () => Promise<T>, isRepairable = canRetry): Promise<T> {
+    const [busy, broken] = [new Backoff(BUSY_BACKOFF), new Backoff(BACKOFF)];
+    for (let failure: unknown; ;) {
+      try {
+        if (failure !== undefined) await this.#reconnect();
+        return await request();
+      } catch (error) {
+        if (!isRepairable(error) || performance.now() > this.#deadline) throw error;
+        failure = isConcurrent(error) ? undefined : error;
+        await delay((failure === undefined ? busy : broken).next());
+      }
+    }
+  }
+
+  /** Looks up coordinators and leaders again: they may have moved. */
+  async #reconnect(): Promise<void> {
+    this.#coordinators.clear();
+    if (!this.cluster.isConnected()) await this.cluster.connect();
+    await this.cluster.refreshMetadata();
+  }
+}
+
+/** Sends a produce request as kafkajs would encode it, with a batch that is encoded already. Versions 3 to 7 of it are alike. */
+export async function sendBatch(
+  leader: Broker,
+  { topic, partition }: Pick<PartitionBatches, 'topic' | 'partition'>,
+  batch: Buffer,
+  transactionalId: string | null = null,
+): Promise<unknown> {
+  const produce = leader.lookupRequest(PRODUCE, produceVersions);
+  const { request, response } = produce({ acks: -1, topicData: [] });
+  const bytes = new Encoder(batch.length + 2 * ((transactionalId?.length ?? 0) + topic.length) + 32)
+    .writeString(transactionalId)
+    .writeInt16(-1) // all in-sync replicas
+    .writeInt32(PRODUCE_TIMEOUT_MS)
+    .writeInt32(1) // one topic
+    .writeString(topic)
+    .writeInt32(1) // one partition
+    .writeInt32(partition)
+    .writeBytes(batch);
+  const encode = () => Promise.resolve(bytes);
+  return leader.connectionPool.send({ request: { ...request, encode }, response });
+}
+
+function canRetry(error: unknown): boolean {
+  return isBusy(error) || (error instanceof KafkaJSError && error.retriable);
+}

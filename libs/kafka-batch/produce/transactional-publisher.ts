@@ -1,0 +1,97 @@
+import type { Kafka } from 'kafkajs';
+import { allDone, perClient } from '../kafkajs/batched.js';
+import { createCluster, SharedClusters, type ClusterLease } from '../kafkajs/cluster.js';
+import {
+  isFenced,
+  isTooLarge,
+  ProducerFencedError,
+  PublishOutcomeUnknownError,
+  RecordTooLargeError,
+} from '../kafkajs/errors.js';
+import { ProducerSession, type GroupOffset, type PartitionBatches } from './producer-session.js';
+
+/** Records, and maybe a group's offset, to be committed in the same transaction. */
+interface Publication {
+  readonly records: readonly PartitionBatches[];
+  readonly offset?: GroupOffset;
+}
+
+/**
+ * Publishers of a client share clusters, each with a connection to each broker. A broker answers the requests of a
+ * connection in order, so publishers of the same cluster wait for each other.
+ */
+const MAX_CLUSTERS = 8;
+const clustersOf = perClient(
+  (kafka: Kafka) => new SharedClusters(() => createCluster(kafka), MAX_CLUSTERS),
+);
+
+/**
+ * Publishes records and a group's offset in one Kafka transaction.
+ * States: open, broken (after an error of `publish`; every later call throws it), closed.
+ */
+export class TransactionalPublisher {
+  #broken: Error | undefined;
+
+  private constructor(
+    private readonly session: ProducerSession,
+    private readonly lease: ClusterLease,
+    private readonly transactionalId: string,
+  ) {}
+
+  /**
+   * Connects, fences earlier publishers with the same transactional id, and completes a transaction that they left open, so
+   * that the group's offset can be read next.
+   */
+  static async open(kafka: Kafka, transactionalId: string): Promise<TransactionalPublisher> {
+    const lease = await clustersOf(kafka).lease();
+    try {
+      const session = await ProducerSession.open(lease.cluster, transactionalId);
+      return new TransactionalPublisher(session, lease, transactionalId);
+    } catch (error) {
+      lease.retire();
+      await lease.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Publishes the records and the offset: read_committed readers see all of them, or nothing.
+   * @throws ProducerFencedError, RecordTooLargeError (nothing is visible), PublishOutcomeUnknownError
+   */
+  async publish(publication: Publication): Promise<void> {
+    if (this.#broken !== undefined) throw this.#broken;
+    try {
+      await this.#transact(publication);
+    } catch (error) {
+      this.lease.retire();
+      this.#broken = this.#translate(error);
+      throw this.#broken;
+    }
+  }
+
+  /** Three steps of requests that do not need each other. */
+  async #transact({ records, offset }: Publication): Promise<void> {
+    const { session } = this;
+    session.begin();
+    try {
+      await allDone([session.addPartitions(records), offset && session.addGroup(offset.groupId)]);
+      const produced = records.map((part) => session.produce(part));
+      await allDone([...produced, offset && session.commitOffset(offset)]);
+    } catch (error) {
+      await session.end('abort').catch(() => undefined); // the next publisher completes the transaction
+      throw error;
+    }
+    await session.end('commit');
+  }
+
+  async close(): Promise<void> {
+    this.#broken ??= new Error(`the publisher ${this.transactionalId} is closed`);
+    await this.lease.release();
+  }
+
+  #translate(error: unknown): Error {
+    if (isFenced(error)) return new ProducerFencedError(this.transactionalId, error);
+    if (isTooLarge(error)) return new RecordTooLargeError(error);
+    return new PublishOutcomeUnknownError(this.transactionalId, error);
+  }
+}
