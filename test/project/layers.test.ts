@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { LAYERS, layersTable } from '../../scripts/layers.mjs';
+import { PROJECT } from '../support/project.js';
+
+const rooms = Object.keys(LAYERS);
+const guide = readFileSync(path.join(PROJECT, 'CONTRIBUTING.md'), 'utf8');
+
+/** The folders with code in a folder. */
+function foldersWithCode(top: string): string[] {
+  const files = readdirSync(path.join(PROJECT, top), { recursive: true, encoding: 'utf8' });
+  const code = files.filter((file) => /\.tsx?$/.test(file));
+  return [...new Set(code.map((file) => path.dirname(path.join(top, file))))].sort();
+}
+
+describe('the rooms of the code', () => {
+  it('are those of layers.json, each with a rule', () => {
+    const found = ['libs', 'src'].flatMap(foldersWithCode);
+    expect(found).toEqual([...rooms].sort());
+  });
+
+  it('import only rooms below them, so that no two import each other', () => {
+    const upwards = Object.entries(LAYERS).flatMap(([room, imports]) => {
+      const below = rooms.slice(0, rooms.indexOf(room));
+      const isBelow = (name: string) =>
+        name === 'libs'
+          ? !room.startsWith('libs/')
+          : below.some(
+              (other) => `${other}/`.startsWith(`${name}/`) || name.startsWith(`${other}/`),
+            );
+      return imports
+        .filter((name) => name !== room && !isBelow(name))
+        .map((name) => `${room} -> ${name}`);
+    });
+    expect(upwards).toEqual([]);
+  });
+
+  it('are in CONTRIBUTING.md, with what is in each and what it may import', async () => {
+    expect(guide).toContain(await layersTable());
+    const described = [...guide.matchAll(/^\| `((?:src|libs)[^`]*)` +\|/gm)].map(
+      ([, room]) => room,
+    );
+    expect(described.filter((room) => rooms.indexOf(room ?? '') < 0)).toEqual([]);
+    expect(rooms.filter((room) => described.filter((one) => one === room).length !== 2)).toEqual(
+      [],
+    );
+  });
+});
