@@ -1,25 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { BoardDefinition } from '#board';
 import type { Boards } from '#board-store';
-import { partitionOf, type KafkaRecord } from '#kafka-batch';
 import { Logger } from '../infra/logger.js';
 import { Metrics } from '../infra/metrics.js';
 import { RepeatedWarnings } from '../infra/repeated-warnings.js';
+import { misplacementOf, type Misplacement } from './misplacement.js';
 import type { ReadRecord } from './read-record.js';
 import type { FoundLog } from './score-log.js';
-
-/** What is wrong with the place of a record: its key is not its player's id, or its partition is not that of the key. */
-export type Misplacement = 'key' | 'partition';
-
-/** Compares a record with Kafka's default partitioner. Cost: about 0.2 us, for every event. */
-export function misplacementOf(
-  { key }: Pick<KafkaRecord, 'key'>,
-  playerId: string,
-  { partition, partitions }: { readonly partition: number; readonly partitions: number },
-): Misplacement | undefined {
-  if (key === null || key.toString() !== playerId) return 'key';
-  return partitionOf(key, partitions) === partition ? undefined : 'partition';
-}
 
 type Warned = Readonly<Record<'reason' | 'board' | 'id', string>> & {
   readonly deduplicates: boolean;

@@ -1,5 +1,5 @@
 import { boardsFileSchema, BoardsFileError, problemText } from '#board';
-import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
+import { readBoardsFile } from '../../reconciliation/boards/read-boards-file.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print } from '../text/output.js';

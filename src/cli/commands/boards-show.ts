@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { Document, isCollection, isMap, visit } from 'yaml';
 import { boardFields, suggestion, type BoardDefinition } from '#board';
 import { loadSettings } from '../../config/settings.js';
-import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
+import { readBoardsFile } from '../../reconciliation/boards/read-boards-file.js';
 import { previewEvent, type EventPreview } from '../text/event-preview.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';

@@ -19,7 +19,7 @@ import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
 import { tokensOf } from '../../query/http/tokens.js';
 import { countMisplaced, misplacedText } from '../../query/status/sampled-records.js';
 import { readPositions, readPublished } from '../../query/status/status.js';
-import { readBoardsFile } from '../../reconciliation/boards/board-registrar.js';
+import { readBoardsFile } from '../../reconciliation/boards/read-boards-file.js';
 import { openSession } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';
 import { exitCodeOf } from '../text/failures.js';

@@ -23,7 +23,7 @@ import { isRedisUnavailable } from '../../infra/redis.js';
 import { ServiceUnreachableError } from '../../infra/services.js';
 import { ScoreTopicError, TopicsMissingError } from '../../infra/topics.js';
 import { GroupTakenError } from '../../ingest/errors.js';
-import { BoardsFileMissingError } from '../../reconciliation/boards/board-registrar.js';
+import { BoardsFileMissingError } from '../../reconciliation/boards/read-boards-file.js';
 import {
   AppliedBeyondLogError,
   BoardsLostError,

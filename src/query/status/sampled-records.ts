@@ -1,7 +1,7 @@
 import { decodeScoreEvent, formatTime } from '#contracts';
 import { lastRecords, logEnds, partitionOf, type KafkaRecord } from '#kafka-batch';
 import type { KafkaConnection } from '../../infra/kafka.js';
-import { misplacementOf } from '../../ingest/misplaced-records.js';
+import { misplacementOf } from '../../ingest/misplacement.js';
 
 /** How many of the last offsets of each partition are read. */
 const SAMPLED_OFFSETS = 100;

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { definitionText, parseBoardsFile, type BoardDefinition } from '#board';
+import { definitionText, type BoardDefinition } from '#board';
 import type { Boards, LiveBoard } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../../infra/config.module.js';
@@ -9,6 +8,7 @@ import { DefinitionsTopic, type UnreadableDefinition } from '../../infra/definit
 import { claimIdentity } from '../../infra/identity.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { startsOfUnreadLog } from '../runs/log-history.js';
+import { readBoardsFile } from './read-boards-file.js';
 
 type Promotions = ReadonlyMap<string, number>; // by board: the time in us, by Redis' clock, when its pointer last moved
 
@@ -214,21 +214,4 @@ export class BoardRegistrar {
     }
     this.#compared = new Set(live.keys());
   }
-}
-
-export class BoardsFileMissingError extends Error {
-  constructor(file: string, cause: unknown) {
-    super(`the boards file ${file} can't be read; write one, or name it with RANKLOG_BOARDS`, {
-      cause,
-    });
-    this.name = 'BoardsFileMissingError';
-  }
-}
-
-/** The boards of a boards file. @throws BoardsFileMissingError, BoardsFileError */
-export async function readBoardsFile(file: string): Promise<BoardDefinition[]> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new BoardsFileMissingError(file, error);
-  });
-  return parseBoardsFile(text, file);
 }
