@@ -13,7 +13,7 @@ import type { Settings } from '../config/settings.js';
 import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
 import { passOverSkipped } from './definitions-log.js';
 import { DefinitionsTopic } from './definitions-topic.js';
-import { identityOf, withGroup } from './identity.js';
+import { readIdentity, withGroup } from './identity.js';
 import { KafkaConnection } from './kafka.js';
 import { Logger } from './logger.js';
 import { createRedis } from './redis.js';
@@ -125,7 +125,7 @@ export async function connect(
     await waitForServices(settings, { kafka: true, redis, signal }, noting);
     for (const other of others) await waitForServices(settings, { redis: other, signal }, noting);
     await admin.connect();
-    const reading = identityOf(redis, connection, settings);
+    const reading = readIdentity(redis, connection, settings);
     const skipping = passOverSkipped(connection);
     // If rights or topics are missing, so that they can't be read, the checks say so.
     skipping.catch(() => undefined);

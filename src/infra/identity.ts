@@ -17,7 +17,7 @@ import { SILENT } from './logger.js';
  * The identity of a ranklog with these settings. Without RANKLOG_GROUP, its group is the one that it has stored (the default
  * was another one before), or the topic prefix at the first start. Cost: one request to each server.
  */
-export async function identityOf(
+export async function readIdentity(
   redis: Redis,
   connection: KafkaConnection,
   settings: Settings,

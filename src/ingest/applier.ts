@@ -5,7 +5,7 @@ import type { LiveBoards } from './live-boards.js';
 import type { PartitionWaits } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
 import { StoreChangedError } from './resync.js';
-import { identityOf } from './score-log.js';
+import { recordIdentity } from './score-log.js';
 import { splitRuns, type BatchPosition, type Run } from './split-calls.js';
 
 /** The verdicts of one run in order of offsets, each with its record. `through` is the last offset of the run. */
@@ -135,7 +135,7 @@ export class Applier {
     const { through, items, boards } = run;
     const last = items.at(-1)?.record;
     const verdicts = await this.#applyShards(
-      { ...run, lastRecord: last && identityOf(last) },
+      { ...run, lastRecord: last && recordIdentity(last) },
       published,
     );
     if (verdicts === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
-import { BoardStore, ContinuityStore, type RecordIdentity } from '#board-store';
+import { BoardStore, ContinuityStore } from '#board-store';
 import {
   PermanentPartitionError,
   toError,
@@ -13,12 +13,13 @@ import { RecurringTask } from '../infra/recurring-task.js';
 import { Applier, type AppliedRun, type ApplierStart } from './applier.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 import { LiveBoards } from './live-boards.js';
+import { LogIdentity } from './log-identity.js';
 import { MisplacedRecords, PlacementWatch } from './misplaced-records.js';
 import { PartitionWaits } from './partition-waits.js';
 import { PublishPipeline, type Publication } from './publish-pipeline.js';
 import { ResultLog } from './result-log.js';
 import { Resync, StoreChangedError } from './resync.js';
-import { identityOf, ScoreLog, type FoundLog } from './score-log.js';
+import { ScoreLog, type FoundLog } from './score-log.js';
 
 /** How often a partition sends its published position to all shards. */
 const KEEP_UP_EVERY_MS = 5_000;
@@ -40,17 +41,9 @@ export class IngestServices {
   @Inject() readonly metrics: Metrics;
 }
 
-/** A successful check that the log is the one that was applied. */
-interface LogCheck {
-  /** When the check began. */
-  readonly at: number;
-  /** The last applied record at that time. If there was none, the last record of the first batch since. */
-  last: RecordIdentity | undefined;
-}
-
 interface Start extends ApplierStart {
   readonly published: number;
-  readonly checked: LogCheck;
+  readonly identity: LogIdentity;
   readonly log: FoundLog;
 }
 
@@ -58,6 +51,7 @@ interface Tools {
   readonly applier: Applier;
   readonly publisher: TransactionalPublisher;
   readonly placement: PlacementWatch;
+  readonly identity: LogIdentity;
 }
 
 /**
@@ -71,19 +65,14 @@ export class PartitionIngest {
   /** Runs the steps on the boards, batches and `#keepUp`, strictly one after the other. */
   readonly #steps = pLimit(1);
   #published: number;
-  #checked: LogCheck;
-  /** The last applied record. */
-  #last: RecordIdentity | undefined;
 
   private constructor(
     private readonly assignment: PartitionAssignment,
     private readonly services: IngestServices,
     private readonly tools: Tools,
-    { published, checked }: Start,
+    published: number,
   ) {
     this.#published = published;
-    this.#checked = checked;
-    this.#last = checked.last;
     const { partition } = assignment;
     this.#pipeline = new PublishPipeline(
       (topic) => services.resultLog.maxBytes(partition, topic),
@@ -117,8 +106,8 @@ export class PartitionIngest {
       await applier.begin(start.published);
       const live = Math.max(start.published, ...start.appliedOffsets.map((offset) => offset + 1));
       const placement = new PlacementWatch(assignment, live, start.log);
-      const tools = { applier, publisher, placement };
-      const ingest = new PartitionIngest(assignment, services, tools, start);
+      const tools = { applier, publisher, placement, identity: start.identity };
+      const ingest = new PartitionIngest(assignment, services, tools, start.published);
       return { offset: start.offset, ingest };
     } catch (error) {
       resync.suspect(error);
@@ -130,13 +119,11 @@ export class PartitionIngest {
   /** Applies a batch. Returns when there is room for the next one; the results may be published later. */
   handle({ records, from, nextOffset, fetchedSince }: RecordBatch): Promise<void> {
     return this.#inTurn(async () => {
-      if (fetchedSince > this.#checked.at) await this.#checkLog();
+      if (fetchedSince > this.tools.identity.checkedAt) await this.#checkLog();
       const position = { from, nextOffset, published: this.#published };
       await this.tools.applier.apply(records, position, (run) => this.#queueResults(run));
       this.#pipeline.flush();
-      const last = records.at(-1);
-      if (last !== undefined) this.#last = identityOf(last);
-      this.#checked.last ??= this.#last;
+      this.tools.identity.applied(records);
     });
   }
 
@@ -179,20 +166,10 @@ export class PartitionIngest {
     }
   }
 
-  /**
-   * Reads again the record that was the last applied one at the previous check. A later record proves nothing: it could
-   * itself be from another log. @throws WrongLogError
-   */
+  /** @throws WrongLogError */
   async #checkLog(): Promise<void> {
-    const next = { at: performance.now(), last: this.#last };
-    const { last } = this.#checked;
-    const { partition } = this.assignment;
-    const { continuity, scoreLog } = this.services;
-    if (last !== undefined)
-      await continuity.storeCheckedRecord(partition, last).catch(() => undefined); // the next check stores a later record
-    const log = await scoreLog.check(partition, { published: this.#published, last });
+    const log = await this.tools.identity.check(this.#published);
     this.tools.placement.look(log);
-    this.#checked = next;
   }
 
   /** Runs concurrently with the batches, so a leader that does not answer can't delay them. Ignores temporary failures. */
@@ -220,7 +197,7 @@ async function findStart(
   services: IngestServices,
   tokens: readonly string[],
 ): Promise<Start> {
-  const { store, boards, continuity, resultLog, scoreLog } = services;
+  const { store, boards, resultLog } = services;
   const published = await resultLog.publishedPosition(partition);
   await boards.refresh();
   const appliedOffsets = await store.appliedOffsets(partition);
@@ -232,13 +209,7 @@ async function findStart(
       const why = `has lost applied events of partition ${partition}`;
       throw new StoreChangedError(shard, tokens[shard] ?? '', why);
     }
-  const last = await continuity.lastRecord(partition);
-  const checked = { at: performance.now(), last };
-  const log = await scoreLog.check(partition, { published, last });
-  // The last record may be from a recreated log that went unnoticed; an older record reveals that.
-  const older = await continuity.checkedRecord(partition);
-  if (older !== undefined && older.offset !== last?.offset)
-    await scoreLog.check(partition, { published, last: older });
+  const { identity, log } = await LogIdentity.open(partition, services, published);
   // A partition of which nothing was ever read begins where the log begins now.
   const needed = Math.min(published, boards.firstNeeded(partition));
   const next = appliedOffsets.map((appliedOffset) =>
@@ -248,6 +219,6 @@ async function findStart(
   // Offsets that are cut from the log can be left out if they are applied and their results are published.
   const isCut = offset < log.start && Math.min(...next) >= log.start;
   const skips = isCut && !(await store.hasUnpublished(partition, log.start));
-  const start = { published, checked, log, appliedOffsets, continuity: tokens };
+  const start = { published, identity, log, appliedOffsets, continuity: tokens };
   return { ...start, offset: skips ? log.start : offset };
 }

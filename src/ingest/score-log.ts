@@ -14,7 +14,7 @@ import {
 import { KafkaConnection } from '../infra/kafka.js';
 
 /** Returns what identifies a record when it is read again. The hash of key and value has 64 bits. */
-export function identityOf({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
+export function recordIdentity({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
   const hash = createHash('sha256')
     .update(`${key?.length ?? -1} ${value?.length ?? -1}\n`)
     .update(key ?? '')
@@ -72,7 +72,7 @@ export class ScoreLog {
       return new Error(
         `Kafka does not return the last applied record of ${topic}/${partition}, offset ${last.offset}, though the log starts at ${range.start} and ends at ${range.end}`,
       );
-    const { timestamp, hash } = identityOf(record);
+    const { timestamp, hash } = recordIdentity(record);
     const isSame = timestamp === last.timestamp && hash === last.hash;
     if (isSame) return undefined;
     return new WrongLogError(

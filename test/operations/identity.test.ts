@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { loadSettings } from '../../src/config/settings.js';
-import { identityOf } from '../../src/infra/identity.js';
+import { readIdentity } from '../../src/infra/identity.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
 import { eventually } from '../support/eventually.js';
 import { readCommitted } from '../support/results.js';
@@ -96,7 +96,7 @@ describe('a ranklog without topics, without RANKLOG_GROUP and with an empty Redi
     const redis = new Redis(settings.redisUrl);
     try {
       await connection.admin.connect();
-      const { group } = await identityOf(redis, connection, settings); // fails after a wait of 16 s for the topic
+      const { group } = await readIdentity(redis, connection, settings); // fails after a wait of 16 s for the topic
       expect(group).toBe(name);
     } finally {
       await connection.admin.disconnect();

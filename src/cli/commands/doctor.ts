@@ -3,7 +3,7 @@ import type { Role } from '../../config/roles.js';
 import { createStores } from '../../infra/connections.module.js';
 import { passOverSkipped } from '../../infra/definitions-log.js';
 import { DefinitionsTopic } from '../../infra/definitions-topic.js';
-import { identityOf, withGroup } from '../../infra/identity.js';
+import { readIdentity, withGroup } from '../../infra/identity.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { SILENT } from '../../infra/logger.js';
 import { createRedis } from '../../infra/redis.js';
@@ -68,7 +68,7 @@ const CONTENTS: Checks = {
 
 /** @throws OtherIdentityError */
 async function readDefinitions({ settings, redis, connection }: Subject) {
-  const identity = await identityOf(redis, connection, settings);
+  const identity = await readIdentity(redis, connection, settings);
   const definitions = new DefinitionsTopic(connection, identity, SILENT);
   await definitions.readAll();
   return definitions;
@@ -93,7 +93,7 @@ export async function doctor(options: JsonOption & { roles: readonly Role[] }): 
     const [hasRedis, hasKafka] = answers.map(({ outcome }) => outcome === 'ok');
     if (hasKafka) await connection.admin.connect();
     const hasBoth = hasRedis && hasKafka;
-    const identity = hasBoth ? identityOf(redis, connection, settings) : undefined;
+    const identity = hasBoth ? readIdentity(redis, connection, settings) : undefined;
     const checked = { ...subject, settings: await withGroup(settings, identity) };
     const more = {
       ...(hasRedis && REDIS_CHECKS),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { decimalColumns } from '#board';
 import { HOLDER, LEASE_MS, LeaseStore } from '#board-store';
 import { partitionOf } from '#kafka-batch';
-import { identityOf } from '../../infra/identity.js';
+import { readIdentity } from '../../infra/identity.js';
 import { maxMessageBytes } from '../../infra/topics.js';
 import { sizeOf } from '../input/lines.js';
 import { OpeningEvents, type OpeningOptions } from '../input/opening-events.js';
@@ -154,7 +154,7 @@ async function sendMissing({ session: redis, opening, options, signal }: Job, ro
     alone(redis, { board, signal }, async (held) => {
       const maxBytes = await maxMessageBytes(session.admin, session.topics.scoreEvents);
       opening.maxBytes = maxBytes;
-      const { group } = await identityOf(redis.redis, session, session.settings);
+      const { group } = await readIdentity(redis.redis, session, session.settings);
       const target = { group, purpose: `import-${board}`, maxBytes };
       // Opening it fences earlier imports, so the log is read afterwards.
       const writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/definitions-log.js';
-import { identityOf } from '../../infra/identity.js';
+import { readIdentity } from '../../infra/identity.js';
 import { requireTopics } from '../../infra/topics.js';
 import { misplacedText } from '../../query/status/sampled-records.js';
 import {
@@ -28,7 +28,7 @@ export function status(options: StatusOptions): Promise<number> {
       const { admin, topics, settings } = kafka;
       await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
       await passOverSkipped(kafka);
-      const { group } = await identityOf(redis.redis, kafka, settings);
+      const { group } = await readIdentity(redis.redis, kafka, settings);
       const isDone = wait === undefined || (await waitFor(kafka, redis, { group, seconds: wait }));
       const published = await readPublished(kafka, group, redis.status);
       const found = await readStatus(redis.redis, redis.keys, readLog(kafka, published));
