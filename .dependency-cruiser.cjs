@@ -27,6 +27,12 @@ const CLIENTS_AND_NEST = '^node_modules/(@nestjs/|kafkajs|ioredis|rxjs)';
 module.exports = {
   forbidden: [
     ...ROOM_RULES,
+    {
+      name: 'libs-never-import-src', // not even their specs
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^src/' },
+    },
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'product-never-imports-tests',

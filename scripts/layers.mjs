@@ -1,6 +1,6 @@
 // @ts-check
 // `npm run layers`: checks the imports between rooms, then prints those that layers.json allows, as CONTRIBUTING.md shows them.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { format } from 'prettier';
@@ -37,6 +37,7 @@ if (isMain) {
   const bin = '../node_modules/dependency-cruiser/bin/dependency-cruise.mjs';
   const cruiser = fileURLToPath(new URL(bin, import.meta.url));
   const folders = ['src', 'libs', 'test', 'bench', 'scripts'];
-  execFileSync(process.execPath, [cruiser, ...folders], { stdio: 'inherit' });
-  process.stdout.write(await layersTable());
+  const { status } = spawnSync(process.execPath, [cruiser, ...folders], { stdio: 'inherit' });
+  if (status === 0) process.stdout.write(await layersTable());
+  process.exitCode = status ?? 1;
 }

@@ -89,7 +89,10 @@ function oneOf<Name extends keyof Stores>(provide: Type<Stores[Name]>, name: Nam
   return { provide, inject: [STORES], useFactory: (stores: Stores) => stores[name] };
 }
 
-/** Redis, Kafka, the stores and the definitions topic. Kafka and Redis are closed last, when the transport has finished what was in flight. */
+/**
+ * Redis, Kafka, the stores and the definitions topic. Kafka and Redis are closed last, when the
+ * transport has finished what was in flight.
+ */
 @Global()
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class ConnectionsModule implements OnApplicationShutdown {

@@ -35,7 +35,7 @@ export class LogIdentity {
     partition: number,
     services: Services,
     published: number,
-  ): Promise<{ identity: LogIdentity; log: FoundLog }> {
+  ): Promise<{ logIdentity: LogIdentity; log: FoundLog }> {
     const { continuity, scoreLog } = services;
     const last = await continuity.lastRecord(partition);
     const checked = { at: performance.now(), last };
@@ -44,7 +44,7 @@ export class LogIdentity {
     const older = await continuity.checkedRecord(partition);
     if (older !== undefined && older.offset !== last?.offset)
       await scoreLog.check(partition, { published, last: older });
-    return { identity: new LogIdentity(partition, services, checked), log };
+    return { logIdentity: new LogIdentity(partition, services, checked), log };
   }
 
   /** When the last successful check began. */

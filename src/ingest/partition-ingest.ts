@@ -43,7 +43,7 @@ export class IngestServices {
 
 interface Start extends ApplierStart {
   readonly published: number;
-  readonly identity: LogIdentity;
+  readonly logIdentity: LogIdentity;
   readonly log: FoundLog;
 }
 
@@ -51,7 +51,7 @@ interface Tools {
   readonly applier: Applier;
   readonly publisher: TransactionalPublisher;
   readonly placement: PlacementWatch;
-  readonly identity: LogIdentity;
+  readonly logIdentity: LogIdentity;
 }
 
 /**
@@ -106,7 +106,7 @@ export class PartitionIngest {
       await applier.begin(start.published);
       const live = Math.max(start.published, ...start.appliedOffsets.map((offset) => offset + 1));
       const placement = new PlacementWatch(assignment, live, start.log);
-      const tools = { applier, publisher, placement, identity: start.identity };
+      const tools = { applier, publisher, placement, logIdentity: start.logIdentity };
       const ingest = new PartitionIngest(assignment, services, tools, start.published);
       return { offset: start.offset, ingest };
     } catch (error) {
@@ -119,11 +119,11 @@ export class PartitionIngest {
   /** Applies a batch. Returns when there is room for the next one; the results may be published later. */
   handle({ records, from, nextOffset, fetchedSince }: RecordBatch): Promise<void> {
     return this.#inTurn(async () => {
-      if (fetchedSince > this.tools.identity.checkedAt) await this.#checkLog();
+      if (fetchedSince > this.tools.logIdentity.checkedAt) await this.#checkLog();
       const position = { from, nextOffset, published: this.#published };
       await this.tools.applier.apply(records, position, (run) => this.#queueResults(run));
       this.#pipeline.flush();
-      this.tools.identity.applied(records);
+      this.tools.logIdentity.applied(records);
     });
   }
 
@@ -168,7 +168,7 @@ export class PartitionIngest {
 
   /** @throws WrongLogError */
   async #checkLog(): Promise<void> {
-    const log = await this.tools.identity.check(this.#published);
+    const log = await this.tools.logIdentity.check(this.#published);
     this.tools.placement.look(log);
   }
 
@@ -209,7 +209,7 @@ async function findStart(
       const why = `has lost applied events of partition ${partition}`;
       throw new StoreChangedError(shard, tokens[shard] ?? '', why);
     }
-  const { identity, log } = await LogIdentity.open(partition, services, published);
+  const { logIdentity, log } = await LogIdentity.open(partition, services, published);
   // A partition of which nothing was ever read begins where the log begins now.
   const needed = Math.min(published, boards.firstNeeded(partition));
   const next = appliedOffsets.map((appliedOffset) =>
@@ -219,6 +219,6 @@ async function findStart(
   // Offsets that are cut from the log can be left out if they are applied and their results are published.
   const isCut = offset < log.start && Math.min(...next) >= log.start;
   const skips = isCut && !(await store.hasUnpublished(partition, log.start));
-  const start = { published, identity, log, appliedOffsets, continuity: tokens };
+  const start = { published, logIdentity, log, appliedOffsets, continuity: tokens };
   return { ...start, offset: skips ? log.start : offset };
 }

@@ -6,7 +6,7 @@ import { PROJECT } from '../support/project.js';
 
 const COMMANDS = 'src/cli/commands';
 /** Packages that take longer to load than most commands take. */
-const LARGE = /^(@nestjs\/common|@nestjs\/core|fastify|ioredis|kafkajs|prom-client|typebox)$/;
+const LARGE = /^(@nestjs\/(common|core)|fastify|ioredis|kafkajs|prom-client|typebox)(?=\/|$)/;
 
 /** The large packages that each command loads before it begins, by the name of its file; `main` is what all commands load. */
 async function loadedPackages(): Promise<Record<string, string>> {
@@ -38,7 +38,7 @@ async function loadedPackages(): Promise<Record<string, string>> {
     Object.entries(outputs)
       .filter(([, { entryPoint = '' }]) => entryPoints.includes(entryPoint))
       .map(([file, { entryPoint = '' }]) => {
-        const large = loaded(file).filter((name) => LARGE.test(name));
+        const large = loaded(file).flatMap((name) => LARGE.exec(name)?.[0] ?? []);
         return [path.basename(entryPoint, '.ts'), [...new Set(large)].sort().join(' ')];
       }),
   );

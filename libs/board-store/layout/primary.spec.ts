@@ -12,7 +12,7 @@ describe('a server', () => {
   });
 
   it('is tested by the same rule in scripts', () => {
-    const script = readFileSync(new URL('lua/includes/base.lua', import.meta.url), 'utf8');
+    const script = readFileSync(new URL('../lua/includes/base.lua', import.meta.url), 'utf8');
     expect(script).toContain("string.find(replication, 'role:master', 1, true)");
   });
 });
