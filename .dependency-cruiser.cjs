@@ -1,5 +1,5 @@
 /**
- * The layers of ranklog: layers.json lists the rooms from the bottom up, and what each may import. "npm run layers" prints them.
+ * The layers of ranklog: layers.json lists the rooms from the bottom up, and what each may import.
  * Specs may import all that their tests need.
  */
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- the file is CommonJS

@@ -38,8 +38,9 @@ export async function withGroup(
 }
 
 /**
- * Checks that Kafka and Redis belong to this ranklog, and claims them if they have no identity. Returns the definition
- * records. Checks Kafka first, because an emptied Redis, or another prefix in it, has no identity. @throws OtherIdentityError
+ * Checks that Kafka and Redis belong to this ranklog, and claims them if they have no identity.
+ * Returns the definition records. Checks Kafka first, because an emptied Redis, or another prefix
+ * in it, has no identity. @throws OtherIdentityError
  */
 export async function claimIdentity(
   store: Pick<BoardStore, 'claim'>,

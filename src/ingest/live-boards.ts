@@ -10,7 +10,10 @@ import { NeedsOperatorError } from './errors.js';
 export class LiveBoards {
   #boards: Boards = { live: new Map(), building: new Set(), removed: new Set(), versions: [] };
 
-  /** Registers boards that Redis has lost. Set at the start of a process with the role reconciliation; others wait for one. */
+  /**
+   * Registers boards that Redis has lost. main.ts sets it in a process with the role
+   * reconciliation; another process waits until such a one has registered them.
+   */
   register: () => Promise<void> = () => Promise.resolve();
 
   constructor(private readonly store: Pick<BoardStore, 'boards' | 'areRegistered' | 'sweep'>) {}

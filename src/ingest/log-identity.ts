@@ -11,11 +11,14 @@ interface Services {
 interface LogCheck {
   /** When the check began. */
   readonly at: number;
-  /** The last applied record at that time. If there was none, the last record of the first batch since. */
+  /** The last applied record at that time; if there was none, that of the first batch since. */
   last: RecordIdentity | undefined;
 }
 
-/** Checks that the log of a partition is still the one that was applied, as its topic may be deleted and created again. */
+/**
+ * Checks that the log of a partition is still the one that was applied: its topic may be deleted
+ * and created again.
+ */
 export class LogIdentity {
   #checked: LogCheck;
   /** The last applied record. */
@@ -40,7 +43,7 @@ export class LogIdentity {
     const last = await continuity.lastRecord(partition);
     const checked = { at: performance.now(), last };
     const log = await scoreLog.check(partition, { published, last });
-    // The last record may be from a recreated log that went unnoticed; an older record reveals that.
+    // The last record may be from a recreated log that went unnoticed: an older one reveals that.
     const older = await continuity.checkedRecord(partition);
     if (older !== undefined && older.offset !== last?.offset)
       await scoreLog.check(partition, { published, last: older });
@@ -60,15 +63,17 @@ export class LogIdentity {
   }
 
   /**
-   * Reads again the record that was the last applied one at the previous check. A later record proves nothing: it could
-   * itself be from another log. @throws WrongLogError
+   * Reads again the record that was the last applied one at the previous check. A later record
+   * proves nothing: it could itself be from another log. @throws WrongLogError
    */
   async check(published: number): Promise<FoundLog> {
     const next = { at: performance.now(), last: this.#last };
     const { last } = this.#checked;
     const { continuity, scoreLog } = this.services;
-    if (last !== undefined)
-      await continuity.storeCheckedRecord(this.partition, last).catch(() => undefined); // the next check stores a later record
+    if (last !== undefined) {
+      const stored = continuity.storeCheckedRecord(this.partition, last);
+      await stored.catch(() => undefined); // the next check stores a later record
+    }
     const log = await scoreLog.check(this.partition, { published, last });
     this.#checked = next;
     return log;

@@ -9,7 +9,7 @@ import { KafkaBatchServer } from '#kafka-batch/nest';
 import { CONNECTIONS } from '../infra/connections.module.js';
 import { Metrics } from '../infra/metrics.js';
 
-/** Counts what the clients and the HTTP server report: answers, errors of Kafka and Redis, and joins of the group. */
+/** Counts answers over HTTP, errors of Kafka and Redis, and joins of the group. */
 @Injectable()
 export class EventMetrics implements OnModuleInit {
   constructor(
@@ -33,7 +33,7 @@ export class EventMetrics implements OnModuleInit {
     for (const redis of this.connections) this.#countErrors(redis);
   }
 
-  /** ioredis reports errors to the caller alone. Its tracing channel would make text of all arguments. */
+  /** ioredis reports errors to the caller alone; its tracing channel makes text of all arguments. */
   #countErrors(redis: Redis): void {
     const send = redis.sendCommand.bind(redis);
     redis.sendCommand = (command, stream) => {

@@ -8,7 +8,7 @@ const COMMANDS = 'src/cli/commands';
 /** Packages that take longer to load than most commands take. */
 const LARGE = /^(@nestjs\/(common|core)|fastify|ioredis|kafkajs|prom-client|typebox)(?=\/|$)/;
 
-/** The large packages that each command loads before it begins, by the name of its file; `main` is what all commands load. */
+/** The large packages that each command loads before it begins, by its file. All load `main`. */
 async function loadedPackages(): Promise<Record<string, string>> {
   const names = readdirSync(path.join(PROJECT, COMMANDS));
   const commands = names.filter((name) => /(?<!\.spec)\.ts$/.test(name));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { LAYERS, layersTable } from '../../scripts/layers.mjs';
+import { LAYERS, layersTable } from '../../scripts/layers/table.mjs';
 import { PROJECT } from '../support/project.js';
 
 const rooms = Object.keys(LAYERS);
