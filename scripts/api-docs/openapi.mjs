@@ -14,7 +14,7 @@ const { Logger, SILENT } = await compiled('../../dist/src/infra/logger.js');
 /** @type {typeof import('../../src/infra/config.module.js')} */
 const { SETTINGS } = await compiled('../../dist/src/infra/config.module.js');
 /** @type {typeof import('../../src/infra/connections.module.js')} */
-const { READS } = await compiled('../../dist/src/infra/connections.module.js');
+const { ReadStores } = await compiled('../../dist/src/infra/connections.module.js');
 /** @type {typeof import('../../src/query/http/openapi.js')} */
 const { describeRoutes } = await compiled('../../dist/src/query/http/openapi.js');
 /** @type {typeof import('../../src/query/query.module.js')} */
@@ -28,9 +28,7 @@ const { WritesController } = await compiled('../../dist/src/query/writes/writes.
 /** @type {typeof import('../../libs/client/index.js')} */
 const { ScoreProducer } = await compiled('../../dist/libs/client/index.js');
 /** @type {typeof import('../../libs/board-store/index.js')} */
-const { BoardReader, IdentityCheck, KeySpace } = await compiled(
-  '../../dist/libs/board-store/index.js',
-);
+const { BoardReader, IdentityCheck } = await compiled('../../dist/libs/board-store/index.js');
 
 function App() {
   // an empty module
@@ -44,7 +42,7 @@ const module = {
     Metrics,
     ...[
       ...[BoardReader, LiveStreams, Logger, ScoreProducer, SETTINGS],
-      ...[IdentityCheck, KafkaConnection, KeySpace, READS],
+      ...[IdentityCheck, KafkaConnection, ReadStores],
     ].map((provide) => ({ provide, useValue: {} })), // no read is answered
   ],
 };

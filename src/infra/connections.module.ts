@@ -1,14 +1,5 @@
-import { Global, Inject, Module, type OnApplicationShutdown, type Type } from '@nestjs/common';
-import { Redis } from 'ioredis';
-import {
-  BoardStore,
-  ContinuityStore,
-  GenerationCatalog,
-  GenerationStore,
-  IdentityCheck,
-  KeySpace,
-  LeaseStore,
-} from '#board-store';
+import { Global, Module, type OnApplicationShutdown, type Type } from '@nestjs/common';
+import { BoardReader, BoardStore, ContinuityStore, IdentityCheck, LeaseStore } from '#board-store';
 import type { Settings } from '../config/settings.js';
 import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
 import { passOverSkipped } from './definitions-log.js';
@@ -16,77 +7,58 @@ import { DefinitionsTopic } from './definitions-topic.js';
 import { readIdentity, withGroup } from './identity.js';
 import { KafkaConnection } from './kafka.js';
 import { Logger } from './logger.js';
-import { createRedis } from './redis.js';
+import { createRedis, RedisClients } from './redis.js';
 import { checkServers } from './server-checks.js';
 import { waitForServices } from './services.js';
+import { openStores, Stores } from './stores.js';
 import { requireTopics } from './topics.js';
 
-/** The injection token of all stores, for providers that need several of them. */
-export const STORES = Symbol('Stores');
-
-/**
- * The injection token of the Redis client for reads over HTTP. They have a connection of their own: Redis answers the commands of a
- * connection in order, so those of ingest would wait behind all reads that came before.
- */
-export const READS = Symbol('Reads');
-/** The injection token of all Redis clients of the process: that of the class Redis, and that of READS if it is another one. */
-export const CONNECTIONS = Symbol('Connections');
-export type Connections = readonly [Redis, ...Redis[]];
+/** The stores for reads over HTTP: see `RedisClients.reads`. */
+export class ReadStores extends Stores {}
 
 const PROVIDERS = [
-  { provide: Redis, inject: [SETTINGS, Logger], useFactory: createRedis },
+  { provide: RedisClients, inject: [PROCESS_OPTIONS], useFactory: createClients },
   {
     provide: KafkaConnection,
     inject: [SETTINGS, Logger],
     useFactory: (settings: Settings, logger: Logger) => new KafkaConnection(settings, logger),
   },
   {
-    provide: READS,
-    inject: [Redis, PROCESS_OPTIONS],
-    useFactory: (redis: Redis, { settings, roles, logger }: ProcessOptions) =>
-      roles.includes('query') ? createRedis(settings, logger) : redis,
-  },
-  {
-    provide: CONNECTIONS,
-    inject: [Redis, READS],
-    useFactory: (redis: Redis, reads: Redis): Connections =>
-      reads === redis ? [redis] : [redis, reads],
-  },
-  {
     provide: IdentityCheck,
-    inject: [CONNECTIONS, KafkaConnection, PROCESS_OPTIONS],
+    inject: [RedisClients, KafkaConnection, PROCESS_OPTIONS],
     useFactory: connect,
   },
   DefinitionsTopic,
-  { provide: STORES, inject: [Redis, SETTINGS, IdentityCheck], useFactory: createStores },
-  oneOf(KeySpace, 'keys'),
-  oneOf(BoardStore, 'store'),
-  oneOf(ContinuityStore, 'continuity'),
-  oneOf(LeaseStore, 'leases'),
-  oneOf(GenerationCatalog, 'catalog'),
+  {
+    provide: Stores,
+    inject: [RedisClients, SETTINGS, IdentityCheck],
+    useFactory: ({ main }: RedisClients, settings: Settings, identity: IdentityCheck) =>
+      openStores(main, settings, { identity }),
+  },
+  {
+    provide: ReadStores,
+    inject: [RedisClients, SETTINGS, IdentityCheck],
+    useFactory: ({ reads }: RedisClients, settings: Settings, identity: IdentityCheck) =>
+      openStores(reads, settings, { identity }),
+  },
+  oneOf(Stores, BoardStore, 'store'),
+  oneOf(Stores, ContinuityStore, 'continuity'),
+  oneOf(Stores, LeaseStore, 'leases'),
+  oneOf(ReadStores, BoardReader, 'reader'),
 ];
 
-export type Stores = ReturnType<typeof createStores>;
-
-export function createStores(
-  redis: Redis,
-  { redisPrefix, shards }: Settings,
-  identity: IdentityCheck,
-) {
-  const keys = new KeySpace(redisPrefix);
-  return {
-    keys,
-    store: new BoardStore(redis, keys, { shards, identity }),
-    continuity: new ContinuityStore(redis, keys, { shards }),
-    leases: new LeaseStore(redis, keys, { shards }),
-    generations: new GenerationStore(redis, keys, { shards }),
-    catalog: new GenerationCatalog(redis, keys, { shards }),
-  };
+function createClients({ settings, roles, logger }: ProcessOptions): RedisClients {
+  const main = createRedis(settings, logger);
+  return new RedisClients(main, roles.includes('query') ? createRedis(settings, logger) : main);
 }
 
 /** Provides one of the stores by its class. */
-function oneOf<Name extends keyof Stores>(provide: Type<Stores[Name]>, name: Name) {
-  return { provide, inject: [STORES], useFactory: (stores: Stores) => stores[name] };
+function oneOf<Name extends keyof Stores>(
+  from: Type<Stores>,
+  provide: Type<Stores[Name]>,
+  name: Name,
+) {
+  return { provide, inject: [from], useFactory: (stores: Stores) => stores[name] };
 }
 
 /**
@@ -97,13 +69,13 @@ function oneOf<Name extends keyof Stores>(provide: Type<Stores[Name]>, name: Nam
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class ConnectionsModule implements OnApplicationShutdown {
   constructor(
-    @Inject(CONNECTIONS) private readonly connections: Connections,
+    private readonly clients: RedisClients,
     private readonly kafka: KafkaConnection,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
     await this.kafka.admin.disconnect();
-    for (const redis of this.connections) redis.disconnect();
+    this.clients.disconnect();
   }
 }
 
@@ -112,12 +84,12 @@ export class ConnectionsModule implements OnApplicationShutdown {
  * @throws ServiceUnreachableError, SettingsError, TopicsMissingError, and the reason of the shutdown signal
  */
 export async function connect(
-  connections: Connections,
+  clients: RedisClients,
   connection: KafkaConnection,
   { settings, roles, logger, shutdown, start }: ProcessOptions,
 ): Promise<IdentityCheck> {
   const { admin, topics } = connection;
-  const [redis, ...others] = connections;
+  const { main: redis } = clients;
   const warn = (reason: string) => {
     if (start) start.waitsFor = reason;
     logger.warn(reason);
@@ -126,7 +98,8 @@ export async function connect(
   try {
     const signal = shutdown?.signal;
     await waitForServices(settings, { kafka: true, redis, signal }, noting);
-    for (const other of others) await waitForServices(settings, { redis: other, signal }, noting);
+    if (clients.reads !== redis)
+      await waitForServices(settings, { redis: clients.reads, signal }, noting);
     await admin.connect();
     const reading = readIdentity(redis, connection, settings);
     const skipping = passOverSkipped(connection);
@@ -145,7 +118,7 @@ export async function connect(
     return await reading;
   } catch (error) {
     await admin.disconnect();
-    for (const client of connections) client.disconnect();
+    clients.disconnect();
     throw error;
   }
 }

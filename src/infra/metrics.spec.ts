@@ -6,7 +6,7 @@ import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { NeedsOperatorError } from '../ingest/errors.js';
 import type { PartitionWaits } from '../ingest/partition-waits.js';
 import { MetricsCollector, StoreReader, type StoreFacts } from '../operations/metrics-collector.js';
-import type { Stores } from './connections.module.js';
+import type { Stores } from './stores.js';
 import { COUNTERS, GAUGES, HISTOGRAMS, Metrics } from './metrics.js';
 
 const NO_LAG = { lag: 0, lagMs: 0 };

@@ -50,6 +50,27 @@ export function createRedis(settings: Settings, logger: Logger, anyRole = false)
   return redis;
 }
 
+/** The Redis clients of a process. */
+export class RedisClients {
+  /**
+   * `reads` is the client for reads over HTTP, in a process with the role `query`. Redis answers the
+   * commands of a connection in order, so on `main` those of ingest would wait behind all reads that
+   * came before.
+   */
+  constructor(
+    readonly main: Redis,
+    readonly reads = main,
+  ) {}
+
+  get all(): ReadonlySet<Redis> {
+    return new Set([this.main, this.reads]);
+  }
+
+  disconnect(): void {
+    for (const redis of this.all) redis.disconnect();
+  }
+}
+
 /** These read no keys, or are scripts, which check the role themselves. */
 const NO_PLAIN_READ = /^(auth|select|info|ping|time|config|eval|evalsha)$/;
 

@@ -1,13 +1,13 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Consumer } from 'kafkajs';
 import { KAFKA_ERRORS, toError } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
-import { CONNECTIONS } from '../infra/connections.module.js';
 import { Metrics } from '../infra/metrics.js';
+import { RedisClients } from '../infra/redis.js';
 
 /** Counts answers over HTTP, errors of Kafka and Redis, and joins of the group. */
 @Injectable()
@@ -15,7 +15,7 @@ export class EventMetrics implements OnModuleInit {
   constructor(
     private readonly metrics: Metrics,
     private readonly host: HttpAdapterHost,
-    @Inject(CONNECTIONS) private readonly connections: readonly Redis[],
+    private readonly clients: RedisClients,
     private readonly transport: KafkaBatchServer,
   ) {}
 
@@ -30,7 +30,7 @@ export class EventMetrics implements OnModuleInit {
     subscribe(KAFKA_ERRORS, (name) => counters.ranklog_kafka_errors_total.inc(name as object));
     const consumer = this.transport.unwrap<Consumer>();
     consumer.on(consumer.events.GROUP_JOIN, () => counters.ranklog_rebalances_total.inc());
-    for (const redis of this.connections) this.#countErrors(redis);
+    for (const redis of this.clients.all) this.#countErrors(redis);
   }
 
   /** ioredis reports errors to the caller alone; its tracing channel makes text of all arguments. */

@@ -5,6 +5,7 @@ import type { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Role } from '../config/roles.js';
 import type { Settings } from '../config/settings.js';
 import { SILENT } from '../infra/logger.js';
+import { RedisClients } from '../infra/redis.js';
 import type { PartitionWaits } from '../ingest/partition-waits.js';
 import { HealthService, type HealthReport } from './health.js';
 
@@ -31,7 +32,7 @@ const reportOf = (
   const consumer = { loopAgeMs, partitions: new Map(entries) };
   const transport: Pick<KafkaBatchServer, 'health'> = { health: () => consumer };
   const health = new HealthService(
-    [{ status: redis }, { status: reads }] as [Redis, Redis],
+    new RedisClients({ status: redis } as Redis, { status: reads } as Redis),
     transport as KafkaBatchServer,
     { current: waiting } as unknown as PartitionWaits,
     {

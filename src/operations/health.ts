@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Role } from '../config/roles.js';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
-import { CONNECTIONS, type Connections } from '../infra/connections.module.js';
+import { RedisClients } from '../infra/redis.js';
 import { PartitionWaits } from '../ingest/partition-waits.js';
 
 /** `stuckSeconds`: for how long a partition has had work and finished none. */
@@ -11,7 +11,7 @@ export type HealthReport = ReturnType<HealthService['report']>;
 @Injectable()
 export class HealthService {
   constructor(
-    @Inject(CONNECTIONS) private readonly connections: Connections,
+    private readonly clients: RedisClients,
     private readonly transport: KafkaBatchServer,
     private readonly waits: PartitionWaits,
     @Inject(PROCESS_OPTIONS) private readonly options: ProcessOptions,
@@ -50,7 +50,7 @@ export class HealthService {
 
   /** The reads of the role query have a connection of their own. */
   #ofRedis(role: Role): string[] {
-    const [redis, reads = redis] = this.connections;
+    const { main: redis, reads } = this.clients;
     const { status } = role === 'query' ? reads : redis;
     return status === 'ready' ? [] : [`not connected to Redis (${status})`];
   }

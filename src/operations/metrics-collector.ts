@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { KafkaBatchServer } from '#kafka-batch/nest';
-import { STORES, type Stores } from '../infra/connections.module.js';
+import { Stores } from '../infra/stores.js';
 import { Metrics } from '../infra/metrics.js';
 import { isStopped } from '../ingest/errors.js';
 import { PartitionWaits } from '../ingest/partition-waits.js';
@@ -10,7 +10,7 @@ export type StoreFacts = Awaited<ReturnType<StoreReader['read']>>;
 
 @Injectable()
 export class StoreReader {
-  constructor(@Inject(STORES) private readonly stores: Omit<Stores, 'keys' | 'generations'>) {}
+  constructor(@Inject(Stores) private readonly stores: Omit<Stores, 'keys' | 'generations'>) {}
 
   /** Cost: up to seventeen requests per shard, and one per running reconciliation; their replies grow with the boards. */
   async read() {

@@ -1,7 +1,4 @@
 import { Module } from '@nestjs/common';
-import type { Redis } from 'ioredis';
-import { BoardReader, KeySpace } from '#board-store';
-import { READS } from '../infra/connections.module.js';
 import { LiveStreams } from './live/live-streams.js';
 import { LiveController } from './live/live.controller.js';
 import { BoardsController } from './reads/boards.controller.js';
@@ -24,14 +21,6 @@ export const READ_CONTROLLERS = [
 /** The role `query`: answers reads of the boards and streams their changes, over HTTP. */
 @Module({
   controllers: [...READ_CONTROLLERS, ReconciliationsController],
-  providers: [
-    {
-      provide: BoardReader,
-      inject: [READS, KeySpace],
-      useFactory: (redis: Redis, { prefix }: KeySpace) => new BoardReader({ redis, prefix }),
-    },
-    LiveStreams,
-  ],
-  exports: [BoardReader],
+  providers: [LiveStreams],
 })
 export class QueryModule {}

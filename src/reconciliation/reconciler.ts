@@ -3,7 +3,7 @@ import { HOLDER, UnknownBoardError, type Lease, type Shadow } from '#board-store
 import type { DefinitionRecord } from '#contracts';
 import { logRanges, toError } from '#kafka-batch';
 import type { ProcessOptions } from '../infra/config.module.js';
-import type { Stores } from '../infra/connections.module.js';
+import type { Stores } from '../infra/stores.js';
 import type { DefinitionsTopic } from '../infra/definitions-topic.js';
 import type { KafkaConnection } from '../infra/kafka.js';
 import { Build, type BuildOptions, type BuildReport } from './runs/build.js';
@@ -131,13 +131,13 @@ export class Reconciler {
 }
 
 export function createReconciler(
-  stores: Stores,
+  { store, leases, generations }: Stores,
   { kafka, admin, topics }: KafkaConnection,
   definitions: DefinitionsTopic,
   { settings, logger }: ProcessOptions,
 ): Reconciler {
   return new Reconciler({
-    ...{ ...stores, kafka, admin, definitions, logger, topic: topics.scoreEvents },
+    ...{ store, leases, generations, kafka, admin, definitions, logger, topic: topics.scoreEvents },
     graceMs: settings.rollbackGrace,
     eventsPerSecond: settings.backgroundRate || undefined,
   });

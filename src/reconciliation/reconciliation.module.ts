@@ -1,11 +1,10 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { GenerationCatalog } from '#board-store';
 import { PROCESS_OPTIONS } from '../infra/config.module.js';
-import { STORES } from '../infra/connections.module.js';
 import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
 import { Maintenance } from '../infra/maintenance.js';
+import { Stores } from '../infra/stores.js';
 import { BackgroundBuilder } from './background-builder.js';
 import { BoardRegistrar } from './boards/board-registrar.js';
 import { createReconciler, Reconciler } from './reconciler.js';
@@ -17,13 +16,13 @@ import { ScheduledVerify } from './scheduled-verify.js';
     BoardRegistrar,
     {
       provide: Reconciler,
-      inject: [STORES, KafkaConnection, DefinitionsTopic, PROCESS_OPTIONS],
+      inject: [Stores, KafkaConnection, DefinitionsTopic, PROCESS_OPTIONS],
       useFactory: createReconciler,
     },
     BackgroundBuilder,
     {
       provide: Maintenance,
-      inject: [BoardRegistrar, BackgroundBuilder, GenerationCatalog, Logger],
+      inject: [BoardRegistrar, BackgroundBuilder, Stores, Logger],
       useFactory: createMaintenance,
     },
     ScheduledVerify,
@@ -40,7 +39,7 @@ export class ReconciliationModule implements OnModuleInit {
 function createMaintenance(
   registrar: BoardRegistrar,
   builder: BackgroundBuilder,
-  catalog: GenerationCatalog,
+  { catalog }: Stores,
   logger: Logger,
 ): Maintenance {
   const tasks = [

@@ -9,7 +9,7 @@ import {
 import { eventually } from '../../test/support/eventually.js';
 import { loggerTo } from '../../test/support/loggers.js';
 import { loadSettings } from '../config/settings.js';
-import type { Stores } from '../infra/connections.module.js';
+import type { Stores } from '../infra/stores.js';
 import type { Metrics } from '../infra/metrics.js';
 import type { Reconciler } from './reconciler.js';
 import type { BuildReport } from './runs/build.js';

@@ -15,7 +15,7 @@ import {
 } from '#board-store';
 import { toError } from '#kafka-batch';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
-import { STORES, type Stores } from '../infra/connections.module.js';
+import { Stores } from '../infra/stores.js';
 import { Metrics } from '../infra/metrics.js';
 import { Reconciler } from './reconciler.js';
 import { CancelledError, HistoryCutError } from './runs/errors.js';
@@ -49,7 +49,7 @@ export class ScheduledVerify
   #job: CronJob | undefined;
 
   constructor(
-    @Inject(STORES) private readonly stores: Pick<Stores, 'store' | 'leases' | 'generations'>,
+    @Inject(Stores) private readonly stores: Pick<Stores, 'store' | 'leases' | 'generations'>,
     private readonly reconciler: Reconciler,
     private readonly metrics: Metrics,
     @Inject(PROCESS_OPTIONS) private readonly options: Pick<ProcessOptions, 'logger' | 'settings'>,

@@ -3,18 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { parseBoardsFile, resolveEvent, type BoardDefinition } from '#board';
-import {
-  BoardStore,
-  GenerationCatalog,
-  GenerationStore,
-  IdentityCheck,
-  KeySpace,
-  LeaseStore,
-  type LiveBoard,
-} from '#board-store';
+import { IdentityCheck, type LiveBoard } from '#board-store';
 import { ScoreProducer } from '#client';
 import { decodeScoreEvent, type RankChange, type ScoreEvent } from '#contracts';
 import { DefinitionsTopic } from '../../src/infra/definitions-topic.js';
+import { Stores } from '../../src/infra/stores.js';
 import { Reconciler } from '../../src/reconciliation/reconciler.js';
 import { emptyMemory } from '../model/oracle-board.js';
 import { updatedState, type OracleState } from '../model/oracle-update.js';
@@ -33,12 +26,7 @@ export function definitionsOf(yaml: string): BoardDefinition[] {
 const DAY = 86_400_000;
 
 /** A reconciler in this process that works with the Kafka and the Redis of a test instance. */
-export class Sandbox {
-  readonly store: BoardStore;
-  readonly leases: LeaseStore;
-  readonly generations: GenerationStore;
-  readonly catalog: GenerationCatalog;
-  readonly keys: KeySpace;
+export class Sandbox extends Stores {
   readonly definitions: DefinitionsTopic;
   readonly reconciler: Reconciler;
   /** Log messages of the reconciler. */
@@ -48,13 +36,8 @@ export class Sandbox {
     readonly instance: TestInstance,
     readonly redis: Redis = instance.redis,
   ) {
+    super(redis, { redisPrefix: instance.name, shards: 1 });
     const { kafka, admin, topics } = instance;
-    const shards = 1;
-    this.keys = new KeySpace(instance.name);
-    this.store = new BoardStore(redis, this.keys, { shards });
-    this.leases = new LeaseStore(redis, this.keys, { shards });
-    this.generations = new GenerationStore(redis, this.keys, { shards });
-    this.catalog = new GenerationCatalog(redis, this.keys, { shards });
     const logger = loggerTo((word) => this.words.push(word));
     this.definitions = new DefinitionsTopic(
       instance,

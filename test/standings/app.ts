@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Redis } from 'ioredis';
-import { BoardReader, IdentityCheck, KeySpace } from '#board-store';
+import { BoardReader, IdentityCheck } from '#board-store';
 import { ScoreProducer } from '#client';
 import { topicNames } from '#contracts';
 import { SETTINGS } from '../../src/infra/config.module.js';
-import { READS } from '../../src/infra/connections.module.js';
+import { ReadStores } from '../../src/infra/connections.module.js';
 import { createHttpApplication } from '../../src/query/http/http-server.js';
 import { Logger } from '../../src/infra/logger.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
@@ -61,8 +61,7 @@ export async function openApp(
       { provide: ScoreProducer, useValue: PRODUCER },
       { provide: LiveStreams, useValue: STREAMS },
       Metrics,
-      { provide: READS, useValue: redis },
-      { provide: KeySpace, useValue: new KeySpace(prefix) },
+      { provide: ReadStores, useValue: new ReadStores(redis, { redisPrefix: prefix, shards: 1 }) },
       { provide: KafkaConnection, useValue: KAFKA },
       { provide: IdentityCheck, useValue: new IdentityCheck({}) },
       { provide: SETTINGS, useValue: { queryCache } },

@@ -32,7 +32,7 @@ export class BoardStore extends ShardedStore {
   constructor(
     redis: Redis,
     keys: KeySpace,
-    options: { readonly shards: number; readonly identity?: IdentityCheck },
+    options: { readonly shards: number; readonly identity?: IdentityCheck | undefined },
   ) {
     super(redis, keys, options);
     this.#identity = options.identity ?? new IdentityCheck({ shards: options.shards });

@@ -9,7 +9,7 @@ import { print, table } from '../text/output.js';
 import { startsText } from '../text/value-text.js';
 
 export function boardsGenerations(options: JsonOption): Promise<number> {
-  return withReconciliation(async ({ catalog }) => {
+  return withReconciliation(async ({ stores: { catalog } }) => {
     const generations = await catalog.generations();
     print(generations.map(generationJson), options, toTable);
     return EXIT.ok;
@@ -43,7 +43,7 @@ type SnapshotOptions = Omit<BuildOptions, 'from'> & { readonly until: number };
 export function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
   return withReconciliation(async (session) => {
     const { until, throttle, allowPartialHistory } = options;
-    await session.reader.board(board); // throws if the board is not live
+    await session.stores.reader.board(board); // throws if the board is not live
     process.stderr.write(`ranklog: building ${board} as it was at ${formatTime(until)}\n`);
     const limits = { eventsPerSecond: throttle, allowPartialHistory };
     const { generation, asOf } = await interruptible((signal) =>
@@ -61,7 +61,7 @@ export function boardsSnapshot(board: string, options: SnapshotOptions): Promise
 }
 
 export function boardsDiscard(generation: string): Promise<number> {
-  return withReconciliation(async ({ catalog }) => {
+  return withReconciliation(async ({ stores: { catalog } }) => {
     const isSnapshot = await catalog.removeSnapshot(generation);
     const board = isSnapshot ? undefined : await catalog.discardShadow(generation);
     if (!isSnapshot && board === undefined)

@@ -10,7 +10,8 @@ import { reportJson, reportText } from '../text/verify-report.js';
 
 export function boardsVerify(boards: readonly string[], options: BuildOptions): Promise<number> {
   return withReconciliation(async (session) => {
-    const { reader, reconciler } = session;
+    const { reconciler } = session;
+    const { reader } = session.stores;
     const live = (await reader.boards()).map(({ board }) => board);
     const names = boards.length === 0 ? live : [...new Set(boards)];
     if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
@@ -21,7 +22,7 @@ export function boardsVerify(boards: readonly string[], options: BuildOptions): 
         reconciler.verify(names, { ...run, eventsPerSecond: options.throttle }),
       ),
     );
-    const published = await readPublished(session, session.identity.group, session.store);
+    const published = await readPublished(session, session.identity.group, session.stores.status);
     for (const { stopped } of await readPositions(session, published))
       if (stopped !== null) process.stderr.write(`ranklog: not verified beyond: ${stopped}\n`);
     print(reports.map(reportJson), options, () => reports.map(reportText).join('\n\n'));
@@ -39,7 +40,7 @@ function throwRefusal(error: unknown): never {
 export function boardsRebuild(boards: readonly string[], options: BuildOptions): Promise<number> {
   return withReconciliation(async (session) => {
     const names = [...new Set(boards)];
-    const live = await Promise.all(names.map((board) => session.reader.board(board)));
+    const live = await Promise.all(names.map((board) => session.stores.reader.board(board)));
     const definitions = live.map(({ definition }) => definition);
     const built = await interruptible((signal) =>
       build(session, definitions, { ...options, signal }),

@@ -71,7 +71,7 @@ async function sendMissing(
   const topic = session.topics.scoreEvents;
   const log = await writtenRanges(session);
   const retried = await findRetried(session, log, first);
-  const context = { topic, maxBytes, log, boards: await session.store.boards() };
+  const context = { topic, maxBytes, log, boards: await session.stores.store.boards() };
   const leftOut = { retried: 0, accepted: 0, refused: 0 };
   let sent = 0;
   for await (const letter of letters()) {

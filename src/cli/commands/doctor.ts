@@ -1,6 +1,4 @@
-import { KeySpace, StoreStatus } from '#board-store';
 import type { Role } from '../../config/roles.js';
-import { createStores } from '../../infra/connections.module.js';
 import { passOverSkipped } from '../../infra/definitions-log.js';
 import { DefinitionsTopic } from '../../infra/definitions-topic.js';
 import { readIdentity, withGroup } from '../../infra/identity.js';
@@ -15,6 +13,7 @@ import {
   type Subject,
 } from '../../infra/server-checks.js';
 import { waitForServices } from '../../infra/services.js';
+import { openStores } from '../../infra/stores.js';
 import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
 import { tokensOf } from '../../query/http/tokens.js';
 import { countMisplaced, misplacedText } from '../../query/status/sampled-records.js';
@@ -47,7 +46,7 @@ const CONTENTS: Checks = {
   },
   'Score log': async ({ settings, redis, connection }) => {
     await passOverSkipped(connection);
-    const status = new StoreStatus(redis, new KeySpace(settings.redisPrefix));
+    const { status } = await openStores(redis, settings);
     const published = await readPublished(connection, settings.group, status);
     const positions = await readPositions(connection, published);
     const stopped = positions.flatMap((position) => position.stopped ?? []);
@@ -55,7 +54,8 @@ const CONTENTS: Checks = {
   },
   Identity: async (subject) => {
     const { identity } = await readDefinitions(subject);
-    await createStores(subject.redis, subject.settings, identity).store.check();
+    const { store } = await openStores(subject.redis, subject.settings, { identity });
+    await store.check();
   },
   Definitions: async (subject) => {
     const { unreadable } = await readDefinitions(subject);

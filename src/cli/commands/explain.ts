@@ -26,7 +26,7 @@ type Asked = ExplainOptions & { readonly board: string; readonly player: string 
 
 /** The place of a player, and the player's events in the log that were applied just before it was read. */
 async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked) {
-  const { reader, keys, status } = redis;
+  const { reader, keys, status } = redis.stores;
   const topic = kafka.topics.scoreEvents;
   await requireTopics(kafka.admin, [topic]);
   const live = await reader.board(asked.board);

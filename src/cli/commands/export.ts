@@ -13,7 +13,7 @@ export interface ExportOptions {
 /** `ranklog export BOARD`. Shows the progress, unless the players are printed on the same terminal. */
 export function exportBoard(board: string, options: ExportOptions): Promise<number> {
   const { format, view: views, generation } = options;
-  return withRedis(async ({ reader }) => {
+  return withRedis(async ({ stores: { reader } }) => {
     const toText = exportText(format);
     const bar = process.stdout.isTTY ? undefined : new ProgressBar('players', 0);
     let players = 0;

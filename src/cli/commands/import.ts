@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decimalColumns } from '#board';
-import { HOLDER, LEASE_MS, LeaseStore } from '#board-store';
+import { HOLDER, LEASE_MS } from '#board-store';
 import { partitionOf } from '#kafka-batch';
 import { readIdentity } from '../../infra/identity.js';
 import { maxMessageBytes } from '../../infra/topics.js';
@@ -86,7 +86,7 @@ function withJob(
 }
 
 async function openingEvents(
-  { reader, status }: RedisSession,
+  { stores: { reader, status } }: RedisSession,
   board: string,
   options: ImportOptions,
 ) {
@@ -113,10 +113,11 @@ async function run(job: Job, rows: Rows): Promise<number> {
  * counts players of the view whom the source lacks. Cost: O(log N) a player.
  */
 async function compareWithBoard(
-  { session: { reader }, opening, options, signal }: Job,
+  { session: { stores }, opening, options, signal }: Job,
   rows: Rows,
 ) {
   const { definition } = opening;
+  const { reader } = stores;
   const asked = { view: options.view, limit: 0 };
   const { view, size, stale } = await reader.standings(definition.board, asked);
   let [compared, different, extra] = [0, 0, size];
@@ -202,11 +203,10 @@ async function send(
  * this is lost.
  */
 async function alone(
-  { redis, keys, status }: RedisSession,
+  { stores: { leases } }: RedisSession,
   { board, signal }: { board: string; signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const leases = new LeaseStore(redis, keys, { shards: await status.shards() });
   const lost = new AbortController();
   const held = AbortSignal.any([signal, lost.signal]);
   const lease = await withLease(() => leases.acquire(`${board} (import)`, HOLDER), held);

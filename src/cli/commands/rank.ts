@@ -14,7 +14,7 @@ type RankOptions = ReadOptions & { readonly dense?: boolean };
 type Place = Standing & Pick<PlayerStanding, 'view' | 'size'>;
 
 export function rank(board: string, player: string, options: RankOptions): Promise<number> {
-  return withRedis(async ({ reader }) => {
+  return withRedis(async ({ stores: { reader } }) => {
     const { view, window, where, at, dense } = options;
     const isOne = [view, window, where, at].some((option) => option !== undefined);
     const { found, stale } = isOne

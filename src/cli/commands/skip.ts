@@ -12,7 +12,7 @@ import { print } from '../text/output.js';
  */
 export function skip(place: BatchPlace, options: JsonOption): Promise<number> {
   return withReconciliation(async (session) => {
-    const { kafka, topics, definitions, identity, store } = session;
+    const { kafka, topics, definitions, identity, stores } = session;
     const { topic, partition, first, last } = place;
     if (topic !== topics.scoreEvents)
       throw new CommandError(
@@ -24,7 +24,7 @@ export function skip(place: BatchPlace, options: JsonOption): Promise<number> {
       other.partition === partition && other.first === first && other.last === last;
     const skipped = await passOverSkipped(session);
     const found = await unreadableFrom(kafka, { topic, partition, offset: first });
-    const positions = new PublishedPositions(session, identity.group, store);
+    const positions = new PublishedPositions(session, identity.group, stores.store);
     const isApplied = first < (await positions.of(partition));
     if (found !== undefined && isSame(found.batch)) await definitions.skip(found.batch);
     else if (!skipped.some(isSame)) throw refusal(place, found);

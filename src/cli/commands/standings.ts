@@ -22,7 +22,7 @@ export interface StandingsOptions extends ReadOptions {
 export async function standings(board: string, options: StandingsOptions): Promise<number> {
   if (options.live === true)
     return (await import('../sessions/live-standings.js')).liveStandings(board, options);
-  return withRedis(async ({ reader }) => {
+  return withRedis(async ({ stores: { reader } }) => {
     const { top, all, ...selection } = options;
     const found = await readTop(reader, board, { ...selection, most: all ? Infinity : top });
     if (!found.isSame)
@@ -36,7 +36,7 @@ export async function standings(board: string, options: StandingsOptions): Promi
 type AroundOptions = ReadOptions & { readonly above: number; readonly below: number };
 
 export function around(board: string, player: string, options: AroundOptions): Promise<number> {
-  return withRedis(async ({ reader }) => {
+  return withRedis(async ({ stores: { reader } }) => {
     const found = await reader.around(board, player, options);
     const { view, size, stale, entries } = found;
     const isRanked = entries.length > 0;

@@ -30,8 +30,8 @@ export function status(options: StatusOptions): Promise<number> {
       await passOverSkipped(kafka);
       const { group } = await readIdentity(redis.redis, kafka, settings);
       const isDone = wait === undefined || (await waitFor(kafka, redis, { group, seconds: wait }));
-      const published = await readPublished(kafka, group, redis.status);
-      const found = await readStatus(redis.redis, redis.keys, readLog(kafka, published));
+      const published = await readPublished(kafka, group, redis.stores.status);
+      const found = await readStatus(redis.stores, readLog(kafka, published));
       print(found, options, toText);
       if (wait !== undefined && found.deadLetters.length > 0)
         process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
@@ -73,7 +73,7 @@ const POLL_MS = 200;
 /** Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up. */
 async function waitFor(
   kafka: KafkaSession,
-  { status }: RedisSession,
+  { stores: { status } }: RedisSession,
   { group, seconds }: { readonly group: string; readonly seconds: number },
 ) {
   const { admin, topics } = kafka;

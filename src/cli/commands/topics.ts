@@ -1,8 +1,9 @@
-import { BoardStore, KeySpace, OtherIdentityError, type Identity } from '#board-store';
+import { OtherIdentityError, type Identity } from '#board-store';
 import { topicNames } from '#contracts';
 import { partitionCount } from '#kafka-batch';
 import type { Settings } from '../../config/settings.js';
 import { claimIdentity } from '../../infra/identity.js';
+import { openStores } from '../../infra/stores.js';
 import { createTopics, ScoreTopicError } from '../../infra/topics.js';
 import { ResultLog } from '../../ingest/result-log.js';
 import { withKafka } from '../sessions/kafka-session.js';
@@ -36,7 +37,8 @@ export function topics(options: TopicsOptions): Promise<number> {
 /** `ranklog topics --adopt`: moves Redis and the topics to the settings of this process. */
 function adopt(): Promise<void> {
   return withReconciliation(async (session) => {
-    const { store, definitions } = session;
+    const { definitions } = session;
+    const { store } = session.stores;
     for (const check of [() => store.check(), () => definitions.readAll()])
       await check().catch(async (error: unknown) => {
         if (!(error instanceof OtherIdentityError) || !error.isMovable) throw error;
@@ -52,16 +54,16 @@ function adopt(): Promise<void> {
  * so the published positions are final. The definitions topic comes last: its old identity keeps new processes from starting.
  */
 async function move(
-  { settings, redis, identity, store, definitions, kafka, admin }: ReconciliationSession,
+  { settings, redis, identity, stores, definitions, kafka, admin }: ReconciliationSession,
   kept: Partial<Identity>,
 ): Promise<void> {
   const { redisPrefix, group, topicPrefix, shards } = { ...settings, ...identity.ours, ...kept };
-  await store.claim({ moves: true });
-  const before = new KeySpace(redisPrefix);
-  if (redisPrefix !== settings.redisPrefix && (await redis.exists(before.shards())) === 1)
-    await new BoardStore(redis, before, { shards, identity }).claim({ moves: true });
+  await stores.store.claim({ moves: true });
+  const before = await openStores(redis, { redisPrefix, shards }, { identity });
+  if (redisPrefix !== settings.redisPrefix && (await redis.exists(before.keys.shards())) === 1)
+    await before.store.claim({ moves: true });
   const topics = topicNames(topicPrefix);
-  const resultLog = new ResultLog({ kafka, admin, topics }, { group }, store);
+  const resultLog = new ResultLog({ kafka, admin, topics }, { group }, stores.store);
   const partitions = await partitionCount(kafka, topics.scoreEvents);
   for (let partition = 0; partition < partitions; partition++)
     await (await resultLog.openPublisher(partition)).close();

@@ -6,7 +6,7 @@ import { printPart, table } from '../text/output.js';
 
 /** `ranklog views BOARD`. Reads and prints page by page: a board may have a million views. */
 export function views(board: string, { generation, json = false }: ReadOptions): Promise<number> {
-  return withRedis(async ({ reader }) => {
+  return withRedis(async ({ stores: { reader } }) => {
     let isStale = false;
     let separator = '['; // of the elements of a JSON array
     for await (const page of reader.viewPages(board)) {

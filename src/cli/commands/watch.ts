@@ -20,7 +20,7 @@ export interface WatchOptions {
 }
 
 export async function watch(board: string | undefined, options: WatchOptions): Promise<number> {
-  if (board !== undefined) await withRedis(({ reader }) => reader.board(board)); // it must exist
+  if (board !== undefined) await withRedis(({ stores }) => stores.reader.board(board)); // it must exist
   return withKafka((session) => watchTopic(session, { ...options, board }));
 }
 

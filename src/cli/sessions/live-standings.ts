@@ -19,7 +19,7 @@ const CLEAR = '\u001b[H\u001b[J';
 /** Shows the top of a view, and again after each committed change, until Ctrl-C or SIGTERM. */
 export function liveStandings(board: string, options: LiveOptions): Promise<number> {
   return withKafka(({ kafka, admin, topics: { rankChanges: topic } }) =>
-    withRedis(async ({ reader, logger }) => {
+    withRedis(async ({ stores: { reader }, logger }) => {
       await requireTopics(admin, [topic]);
       const closed = new AbortController();
       const { signal } = closed;

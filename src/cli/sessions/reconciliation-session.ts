@@ -1,8 +1,8 @@
-import { BoardReader } from '#board-store';
-import { connect, createStores } from '../../infra/connections.module.js';
+import { connect } from '../../infra/connections.module.js';
 import { DefinitionsTopic } from '../../infra/definitions-topic.js';
 import { KafkaConnection } from '../../infra/kafka.js';
-import { createRedis } from '../../infra/redis.js';
+import { createRedis, RedisClients } from '../../infra/redis.js';
+import { openStores } from '../../infra/stores.js';
 import { BoardRegistrar } from '../../reconciliation/boards/board-registrar.js';
 import { createReconciler } from '../../reconciliation/reconciler.js';
 import { openSession } from './session.js';
@@ -16,14 +16,13 @@ async function open() {
   const options = { settings, logger, roles: [] };
   const redis = createRedis(settings, logger);
   const connection = new KafkaConnection(settings, logger);
-  const identity = await connect([redis], connection, options);
-  const stores = createStores(redis, settings, identity);
+  const identity = await connect(new RedisClients(redis), connection, options);
+  const stores = await openStores(redis, settings, { identity });
   const definitions = new DefinitionsTopic(connection, identity, logger);
   const { kafka, admin, topics } = connection;
   return {
-    ...{ settings, logger, redis, kafka, admin, topics, identity, definitions, ...stores },
+    ...{ settings, logger, redis, kafka, admin, topics, identity, definitions, stores },
     registrar: new BoardRegistrar(stores, definitions, connection, options),
-    reader: new BoardReader({ redis, prefix: stores.keys.prefix }),
     reconciler: createReconciler(stores, connection, definitions, options),
     graceMs: settings.rollbackGrace,
   };
@@ -39,7 +38,7 @@ export async function withReconciliation<T>(
 ): Promise<T> {
   const session = await open();
   try {
-    if (checks) await session.store.check();
+    if (checks) await session.stores.store.check();
     return await use(session);
   } finally {
     await session.admin.disconnect();

@@ -31,7 +31,8 @@ export async function build(
   definitions: readonly BoardDefinition[],
   { from, throttle, allowPartialHistory, signal }: BuildOptions & { signal: AbortSignal },
 ): Promise<BuiltBoard[]> {
-  const { reconciler, store, definitions: topic } = session;
+  const { reconciler, definitions: topic } = session;
+  const { store } = session.stores;
   await claimIdentity(store, topic);
   const before = await store.boards();
   const options = { from, eventsPerSecond: throttle, allowPartialHistory };

@@ -1,16 +1,14 @@
 import type { Redis } from 'ioredis';
-import { BoardReader, KeySpace, StoreStatus } from '#board-store';
 import { loadSettings } from '../../config/settings.js';
 import { createLogger } from '../../infra/logger.js';
 import { createRedis } from '../../infra/redis.js';
 import { waitForServices } from '../../infra/services.js';
+import { openStores, type Stores } from '../../infra/stores.js';
 
 export type Session = ReturnType<typeof openSession>;
 export interface RedisSession extends Session {
   readonly redis: Redis;
-  readonly keys: KeySpace;
-  readonly reader: BoardReader;
-  readonly status: StoreStatus;
+  readonly stores: Stores;
 }
 
 /** The settings and a logger, whose level is `warn` unless RANKLOG_LOG_LEVEL is set. */
@@ -21,7 +19,7 @@ export function openSession() {
 }
 
 /**
- * Runs `use` with a connection to Redis, then closes it. `generation`: the snapshot that `reader` reads; default: live generations.
+ * Runs `use` with a connection to Redis, then closes it. `generation`: the snapshot that `stores.reader` reads; default: live generations.
  * `redisUrl`: another Redis than that of the settings, maybe a replica.
  * @throws ServiceUnreachableError
  */
@@ -33,12 +31,11 @@ export async function withRedis<T>(
   const { settings: own, logger } = openSession();
   const settings = { ...own, redisUrl: redisUrl ?? own.redisUrl };
   const redis = createRedis(settings, logger, redisUrl !== undefined);
-  const keys = new KeySpace(settings.redisPrefix);
   try {
     await waitForServices(settings, { redis }, logger);
-    const reader = new BoardReader({ redis, prefix: keys.prefix, generation });
-    const status = new StoreStatus(redis, keys);
-    return await use({ settings, logger, redis, keys, reader, status });
+    const { redisPrefix } = settings;
+    const stores = await openStores(redis, { redisPrefix }, { generation });
+    return await use({ settings, logger, redis, stores });
   } finally {
     redis.disconnect();
   }

@@ -1,7 +1,6 @@
-import { Controller, Inject, UseInterceptors } from '@nestjs/common';
-import type { Redis } from 'ioredis';
-import { IdentityCheck, KeySpace, StoreStatus } from '#board-store';
-import { READS } from '../../infra/connections.module.js';
+import { Controller, UseInterceptors } from '@nestjs/common';
+import { IdentityCheck } from '#board-store';
+import { ReadStores } from '../../infra/connections.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { QUERIES } from '../dto/request-schemas.js';
 import { inTime } from '../http/problems.js';
@@ -17,8 +16,7 @@ export class StatusController {
 
   constructor(
     private readonly connection: KafkaConnection,
-    @Inject(READS) private readonly redis: Redis,
-    private readonly keys: KeySpace,
+    private readonly stores: ReadStores,
     private readonly identity: IdentityCheck,
   ) {
     this.#samples = new LogSamples(connection);
@@ -26,10 +24,9 @@ export class StatusController {
 
   @Read('', 'Status', 'Partitions, boards, generations and dead letters', QUERIES.none)
   async read() {
-    const { connection, identity } = this;
-    const store = new StoreStatus(this.redis, this.keys);
-    const published = await readPublished(connection, identity.group, store);
+    const { connection, identity, stores } = this;
+    const published = await readPublished(connection, identity.group, stores.status);
     const log = inTime(readLog(connection, published, this.#samples));
-    return readStatus(this.redis, this.keys, log);
+    return readStatus(stores, log);
   }
 }

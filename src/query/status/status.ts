@@ -1,12 +1,4 @@
-import type { Redis } from 'ioredis';
-import {
-  ContinuityStore,
-  GenerationCatalog,
-  LeaseStore,
-  StoreStatus,
-  type GenerationOverview,
-  type KeySpace,
-} from '#board-store';
+import type { GenerationOverview, StoreStatus } from '#board-store';
 import { decodeDeadLetter, formatTime } from '#contracts';
 import {
   isUnauthorized,
@@ -18,6 +10,7 @@ import {
   unreadableFrom,
 } from '#kafka-batch';
 import type { KafkaConnection } from '../../infra/kafka.js';
+import type { Stores } from '../../infra/stores.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
 import { reconciliationJson } from '../../reconciliation/runs/reconciliation-json.js';
 import { KeptSample } from './kept-sample.js';
@@ -142,25 +135,20 @@ async function countDeadLetters({ kafka, admin, topics }: Clients): Promise<Dead
   return [...counts.values()].sort((one, other) => other.count - one.count);
 }
 
-async function readStore(redis: Redis, keys: KeySpace) {
-  const status = new StoreStatus(redis, keys);
-  const shards = await status.shards();
+function readStore({ status, catalog, continuity, leases }: Stores) {
   return Promise.all([
     status.appliedOffsets(),
     status.overviews(),
-    new GenerationCatalog(redis, keys, { shards }).generations(),
-    new ContinuityStore(redis, keys, { shards }).recoveryTargets(),
+    catalog.generations(),
+    continuity.recoveryTargets(),
     status.boards(),
-    new LeaseStore(redis, keys, { shards }).statuses(),
+    leases.statuses(),
   ]);
 }
 
 /** Joins what Redis knows with `log`. Cost: twenty requests to each shard, three for each board. @throws what `log` rejects with */
-export async function readStatus(redis: Redis, keys: KeySpace, log: ReturnType<typeof readLog>) {
-  const [{ positions, letters, misplaced }, store] = await Promise.all([
-    log,
-    readStore(redis, keys),
-  ]);
+export async function readStatus(stores: Stores, log: ReturnType<typeof readLog>) {
+  const [{ positions, letters, misplaced }, store] = await Promise.all([log, readStore(stores)]);
   const [appliedOffsets, overviews, found, recovering, { building }, reconciliations] = store;
   const generations = found.map(generationJson);
   return {

@@ -4,13 +4,11 @@ import { ScoreProducer } from '#client';
 import type { Settings } from '../../config/settings.js';
 import { SETTINGS } from '../../infra/config.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
-import { QueryModule } from '../query.module.js';
 import { fewAtOnce } from './few-at-once.js';
 import { WritesController } from './writes.controller.js';
 
 /** The writes over HTTP, for a process with the role `query` and RANKLOG_QUERY_WRITES. */
 @Module({
-  imports: [QueryModule],
   controllers: [WritesController],
   providers: [
     {

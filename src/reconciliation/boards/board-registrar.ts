@@ -3,7 +3,7 @@ import { definitionText, type BoardDefinition } from '#board';
 import type { Boards, LiveBoard } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../../infra/config.module.js';
-import { STORES, type Stores } from '../../infra/connections.module.js';
+import { Stores } from '../../infra/stores.js';
 import { DefinitionsTopic, type UnreadableDefinition } from '../../infra/definitions-topic.js';
 import { claimIdentity } from '../../infra/identity.js';
 import { KafkaConnection } from '../../infra/kafka.js';
@@ -27,7 +27,7 @@ export class BoardRegistrar {
   #compared: ReadonlySet<string> = new Set();
 
   constructor(
-    @Inject(STORES) private readonly stores: Pick<Stores, 'store' | 'continuity'>,
+    @Inject(Stores) private readonly stores: Pick<Stores, 'store' | 'continuity'>,
     private readonly definitions: DefinitionsTopic,
     private readonly kafka: KafkaConnection,
     @Inject(PROCESS_OPTIONS) private readonly options: Pick<ProcessOptions, 'settings' | 'logger'>,

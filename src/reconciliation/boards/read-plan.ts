@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import type { Admin, Kafka } from 'kafkajs';
 import type { BoardDefinition } from '#board';
-import type { BoardReader, ViewSummary } from '#board-store';
+import type { ViewSummary } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
-import type { Stores } from '../../infra/connections.module.js';
+import type { Stores } from '../../infra/stores.js';
 import { cutPartitions } from '../runs/log-history.js';
 import type { From } from '../runs/shadow-plan.js';
 import { isPublishOnly } from './field-changes.js';
@@ -18,11 +18,11 @@ import {
 } from './plan.js';
 
 /** What a plan reads from; it writes nothing. */
-export interface PlanSources extends Pick<Stores, 'keys' | 'store' | 'generations' | 'leases'> {
+export interface PlanSources {
   readonly kafka: Kafka;
   readonly admin: Admin;
   readonly redis: Redis;
-  readonly reader: Pick<BoardReader, 'views'>;
+  readonly stores: Pick<Stores, 'keys' | 'store' | 'generations' | 'leases' | 'reader'>;
   /** The score topic. */
   readonly topic: string;
 }
@@ -36,8 +36,8 @@ export async function readPlan(
   file: readonly BoardDefinition[],
   { from }: { readonly from?: From | undefined } = {},
 ): Promise<Plan> {
-  const { admin, topic } = sources;
-  const [boards, statuses] = await Promise.all([sources.store.boards(), sources.leases.statuses()]);
+  const { stores, admin, topic } = sources;
+  const [boards, statuses] = await Promise.all([stores.store.boards(), stores.leases.statuses()]);
   const changes = boardChanges(file, boards, statuses);
   const toBuild = changes.filter(needsBuild);
   const liveBytes = await readLiveBytes(sources, changes);
@@ -61,7 +61,7 @@ export async function readPlan(
   const atTime = isAtTime ? await offsetsAtTime(admin, topic, from) : undefined;
   const begin = (partition: number) =>
     from === 'start' ? 0 : (atTime?.get(partition) ?? liveBegin(partition));
-  const appliedOffsets = await readAppliedOffsets(sources, toBuild);
+  const appliedOffsets = await readAppliedOffsets(stores, toBuild);
   const facts = { ranges, appliedOffsets, begin };
   const pairs = toBuild.flatMap(({ board, live, fields }): Change[] => {
     const definition = file.find((one) => one.board === board);
@@ -75,7 +75,7 @@ export async function readPlan(
 
 /** The largest live applied offset of each partition. */
 async function readAppliedOffsets(
-  { generations }: PlanSources,
+  { generations }: PlanSources['stores'],
   changes: readonly BoardChange[],
 ): Promise<Map<number, number>> {
   const all = await Promise.all(changes.map(({ board }) => generations.liveAppliedOffsets(board)));
@@ -85,9 +85,10 @@ async function readAppliedOffsets(
 
 /** Memory of the live generations of changed boards. */
 async function readLiveBytes(
-  { redis, keys, store, reader }: PlanSources,
+  { redis, stores }: PlanSources,
   changes: readonly BoardChange[],
 ): Promise<Map<string, number>> {
+  const { keys, store, reader } = stores;
   const bytes = changes.map(async ({ board, change, live }) => {
     if (change !== 'changed' || live === undefined) return [];
     const views = await reader.views(board);

@@ -8,7 +8,7 @@ import {
   type Shadow,
 } from '#board-store';
 import { Backoff, LogGapError, LogReader, logRanges, toError } from '#kafka-batch';
-import type { Stores } from '../../infra/connections.module.js';
+import type { Stores } from '../../infra/stores.js';
 import type { DefinitionsTopic } from '../../infra/definitions-topic.js';
 import type { KafkaConnection } from '../../infra/kafka.js';
 import type { Logger } from '../../infra/logger.js';

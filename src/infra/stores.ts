@@ -1,0 +1,65 @@
+import type { Redis } from 'ioredis';
+import {
+  BoardReader,
+  BoardStore,
+  ContinuityStore,
+  GenerationCatalog,
+  GenerationStore,
+  KeySpace,
+  LeaseStore,
+  StoreStatus,
+  type IdentityCheck,
+} from '#board-store';
+
+interface Place {
+  readonly redisPrefix: string;
+  readonly shards: number;
+}
+
+interface StoreOptions {
+  /** What `store` compares with the identity in Redis. */
+  readonly identity?: IdentityCheck | undefined;
+  /** A snapshot that `reader` reads instead of live generations. */
+  readonly generation?: string | undefined;
+}
+
+/** Everything that reads and writes the boards in Redis, on one client. */
+export class Stores {
+  readonly keys: KeySpace;
+  readonly store: BoardStore;
+  readonly continuity: ContinuityStore;
+  readonly leases: LeaseStore;
+  readonly generations: GenerationStore;
+  readonly catalog: GenerationCatalog;
+  readonly status: StoreStatus;
+  readonly reader: BoardReader;
+
+  constructor(
+    redis: Redis,
+    { redisPrefix: prefix, shards }: Place,
+    { identity, generation }: StoreOptions = {},
+  ) {
+    const keys = new KeySpace(prefix);
+    this.keys = keys;
+    this.store = new BoardStore(redis, keys, { shards, identity });
+    this.continuity = new ContinuityStore(redis, keys, { shards });
+    this.leases = new LeaseStore(redis, keys, { shards });
+    this.generations = new GenerationStore(redis, keys, { shards });
+    this.catalog = new GenerationCatalog(redis, keys, { shards });
+    this.status = new StoreStatus(redis, keys);
+    this.reader = new BoardReader({ redis, prefix, generation });
+  }
+}
+
+/**
+ * Opens the stores on a client. Without `shards`, takes the number that Redis has, which costs a
+ * request.
+ */
+export async function openStores(
+  redis: Redis,
+  { redisPrefix, shards }: Pick<Place, 'redisPrefix'> & Partial<Place>,
+  options?: StoreOptions,
+): Promise<Stores> {
+  const found = shards ?? (await new StoreStatus(redis, new KeySpace(redisPrefix)).shards());
+  return new Stores(redis, { redisPrefix, shards: found }, options);
+}
