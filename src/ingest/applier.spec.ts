@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ApplyCall, ApplyOutcome, BoardStore, Boards } from '#board-store';
 import type { PartitionAssignment } from '#kafka-batch';
+import { runsOf } from '../../test/ingest/applied-runs.js';
 import { Metrics } from '../infra/metrics.js';
 import { Applier } from './applier.js';
 import type { LiveBoards } from './live-boards.js';
@@ -43,7 +44,7 @@ function applierOf(
     metrics: new Metrics(),
   };
   const assignment = { partition: 0 } as PartitionAssignment;
-  const start = { appliedOffsets: [appliedOffset], continuity: ['token'], offset: 5 };
+  const start = { appliedOffsets: [appliedOffset], continuity: ['token'] };
   return { applier: new Applier(services, assignment, start), waited, calls };
 }
 
@@ -74,19 +75,19 @@ describe('a partition that waits for other partitions to recover', () => {
 describe('the start of a partition', () => {
   it('moves the applied offset of a shard that is behind', async () => {
     const { applier, calls } = applierOf([APPLIED], undefined, 1);
-    await applier.begin(5);
+    await applier.begin(5, 5);
     expect(calls).toMatchObject([{ believed: 1, from: 2, through: 4, entries: [] }]);
   });
 
   it('makes no call to a shard that is not behind', async () => {
     const { applier, calls } = applierOf([]);
-    await applier.begin(5);
+    await applier.begin(5, 5);
     expect(calls).toEqual([]);
   });
 
   it('fails if the live boards have changed, because one of them may need earlier events', async () => {
     const { applier } = applierOf([{ status: 'generationChanged' }], undefined, 1);
-    await expect(applier.begin(5)).rejects.toThrow('the live boards changed');
+    await expect(applier.begin(5, 5)).rejects.toThrow('the live boards changed');
   });
 });
 
@@ -95,7 +96,7 @@ describe('a run that meets other boards each time', () => {
   const four = [CHANGED, CHANGED, CHANGED, CHANGED];
   /** Two runs, as none straddles the published position. */
   const position = { from: 5, nextOffset: 9, published: 7 };
-  const apply = (applier: Applier) => applier.apply([], position, () => Promise.resolve());
+  const apply = (applier: Applier) => runsOf(applier.apply([], position));
 
   it('is tried five times, whatever the runs before it took', async () => {
     const { applier, calls } = applierOf([...four, APPLIED, ...four, APPLIED]);
@@ -113,7 +114,7 @@ describe('a run that meets other boards each time', () => {
 it('names the first offset of a run refused with a gap, and the first offset that is not applied', async () => {
   const { applier, calls } = applierOf([{ status: 'gap' }]);
   const run = { from: 5, nextOffset: 7, published: 0 };
-  const applying = applier.apply([], run, () => Promise.resolve());
+  const applying = runsOf(applier.apply([], run));
   await expect(applying).rejects.toThrow(/partition 0 from offset 5 on.*from offset 3 on/);
   expect(calls).toMatchObject([{ from: 5, through: 6, entries: [] }]);
 });

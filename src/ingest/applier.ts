@@ -1,8 +1,15 @@
-import type { ApplyCall, BoardStore, Boards, RecordIdentity, Verdict } from '#board-store';
+import { Injectable } from '@nestjs/common';
+import {
+  BoardStore,
+  type ApplyCall,
+  type Boards,
+  type RecordIdentity,
+  type Verdict,
+} from '#board-store';
 import type { KafkaRecord, PartitionAssignment } from '#kafka-batch';
-import type { Metrics } from '../infra/metrics.js';
-import type { LiveBoards } from './live-boards.js';
-import type { PartitionWaits } from './partition-waits.js';
+import { Metrics } from '../infra/metrics.js';
+import { LiveBoards } from './live-boards.js';
+import { PartitionWaits } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
 import { StoreChangedError } from './resync.js';
 import { recordIdentity } from './score-log.js';
@@ -14,6 +21,8 @@ export interface AppliedRun {
   readonly items: readonly ReadRecord[];
   /** The boards against which the records were resolved. */
   readonly boards: Boards;
+  /** Missing if the run has no record. */
+  readonly lastRecord?: RecordIdentity | undefined;
   readonly verdicts: readonly { readonly verdict: Verdict; readonly read: ReadRecord }[];
 }
 
@@ -26,13 +35,11 @@ interface ReadRun extends Run<ReadRecord> {
   readonly lastRecord?: RecordIdentity | undefined;
 }
 
-/** The state of a partition in Redis when it starts. */
-export interface ApplierStart {
-  /** By shard, as are the tokens of `continuity`. */
+/** The state of a partition in Redis when it starts. Both lists are by shard. */
+interface StoredState {
   readonly appliedOffsets: readonly number[];
+  /** The tokens of the shards. */
   readonly continuity: readonly string[];
-  /** Where reading begins. */
-  readonly offset: number;
 }
 
 interface ApplierServices {
@@ -48,6 +55,24 @@ const MAX_BOARD_CHANGES = 5;
 /** They changed during a start, or too often during one run. A new start of the partition helps. */
 const BOARDS_CHANGED = 'the live boards changed while events were applied';
 
+/** Opens the appliers of partitions. */
+@Injectable()
+export class ApplierFactory {
+  readonly #services: ApplierServices;
+
+  constructor(store: BoardStore, boards: LiveBoards, waits: PartitionWaits, metrics: Metrics) {
+    this.#services = { store, boards, waits, metrics };
+  }
+
+  /** Reads the boards and the applied offsets. `continuity` has the tokens of the shards. */
+  async open(assignment: PartitionAssignment, continuity: readonly string[]): Promise<Applier> {
+    const { store, boards } = this.#services;
+    await boards.refresh();
+    const appliedOffsets = await store.appliedOffsets(assignment.partition);
+    return new Applier(this.#services, assignment, { appliedOffsets, continuity });
+  }
+}
+
 /**
  * Applies the records of one partition to the boards, strictly in order, one call at a time. Every shard is told the offsets
  * of every run, so an applied offset below the published position is a sign of a loss.
@@ -57,30 +82,33 @@ export class Applier {
   /** By shard, as far as this process knows. */
   readonly #appliedOffsets: number[];
   /** The last offset that is applied in every shard. */
-  #done: number;
+  #done = -1;
 
   constructor(
     private readonly services: ApplierServices,
     private readonly assignment: PartitionAssignment,
-    start: ApplierStart,
+    stored: StoredState,
   ) {
-    this.#continuity = start.continuity;
-    this.#appliedOffsets = [...start.appliedOffsets];
-    this.#done = start.offset - 1;
+    this.#continuity = stored.continuity;
+    this.#appliedOffsets = [...stored.appliedOffsets];
+  }
+
+  get appliedOffsets(): readonly number[] {
+    return this.#appliedOffsets;
   }
 
   /**
-   * Applies records in runs; hands each to `onApplied` before it begins the next. If the live boards change meanwhile, it reads
-   * and splits the records that remain again: on the new boards, a run may cost much more. @throws StoreChangedError
+   * Applies records in runs; begins each when the caller asks for it. If the live boards change
+   * meanwhile, it reads and splits the records that remain again: on the new boards, a run may cost
+   * much more. @throws StoreChangedError
    */
-  async apply(
+  async *apply(
     records: readonly KafkaRecord[],
     position: BatchPosition,
-    onApplied: (run: AppliedRun) => Promise<void>,
-  ): Promise<void> {
+  ): AsyncGenerator<AppliedRun, void> {
     let { from } = position;
     for (let attempt = 1; attempt <= MAX_BOARD_CHANGES; attempt++) {
-      const refused = await this.#applyRuns(records, { ...position, from }, onApplied);
+      const refused = yield* this.#applyRuns(records, { ...position, from });
       if (refused === undefined) return;
       if (refused > from) attempt = 1;
       from = refused;
@@ -90,10 +118,31 @@ export class Applier {
   }
 
   /**
-   * Moves the applied offset of each shard to just before the first offset to read: the log, or every live board, begins there.
-   * Fails if the live boards have changed, because a new one may need earlier events. @throws StoreChangedError
+   * The first offset that some shard lacks or that is not published. Records that are read again
+   * change nothing; their results come from the outbox.
    */
-  async begin(published: number): Promise<void> {
+  async firstToRead(published: number, logStart: number): Promise<number> {
+    const { store, boards } = this.services;
+    const { partition } = this.assignment;
+    // A partition of which nothing was ever read begins where the log begins now.
+    const needed = Math.min(published, boards.firstNeeded(partition));
+    const next = this.#appliedOffsets.map((appliedOffset) =>
+      published === 0 && appliedOffset < 0 ? logStart : Math.max(needed, appliedOffset + 1),
+    );
+    const offset = Math.min(published, ...next);
+    // Offsets that are cut from the log can be left out if they are applied and their results are published.
+    const isCut = offset < logStart && Math.min(...next) >= logStart;
+    const isLeftOut = isCut && !(await store.hasUnpublished(partition, logStart));
+    return isLeftOut ? logStart : offset;
+  }
+
+  /**
+   * Begins at an offset: moves the applied offset of each shard that is behind to just before it. The
+   * log, or every live board, begins there. Fails if the live boards have changed, because a new one
+   * may need earlier events. @throws StoreChangedError
+   */
+  async begin(offset: number, published: number): Promise<void> {
+    this.#done = offset - 1;
     const boards = this.services.boards.current;
     for (const [shard, appliedOffset] of this.#appliedOffsets.entries()) {
       if (appliedOffset >= this.#done) continue;
@@ -105,21 +154,21 @@ export class Applier {
   /** Sends the published position to every shard, which also detects a loss or a new board. @throws StoreChangedError */
   async keepUp(published: number): Promise<void> {
     const next = this.#done + 1;
-    await this.apply([], { from: next, nextOffset: next, published }, () => Promise.resolve());
+    const position = { from: next, nextOffset: next, published };
+    await this.apply([], position).next(); // the only run, without records
   }
 
   /** Applies the records from `from` on. Returns the first offset of a run that is refused because the boards have changed. */
-  async #applyRuns(
+  async *#applyRuns(
     records: readonly KafkaRecord[],
     position: BatchPosition,
-    onApplied: (run: AppliedRun) => Promise<void>,
-  ): Promise<number | undefined> {
+  ): AsyncGenerator<AppliedRun, number | undefined> {
     const boards = this.services.boards.current;
     const items = this.#read(records, position.from, boards);
     for (const run of splitRuns(items, { ...position, boards: boards.live })) {
       const applied = await this.#applyRun({ ...run, boards }, position.published);
       if (applied === undefined) return run.from;
-      await onApplied(applied);
+      yield applied;
     }
     return undefined;
   }
@@ -134,13 +183,11 @@ export class Applier {
   async #applyRun(run: ReadRun, published: number): Promise<AppliedRun | undefined> {
     const { through, items, boards } = run;
     const last = items.at(-1)?.record;
-    const verdicts = await this.#applyShards(
-      { ...run, lastRecord: last && recordIdentity(last) },
-      published,
-    );
+    const lastRecord = last && recordIdentity(last);
+    const verdicts = await this.#applyShards({ ...run, lastRecord }, published);
     if (verdicts === undefined) return undefined;
     this.#done = through;
-    return { through, items, boards, verdicts: pair(verdicts, items) };
+    return { through, items, boards, lastRecord, verdicts: pair(verdicts, items) };
   }
 
   /** Applies a run to all shards and returns their verdicts; undefined if the boards have changed. */

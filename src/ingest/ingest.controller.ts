@@ -3,7 +3,8 @@ import { Controller } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { ProducerFencedError, type PartitionAssignment, type RecordBatch } from '#kafka-batch';
 import { OnPartitionAssigned, OnPartitionReleased, OnRecordBatch } from '#kafka-batch/nest';
-import { IngestServices, PartitionIngest } from './partition-ingest.js';
+import { PartitionIngestFactory, type PartitionIngest } from './partition-ingest.js';
+import { Resync } from './resync.js';
 
 /** Limits concurrent starts, so that a rebalance does not flood Kafka and Redis. */
 const MAX_CONCURRENT_STARTS = 16;
@@ -19,7 +20,10 @@ export class IngestController {
 
   readonly #starts = pLimit(MAX_CONCURRENT_STARTS);
 
-  constructor(private readonly services: IngestServices) {}
+  constructor(
+    private readonly factory: PartitionIngestFactory,
+    private readonly resync: Resync,
+  ) {}
 
   @OnPartitionAssigned()
   assigned(assignment: PartitionAssignment): Promise<number> {
@@ -36,7 +40,12 @@ export class IngestController {
     const ingest = this.#partitions.get(batch.partition);
     if (ingest === undefined)
       throw new Error(`partition ${batch.partition} got records while it was not started`);
-    await ingest.handle(batch);
+    try {
+      await ingest.handle(batch);
+    } catch (error) {
+      this.resync.suspect(error);
+      throw error;
+    }
   }
 
   @OnPartitionReleased()
@@ -56,11 +65,16 @@ export class IngestController {
     this.#fenced.delete(partition);
     const restart = (error: Error) => {
       if (error instanceof ProducerFencedError) this.#fenced.add(partition);
+      this.resync.suspect(error);
       assignment.restart(error);
     };
-    const watched = { ...assignment, restart };
-    const { ingest, offset } = await PartitionIngest.start(watched, this.services);
-    this.#partitions.set(partition, ingest);
-    return offset;
+    try {
+      const { ingest, offset } = await this.factory.start({ ...assignment, restart });
+      this.#partitions.set(partition, ingest);
+      return offset;
+    } catch (error) {
+      this.resync.suspect(error);
+      throw error;
+    }
   }
 }

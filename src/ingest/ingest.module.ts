@@ -2,11 +2,14 @@ import { Module } from '@nestjs/common';
 import { BoardStore } from '#board-store';
 import { Logger } from '../infra/logger.js';
 import { Maintenance } from '../infra/maintenance.js';
+import { ApplierFactory } from './applier.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 import { IngestController } from './ingest.controller.js';
 import { LiveBoards } from './live-boards.js';
 import { MisplacedRecords } from './misplaced-records.js';
-import { IngestServices } from './partition-ingest.js';
+import { PartitionIngestFactory } from './partition-ingest.js';
+import { PartitionLogFactory } from './partition-log.js';
+import { PublisherFactory } from './partition-publisher.js';
 import { ProgressWatch } from './progress-watch.js';
 import { ResultLog } from './result-log.js';
 import { Resync } from './resync.js';
@@ -30,20 +33,30 @@ import { TransportModule } from './transport.module.js';
     Resync,
     {
       provide: Maintenance,
-      inject: [LiveBoards, Logger],
-      useFactory: (boards: LiveBoards, logger: Logger) =>
-        new Maintenance([expiredViews(boards, logger)], logger),
+      inject: [LiveBoards, Resync, Logger],
+      useFactory: createMaintenance,
     },
-    IngestServices,
+    ApplierFactory,
+    PublisherFactory,
+    PartitionLogFactory,
+    PartitionIngestFactory,
     ProgressWatch,
   ],
 })
 export class IngestModule {}
 
-function expiredViews(boards: LiveBoards, logger: Logger) {
-  return {
-    onFailure: 'expired views could not be removed',
-    everyMs: 5_000,
-    run: (signal: AbortSignal) => boards.deleteExpiredViews(logger, signal),
-  };
+function createMaintenance(boards: LiveBoards, resync: Resync, logger: Logger): Maintenance {
+  const tasks = [
+    {
+      onFailure: 'expired views could not be removed',
+      everyMs: 5_000,
+      run: (signal: AbortSignal) => boards.deleteExpiredViews(logger, signal),
+    },
+    {
+      onFailure: 'the recovery of shards could not be checked',
+      everyMs: 5_000,
+      run: () => resync.logRecovered(),
+    },
+  ];
+  return new Maintenance(tasks, logger);
 }

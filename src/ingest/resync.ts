@@ -25,6 +25,13 @@ export class StoreChangedError extends Error {
   }
 }
 
+/** What a partition found at its start, by shard. */
+interface ShardStates {
+  readonly appliedOffsets: readonly number[];
+  /** Tokens. */
+  readonly continuity: readonly string[];
+}
+
 /**
  * Compares shards with Kafka after a loss of Redis, and sets their recovery targets. A partition starts with the tokens that
  * `continuity` returns. When it meets a sign of a loss, it reports that to `suspect` and starts again.
@@ -67,13 +74,29 @@ export class Resync {
     });
   }
 
-  /** Whether the partition's recovery target is at or beyond `published`. If so, notes that the shard recovers. */
-  async isRecovering(shard: number, partition: number, published: number): Promise<boolean> {
-    const isRecovering = (await this.#targetsOf(shard)).some(
-      (found) => found.partition === partition && found.target >= published,
-    );
-    if (isRecovering) this.#recovering.add(shard);
-    return isRecovering;
+  /**
+   * Checks that each shard has applied the events whose results are published, or recovers them.
+   * @throws StoreChangedError
+   */
+  async checkApplied(
+    partition: number,
+    published: number,
+    { appliedOffsets, continuity }: ShardStates,
+  ): Promise<void> {
+    for (const [shard, appliedOffset] of appliedOffsets.entries()) {
+      if (appliedOffset + 1 >= published) continue;
+      const targets = await this.#targetsOf(shard);
+      const isRecovering = targets.some(
+        (found) => found.partition === partition && found.target >= published,
+      );
+      if (!isRecovering)
+        throw new StoreChangedError(
+          shard,
+          continuity[shard] ?? '',
+          `has lost applied events of partition ${partition}`,
+        );
+      this.#recovering.add(shard);
+    }
   }
 
   /** Logs once when a shard has recovered. Cost: none while no shard recovers. */

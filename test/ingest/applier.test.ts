@@ -10,6 +10,7 @@ import {
 } from '#board-store';
 import type { KafkaRecord, PartitionAssignment } from '#kafka-batch';
 import { Applier } from '../../src/ingest/applier.js';
+import { runsOf } from './applied-runs.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { FULL_CALL } from '../../src/ingest/split-calls.js';
 import { Metrics } from '../../src/infra/metrics.js';
@@ -56,7 +57,7 @@ describe('a batch that takes two apply calls', () => {
     };
     const columns = [{ name: 'points', update: 'sum', order: 'asc', decimals: 2 }] as const;
 
-    const start = { appliedOffsets: [-1], offset: 0, continuity: [fixture.token] };
+    const start = { appliedOffsets: [-1], continuity: [fixture.token] };
     const applier = new Applier(
       { store, boards, waits: NEVER_WAITS, metrics: new Metrics() },
       ASSIGNMENT,
@@ -67,11 +68,12 @@ describe('a batch that takes two apply calls', () => {
     const records = Array.from({ length: nextOffset }, (_, offset) =>
       recordOf(offset, 'arena', `p${offset}`),
     );
-    await applier.apply(records, { from: 0, published: 0, nextOffset }, async () => {
-      if (++runs > 1) return;
+    for await (const { through } of applier.apply(records, { from: 0, published: 0, nextOffset })) {
+      runs += 1;
+      if (through === nextOffset - 1) continue;
       await makeLive('next', { ...arena, columns });
       await boards.refresh(); // as another partition does
-    });
+    }
 
     const reader = new BoardReader({ redis, prefix: keys.prefix });
     const { entries } = await reader.standings('arena', { view: 'all', limit: 9 });
@@ -98,15 +100,12 @@ it('splits a run again if it costs more than a call on the boards that became li
   const records = Array.from({ length: FULL_CALL.entries }, (_, offset) =>
     recordOf(offset, 'arena', `p${offset}`),
   );
-  const start = { appliedOffsets: [-1], offset: 0, continuity: [token] };
+  const start = { appliedOffsets: [-1], continuity: [token] };
   const services = { store, boards, waits: NEVER_WAITS, metrics: new Metrics() };
-  const results: number[] = [];
-  await new Applier(services, ASSIGNMENT, start).apply(
-    records,
-    { from: 0, published: 0, nextOffset: records.length },
-    ({ verdicts }) =>
-      Promise.resolve(void results.push(...verdicts.map(({ verdict }) => verdict.offset))),
-  );
+  const applier = new Applier(services, ASSIGNMENT, start);
+  const position = { from: 0, published: 0, nextOffset: records.length };
+  const runs = await runsOf(applier.apply(records, position));
+  const results = runs.flatMap(({ verdicts }) => verdicts.map(({ verdict }) => verdict.offset));
   const updates = calls.map(({ entries }) =>
     entries.reduce(
       (sum, entry) => sum + (entry.kind === 'event' ? entry.event.views.length : 0),
@@ -128,10 +127,11 @@ describe('the count of events by board', () => {
     const names = ['arena', 'unknown', 'arena', 'arena'];
     const records = names.map((name, offset) => recordOf(offset, name, `p${offset}`));
     const apply = (until: number, appliedOffset: number) =>
-      new Applier(services, ASSIGNMENT, {
-        ...{ appliedOffsets: [appliedOffset], offset: 0, continuity: [token] },
-      }).apply(records.slice(0, until), { from: 0, published: 0, nextOffset: until }, () =>
-        Promise.resolve(),
+      runsOf(
+        new Applier(services, ASSIGNMENT, {
+          appliedOffsets: [appliedOffset],
+          continuity: [token],
+        }).apply(records.slice(0, until), { from: 0, published: 0, nextOffset: until }),
       );
     await apply(3, -1);
     await apply(4, 2);
@@ -168,19 +168,12 @@ describe('an event whose board changes before its result is published', () => {
   ): Promise<string[]> {
     const watched = new WatchedStore(redis, keys, { shards: SHARDS });
     watched.beforeCall = beforeCall;
-    const start = { appliedOffsets, continuity, offset: 0 };
+    const start = { appliedOffsets, continuity };
     const services = { store: watched, boards, waits: NEVER_WAITS, metrics: new Metrics() };
     const applier = new Applier(services, ASSIGNMENT, start);
-    const kinds: string[] = [];
-    await applier.apply(
-      [recordOf(0, definition.board, 'p')],
-      { from: 0, published: 0, nextOffset: 1 },
-      ({ verdicts }) => {
-        kinds.push(...verdicts.map(({ verdict }) => verdict.kind));
-        return Promise.resolve();
-      },
-    );
-    return kinds;
+    const position = { from: 0, published: 0, nextOffset: 1 };
+    const runs = await runsOf(applier.apply([recordOf(0, definition.board, 'p')], position));
+    return runs.flatMap(({ verdicts }) => verdicts.map(({ verdict }) => verdict.kind));
   }
 
   async function remove(): Promise<void> {

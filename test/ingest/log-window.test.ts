@@ -1,16 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
 import { lookAt, WrongLogError, type KafkaRecord, type PartitionAssignment } from '#kafka-batch';
 import { arena } from '../board-store/fixture.js';
 import { TestInstance, until } from '../support/instance.js';
 import { SILENT } from '../support/loggers.js';
 import { BOARDS, scores, ScoreTopic } from './score-topic.js';
 import { Metrics } from '../../src/infra/metrics.js';
+import { Stores } from '../../src/infra/stores.js';
+import { ApplierFactory } from '../../src/ingest/applier.js';
 import { DeadLetterReport } from '../../src/ingest/dead-letter-report.js';
 import { LiveBoards } from '../../src/ingest/live-boards.js';
 import { Resync } from '../../src/ingest/resync.js';
 import { MisplacedRecords } from '../../src/ingest/misplaced-records.js';
-import { PartitionIngest, type IngestServices } from '../../src/ingest/partition-ingest.js';
+import { PartitionIngestFactory, type PartitionIngest } from '../../src/ingest/partition-ingest.js';
+import { PartitionLogFactory } from '../../src/ingest/partition-log.js';
+import { PublisherFactory } from '../../src/ingest/partition-publisher.js';
 import { PartitionWaits } from '../../src/ingest/partition-waits.js';
 import { ResultLog } from '../../src/ingest/result-log.js';
 import { ScoreLog } from '../../src/ingest/score-log.js';
@@ -19,7 +22,7 @@ import { ScoreLog } from '../../src/ingest/score-log.js';
 describe('applied records of a recreated log, when no fetch has shown that it was recreated', () => {
   let instance: TestInstance;
   let log: ScoreTopic;
-  let services: IngestServices;
+  let factory: PartitionIngestFactory;
   let ingest: PartitionIngest | undefined;
   const restarts: Error[] = [];
 
@@ -27,25 +30,24 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
     instance = await TestInstance.create(BOARDS, { partitions: 1 });
     log = new ScoreTopic(instance);
     const { kafka, admin, topics, redis, name } = instance;
-    const keys = new KeySpace(name);
-    const store = new BoardStore(redis, keys, { shards: 1 });
+    const { store, continuity } = new Stores(redis, { redisPrefix: name, shards: 1 });
     await store.claim();
     await store.registerBoards([
       { ...arena, columns: [{ name: 'score', update: 'sum', order: 'desc', decimals: 0 }] },
     ]);
-    const continuity = new ContinuityStore(redis, keys, { shards: 1 });
     const resultLog = new ResultLog({ kafka, admin, topics }, { group: name }, store);
     const definitions = { readAll: () => Promise.resolve(new Map()), unreadable: new Map() };
     const resync = new Resync(continuity, resultLog, definitions, SILENT);
     const metrics = new Metrics();
-    services = {
-      ...{ metrics, store, continuity, resync, resultLog },
-      boards: new LiveBoards(store),
-      waits: new PartitionWaits(continuity, SILENT),
-      scoreLog: new ScoreLog({ kafka, admin, topics }),
-      deadLetters: new DeadLetterReport(metrics, SILENT),
-      misplaced: new MisplacedRecords(metrics, SILENT),
-    };
+    const waits = new PartitionWaits(continuity, SILENT);
+    const scoreLog = new ScoreLog({ kafka, admin, topics });
+    const misplaced = new MisplacedRecords(metrics, SILENT);
+    factory = new PartitionIngestFactory(
+      resync,
+      new PublisherFactory(resultLog, new DeadLetterReport(metrics, SILENT), metrics),
+      new ApplierFactory(store, new LiveBoards(store), waits, metrics),
+      new PartitionLogFactory(continuity, scoreLog, misplaced),
+    );
   });
   afterEach(async () => {
     await ingest?.close();
@@ -58,7 +60,7 @@ describe('applied records of a recreated log, when no fetch has shown that it wa
     restart: (reason) => restarts.push(reason),
     progress: () => undefined,
   });
-  const start = () => PartitionIngest.start(assignment(), services);
+  const start = () => factory.start(assignment());
   const records = async (from: number, to: number): Promise<KafkaRecord[]> => {
     const offsets = Array.from({ length: to - from }, (_, index) => from + index);
     const at = (offset: number) =>
