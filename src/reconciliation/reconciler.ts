@@ -1,28 +1,18 @@
 import type { BoardDefinition } from '#board';
-import { HOLDER, UnknownBoardError, type Lease, type Shadow } from '#board-store';
+import { HOLDER, UnknownBoardError } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
-import { logRanges, toError } from '#kafka-batch';
+import { toError } from '#kafka-batch';
 import type { ProcessOptions } from '../infra/config.module.js';
-import type { Stores } from '../infra/stores.js';
 import type { DefinitionsTopic } from '../infra/definitions-topic.js';
 import type { KafkaConnection } from '../infra/kafka.js';
-import { Build, type BuildOptions, type BuildReport } from './runs/build.js';
-import { HistoryCutError } from './runs/errors.js';
-import {
-  GenerationRun,
-  type ReconcilerParts,
-  type RunOptions,
-  type RunWork,
-} from './runs/generation-run.js';
-import { cutPartitions, nextOf, type OpenShadow } from './runs/log-history.js';
-import { promote, recordDefinition, type PromotionReport } from './runs/promote.js';
-import { planShadow, warnOfDiscardedShadow } from './runs/shadow-plan.js';
-import { Verify, type VerifyOptions, type VerifyReport } from './verify/verify.js';
+import type { Stores } from '../infra/stores.js';
+import { ReconciliationRun, type SnapshotReport, type Task } from './reconciliation-run.js';
+import type { BuildOptions, BuildReport } from './runs/build.js';
+import { recordDefinition, type PromotionReport } from './runs/promote.js';
+import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
+import type { VerifyOptions, VerifyReport } from './verify/verify.js';
 
 type SnapshotOptions = Omit<BuildOptions, 'from' | 'isFirst'>;
-
-/** A kept snapshot. `asOf`: the last record time that it includes, in ms. */
-type SnapshotReport = Pick<Shadow, 'board' | 'generation' | 'starts'> & { readonly asOf: number };
 
 /** The generation in the definition record of a removed board that was never live. */
 const NEVER_LIVE = '-';
@@ -36,48 +26,36 @@ export class Reconciler {
   constructor(private readonly parts: ReconcilerParts) {}
 
   /** Builds boards from the log in one pass, and promotes each as soon as it is caught up. Continues a build that was killed. */
-  build(definitions: readonly BoardDefinition[], options: BuildOptions): Promise<BuildReport[]> {
-    return new Build(this.parts, definitions, options).run();
+  async build(
+    definitions: readonly BoardDefinition[],
+    options: BuildOptions,
+  ): Promise<BuildReport[]> {
+    const { from, allowPartialHistory, isFirst } = options;
+    const task = { kind: 'build', definitions, from, allowPartialHistory, isFirst } as const;
+    const boards = definitions.map(({ board }) => board);
+    const run = new ReconciliationRun(this.parts, task, boards, options);
+    return (await run.run()) as BuildReport[];
   }
 
   /** Compares live boards with the log, player by player. Cost: one pass over the log, and three calls for each 500 players. */
-  verify(boards: readonly string[], options: VerifyOptions): Promise<VerifyReport[]> {
-    return new Verify(this.parts, boards, options).run();
+  async verify(boards: readonly string[], options: VerifyOptions): Promise<VerifyReport[]> {
+    const { mostDifferences } = options;
+    const reports = await this.#runOnLive(boards, { kind: 'verify', mostDifferences }, options);
+    return reports as VerifyReport[];
   }
 
   /** Promotes the previous generation of a board again; the live one becomes previous. @throws NoPreviousGenerationError */
-  rollback(board: string, options: RunOptions): Promise<PromotionReport> {
-    return this.#runOne(board, options, {
-      kind: 'rollback',
-      plan: () => Promise.resolve(new Map([[board, (lease) => this.#beginRollback(lease)]])),
-      finish: async (at) => {
-        const promotion = await promote(this.parts, at);
-        await at.end(`back to generation ${promotion.generation}`);
-        return promotion;
-      },
-    });
+  async rollback(board: string, options: RunOptions): Promise<PromotionReport> {
+    const [report] = await this.#runOnLive([board], { kind: 'rollback' }, options);
+    return report as PromotionReport;
   }
 
   /** Builds a read-only generation from the records up to `until` (ms); the live generation stays. */
-  snapshot(board: string, until: number, options: SnapshotOptions): Promise<SnapshotReport> {
-    const { store, generations } = this.parts;
-    return this.#runOne(board, options, {
-      kind: 'snapshot',
-      plan: async ({ signal }) => {
-        const { definition, starts } = await store.liveBoard(board);
-        const { allowPartialHistory } = options;
-        const request = { definition, starts, until, allowPartialHistory };
-        const log = { ...this.parts, signal };
-        return new Map([[board, await planShadow(log, { ...request, purpose: 'snapshot' })]]);
-      },
-      finish: async ({ lease, shadow, catchUp, end }) => {
-        const { generation, starts } = shadow;
-        await catchUp.reachEnds();
-        await generations.keepAsSnapshot(lease, shadow);
-        await end(`kept as generation ${generation}`);
-        return { board, generation, asOf: until, ...(starts && { starts }) };
-      },
-    });
+  async snapshot(board: string, until: number, options: SnapshotOptions): Promise<SnapshotReport> {
+    const { allowPartialHistory } = options;
+    const task = { kind: 'snapshot', until, allowPartialHistory } as const;
+    const [report] = await this.#runOnLive([board], task, options);
+    return report as SnapshotReport;
   }
 
   /** Removes a board with all its generations but snapshots; its events are dead letters from then on. @throws UnknownBoardError */
@@ -85,26 +63,10 @@ export class Reconciler {
     await recordDefinition(this.parts, await this.#remove(board), signal);
   }
 
-  async #runOne<T>(
-    board: string,
-    options: RunOptions,
-    work: Omit<RunWork<T>, 'boards'>,
-  ): Promise<T> {
-    await this.parts.store.liveBoard(board); // throws for an unknown board, before a status is reported
-    const run = new GenerationRun(this.parts, { ...work, boards: () => [board] }, options);
-    const [result] = await run.run();
-    return result as T;
-  }
-
-  async #beginRollback(lease: Lease): Promise<OpenShadow> {
-    const { generations, admin, topic } = this.parts;
-    await warnOfDiscardedShadow(this.parts, lease.board, 'rollback');
-    const shadow = await generations.beginRollback(lease);
-    const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
-    const cut = cutPartitions(await logRanges(admin, topic), nextOf(opened));
-    if (cut.length === 0) return opened;
-    await generations.discard(lease, shadow);
-    throw new HistoryCutError([lease.board], cut, false);
+  async #runOnLive(boards: readonly string[], task: Task, options: RunOptions) {
+    // Throws for an unknown board, before a status is reported.
+    for (const board of boards) await this.parts.store.liveBoard(board);
+    return new ReconciliationRun(this.parts, task, boards, options).run();
   }
 
   async #remove(board: string): Promise<DefinitionRecord> {

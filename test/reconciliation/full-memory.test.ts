@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { EXIT } from '../../src/cli/text/exit-codes.js';
 import { exitCodeOf } from '../../src/cli/text/failures.js';
 import { OutOfMemoryError } from '../../src/reconciliation/runs/errors.js';
+import { eventually } from '../support/eventually.js';
 import { RedisServer } from '../support/redis-server.js';
 import { definitionsOf, RUN, Scene } from './sandbox.js';
 
@@ -34,10 +35,16 @@ describe('a Redis without room for a second generation', () => {
   });
   beforeEach(async () => {
     await scene.sandbox.sweep();
+    await eventually(isFreed, 'Redis has freed what was unlinked');
     const { used } = await scene.sandbox.store.memory();
     await own.redis.config('SET', 'maxmemory', String(used + ROOM));
   });
   afterAll(() => scene.close());
+
+  /** Redis frees the memory of large keys in the background. */
+  async function isFreed(): Promise<boolean> {
+    return /^lazyfree_pending_objects:0\r$/m.test(await own.redis.info('memory'));
+  }
 
   const arena = definitionsOf(BOARDS).slice(0, 1);
 

@@ -3,7 +3,7 @@ import type { Boards } from '#board-store';
 import { claimIdentity } from '../../infra/identity.js';
 import type { BuildReport } from '../../reconciliation/runs/build.js';
 import { CancelledError } from '../../reconciliation/runs/errors.js';
-import type { RunOptions } from '../../reconciliation/runs/generation-run.js';
+import type { RunOptions } from '../../reconciliation/runs/reconciler-parts.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions } from '../text/options.js';
 import { showProgress } from '../text/progress-bar.js';

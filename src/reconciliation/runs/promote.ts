@@ -1,7 +1,8 @@
 import { UNRANKED, type Promotion, type Starts } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { toError } from '#kafka-batch';
-import type { ReconcilerParts, ShadowAtWork } from './generation-run.js';
+import type { ShadowAtWork } from './log-pass.js';
+import type { ReconcilerParts } from './reconciler-parts.js';
 import { withRetries } from './retries.js';
 
 /** A board whose generation went live. */

@@ -28,34 +28,65 @@ export interface ShadowRequest extends Pick<NewShadow, 'definition' | 'purpose'>
   readonly allowPartialHistory?: boolean | undefined;
 }
 
-/** Begins a planned shadow, or continues it. @throws LeaseLostError */
-export type OpenPlanned = (lease: Lease) => Promise<OpenShadow>;
+/** How a shadow begins. */
+export type ShadowPlan =
+  | { readonly kind: 'continue'; readonly left: OpenShadow }
+  | { readonly kind: 'begin'; readonly shadow: NewShadow }
+  | { readonly kind: 'rollback' };
 
 type PlanParts = ScoreLog & { readonly generations: GenerationStore };
+type OpenParts = Omit<PlanParts, 'kafka' | 'signal'>;
 type Ranges = ReadonlyMap<number, LogRange>;
 
 /** Plans to continue the present shadow if it matches the request, else to begin one. Writes nothing. @throws HistoryCutError */
-export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<OpenPlanned> {
+export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<ShadowPlan> {
   const { definition, purpose, allowPartialHistory = false } = request;
   const plan = await inOffsets(log, request);
   const ranges = await logRanges(log.admin, log.topic);
   const mayBePartial = allowPartialHistory || holdsLiveHistory(request, ranges);
   const rest = startsOfRest(plan.starts, ranges);
   const left = await resumable(log, plan, { ranges, latest: mayBePartial ? rest : plan.starts });
-  if (left !== undefined) return () => Promise.resolve(left);
+  if (left !== undefined) return { kind: 'continue', left };
   const known =
     typeof request.from === 'number' ? neededFrom(plan.starts ?? new Map(), ranges) : plan.starts;
   const cut = cutPartitions(ranges, (partition) => known?.get(partition) ?? 0);
   if (cut.length > 0 && !mayBePartial)
     throw new HistoryCutError([definition.board], cut, purpose !== 'verify');
-  const whole = cut.length === 0 ? plan : { ...plan, starts: rest };
-  return (lease) => begin(log, lease, whole);
+  return { kind: 'begin', shadow: cut.length === 0 ? plan : { ...plan, starts: rest } };
 }
 
-async function begin(log: PlanParts, lease: Lease, plan: NewShadow): Promise<OpenShadow> {
+/** Begins a planned shadow, or continues it. @throws LeaseLostError, HistoryCutError */
+export async function openShadow(
+  log: OpenParts,
+  lease: Lease,
+  plan: ShadowPlan,
+): Promise<OpenShadow> {
+  switch (plan.kind) {
+    case 'continue':
+      return plan.left;
+    case 'begin':
+      return begin(log, lease, plan.shadow);
+    case 'rollback':
+      return beginRollback(log, lease);
+  }
+}
+
+async function begin(log: OpenParts, lease: Lease, plan: NewShadow): Promise<OpenShadow> {
   await warnOfDiscardedShadow(log, lease.board, plan.purpose);
   const shadow = await log.generations.begin(lease, plan);
   return { shadow, appliedOffsets: await log.generations.shadowAppliedOffsets(shadow) };
+}
+
+/** Takes the previous generation as the shadow, if the log still has the records that it lacks. */
+async function beginRollback(log: OpenParts, lease: Lease): Promise<OpenShadow> {
+  const { generations, admin, topic } = log;
+  await warnOfDiscardedShadow(log, lease.board, 'rollback');
+  const shadow = await generations.beginRollback(lease);
+  const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
+  const cut = cutPartitions(await logRanges(admin, topic), nextOf(opened));
+  if (cut.length === 0) return opened;
+  await generations.discard(lease, shadow);
+  throw new HistoryCutError([lease.board], cut, false);
 }
 
 /** The request with its times as offsets. */

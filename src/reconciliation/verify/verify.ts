@@ -1,15 +1,8 @@
 import type { BoardDefinition } from '#board';
 import type { ComparisonCursor, Difference, TooManyViews } from '#board-store';
 import { AppliedBeyondLogError } from '../runs/errors.js';
-import {
-  GenerationRun,
-  type Attempt,
-  type ReconcilerParts,
-  type RunOptions,
-  type RunWork,
-  type ShadowAtWork,
-} from '../runs/generation-run.js';
-import { planShadow, type OpenPlanned } from '../runs/shadow-plan.js';
+import type { ShadowAtWork } from '../runs/log-pass.js';
+import type { ReconcilerParts, RunOptions } from '../runs/reconciler-parts.js';
 
 export interface VerifyOptions extends RunOptions {
   /** How many differences of a board are reported; all are counted. */
@@ -17,6 +10,11 @@ export interface VerifyOptions extends RunOptions {
 }
 
 const MOST_DIFFERENCES = 1_000;
+
+interface Compared extends Pick<VerifyOptions, 'mostDifferences'> {
+  /** The live generation when the shadow was planned. */
+  readonly generation: string;
+}
 
 interface Findings {
   /** How many places, in how many views, the shadow has; all of them were compared. */
@@ -70,91 +68,69 @@ export class Differences {
   }
 }
 
-/** Compares live boards with builds from the log, all in one pass over it. Does not change the boards. */
-export class Verify implements RunWork<VerifyReport> {
-  readonly kind = 'verify' as const;
-  /** The live generations that are compared, by board. */
-  readonly #generations = new Map<string, string>();
+/** Compares a live generation with its shadow, which it discards then. Does not change the board. */
+export async function finishVerify(
+  parts: ReconcilerParts,
+  at: ShadowAtWork,
+  { generation, mostDifferences = MOST_DIFFERENCES }: Compared,
+): Promise<VerifyReport> {
+  const { board, definition } = at.shadow;
+  const findings = await findingsOf(parts, at, mostDifferences);
+  const appliedOffsets = Object.fromEntries(at.queue.appliedOffsets());
+  await parts.generations.discard(at.lease, at.shadow);
+  const equal = findings.tooManyViews === undefined ? findings.differenceCount === 0 : null;
+  return { board, generation, definition, ...findings, equal, appliedOffsets };
+}
 
-  constructor(
-    private readonly parts: ReconcilerParts,
-    private readonly names: readonly string[],
-    private readonly options: VerifyOptions,
-  ) {}
-
-  async run(): Promise<VerifyReport[]> {
-    for (const board of this.names) await this.parts.store.liveBoard(board);
-    return new GenerationRun(this.parts, this, this.options).run();
-  }
-
-  boards(): readonly string[] {
-    return this.names;
-  }
-
-  async plan({ signal }: Attempt): Promise<ReadonlyMap<string, OpenPlanned>> {
-    const planned = new Map<string, OpenPlanned>();
-    for (const board of this.names) {
-      const { generation, definition, starts } = await this.parts.store.liveBoard(board);
-      this.#generations.set(board, generation);
-      const request = { definition, starts, purpose: this.kind };
-      planned.set(board, await planShadow({ ...this.parts, signal }, request));
-    }
-    return planned;
-  }
-
-  async finish(at: ShadowAtWork): Promise<VerifyReport> {
-    const { board, definition } = at.shadow;
-    const generation = this.#generations.get(board) ?? '';
-    const findings = await this.#findings(at);
-    const appliedOffsets = Object.fromEntries(at.queue.appliedOffsets());
-    await this.parts.generations.discard(at.lease, at.shadow);
-    const equal = findings.tooManyViews === undefined ? findings.differenceCount === 0 : null;
-    const report = { board, generation, definition, ...findings, equal, appliedOffsets };
-    await at.end(outcomeOf(report), equal);
-    return report;
-  }
-
-  async #findings(at: ShadowAtWork): Promise<Findings> {
-    try {
-      return await this.#compare(at);
-    } catch (error) {
-      if (!(error instanceof AppliedBeyondLogError)) throw error;
-      const differences = error.partitions.map(({ partition, appliedOffset, logEnd }) => ({
-        view: '',
-        kind: 'appliedOffset' as const,
-        expected: `partition ${partition}: at most ${logEnd - 1}`,
-        found: `${appliedOffset}`,
-      }));
-      return { ...NOTHING_COMPARED, differences, differenceCount: differences.length };
-    }
-  }
-
-  /** Compares page by page, each at equal applied offsets, so traffic causes no false difference. @throws RestartError */
-  async #compare({ lease, shadow, catchUp, progress }: ShadowAtWork): Promise<Findings> {
-    const { generations } = this.parts;
-    const found = new Differences(this.options.mostDifferences ?? MOST_DIFFERENCES);
-    let [places, views] = [0, 0];
-    let cursor: ComparisonCursor | undefined;
-    do {
-      const from = cursor;
-      const page = await catchUp.reach((stretches) =>
-        generations.compare(lease, shadow, stretches, from),
-      );
-      const { tooManyViews } = page;
-      if (tooManyViews.expected > 0 || tooManyViews.found > 0)
-        return { ...NOTHING_COMPARED, tooManyViews };
-      found.add(page.differences);
-      places += page.places;
-      views += page.views;
-      progress.countPlaces('compared', page.places);
-      await catchUp.throttle(page.compared);
-      cursor = page.next;
-    } while (cursor !== undefined);
-    return { places, views, differences: found.kept, differenceCount: found.count };
+async function findingsOf(
+  parts: ReconcilerParts,
+  at: ShadowAtWork,
+  mostDifferences: number,
+): Promise<Findings> {
+  try {
+    return await compare(parts, at, mostDifferences);
+  } catch (error) {
+    if (!(error instanceof AppliedBeyondLogError)) throw error;
+    const differences = error.partitions.map(({ partition, appliedOffset, logEnd }) => ({
+      view: '',
+      kind: 'appliedOffset' as const,
+      expected: `partition ${partition}: at most ${logEnd - 1}`,
+      found: `${appliedOffset}`,
+    }));
+    return { ...NOTHING_COMPARED, differences, differenceCount: differences.length };
   }
 }
 
-function outcomeOf({ equal, places, views, differenceCount }: VerifyReport): string {
+/** Compares page by page, each at equal applied offsets, so traffic causes no false difference. @throws RestartError */
+async function compare(
+  { generations }: ReconcilerParts,
+  { lease, shadow, catchUp, progress }: ShadowAtWork,
+  mostDifferences: number,
+): Promise<Findings> {
+  const found = new Differences(mostDifferences);
+  let places = 0;
+  let views = 0;
+  let cursor: ComparisonCursor | undefined;
+  do {
+    const from = cursor;
+    const page = await catchUp.reach((stretches) =>
+      generations.compare(lease, shadow, stretches, from),
+    );
+    const { tooManyViews } = page;
+    if (tooManyViews.expected > 0 || tooManyViews.found > 0)
+      return { ...NOTHING_COMPARED, tooManyViews };
+    found.add(page.differences);
+    places += page.places;
+    views += page.views;
+    progress.countPlaces('compared', page.places);
+    await catchUp.throttle(page.compared);
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return { places, views, differences: found.kept, differenceCount: found.count };
+}
+
+/** How a comparison ended, for the status of the board. */
+export function comparisonOutcome({ equal, places, views, differenceCount }: VerifyReport): string {
   if (equal === null) return 'not comparable: events were refused for maxViews';
   const compared = `${places} places in ${views} views compared`;
   return equal ? `${compared}; no difference` : `${compared}; ${differenceCount} difference(s)`;

@@ -1,0 +1,324 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BoardDefinition } from '#board';
+import { HOLDER, isOutOfMemory, LeaseLostError, type Lease, type Shadow } from '#board-store';
+import { Backoff, LogGapError, toError } from '#kafka-batch';
+import { finishBuild, NewBoards, type BuildOptions, type BuildReport } from './runs/build.js';
+import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/errors.js';
+import type { OpenShadow } from './runs/log-history.js';
+import { LogPass, type ShadowAtWork } from './runs/log-pass.js';
+import { promote, type PromotionReport } from './runs/promote.js';
+import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
+import { RestartPolicy } from './runs/retries.js';
+import { RunLeases } from './runs/run-leases.js';
+import {
+  isResumable,
+  openShadow,
+  planShadow,
+  type ShadowPlan,
+  type ShadowRequest,
+} from './runs/shadow-plan.js';
+import {
+  comparisonOutcome,
+  finishVerify,
+  type VerifyOptions,
+  type VerifyReport,
+} from './verify/verify.js';
+
+/** A kept snapshot. `asOf`: the last record time that it includes, in ms. */
+export type SnapshotReport = Pick<Shadow, 'board' | 'generation' | 'starts'> & {
+  readonly asOf: number;
+};
+
+interface BuildTask extends Pick<BuildOptions, 'from' | 'allowPartialHistory' | 'isFirst'> {
+  readonly kind: 'build';
+  readonly definitions: readonly BoardDefinition[];
+}
+
+interface VerifyTask extends Pick<VerifyOptions, 'mostDifferences'> {
+  readonly kind: 'verify';
+}
+
+interface RollbackTask {
+  readonly kind: 'rollback';
+}
+
+interface SnapshotTask extends Pick<BuildOptions, 'allowPartialHistory'> {
+  readonly kind: 'snapshot';
+  /** The last record time to include, in ms. */
+  readonly until: number;
+}
+
+/** What a reconciliation does with its boards. */
+export type Task = BuildTask | VerifyTask | RollbackTask | SnapshotTask;
+
+type Report = BuildReport | VerifyReport | PromotionReport | SnapshotReport;
+
+/** How the reconciliation of one board ended. */
+interface Ended {
+  readonly report: Report;
+  readonly outcome: string;
+  readonly equal?: boolean | null;
+}
+
+/** One attempt of a reconciliation: the leases that it holds, and the signal that ends it. */
+interface Attempt {
+  readonly leases: RunLeases;
+  readonly signal: AbortSignal;
+}
+
+/** The waits between attempts are short, because an emptied Redis gets its boards back within seconds. */
+const BACKOFF = { firstMs: 500, maxMs: 5_000 };
+
+/**
+ * Acquires the leases of some boards, plans and opens a shadow for each, reads the log once for all
+ * of them, and ends each shadow separately. After a failure, begins again with the boards that are
+ * left if that may help (`RestartPolicy`).
+ * States of an attempt: leased, planned, catching up, then done; or failed or cancelled, which
+ * discards the shadows unless the next attempt or reconciliation is to continue them. The header of
+ * lua/commands/move-5.lua draws the roles of a generation.
+ */
+export class ReconciliationRun {
+  /** By board: the reports of this and of earlier attempts. */
+  readonly #reports = new Map<string, Report>();
+  /** Boards that are neither done nor left to another process. */
+  readonly #left: Set<string>;
+  /** Shadows of this attempt that have not ended. */
+  readonly #open = new Map<Shadow, Lease>();
+  /** The live generations when the shadows were planned, by board. */
+  readonly #live = new Map<string, string>();
+  readonly #newBoards: NewBoards;
+
+  constructor(
+    private readonly parts: ReconcilerParts,
+    private readonly task: Task,
+    private readonly boards: readonly string[],
+    private readonly options: RunOptions,
+  ) {
+    this.#left = new Set(boards);
+    this.#newBoards = new NewBoards(parts);
+  }
+
+  /** @throws LeaseHeldError, CancelledError, HistoryCutError, OutOfMemoryError, and other errors of the work */
+  async run(): Promise<Report[]> {
+    const { signal } = this.options;
+    const { kind } = this.task;
+    const backoff = new Backoff(BACKOFF);
+    const policy = new RestartPolicy(kind);
+    for (;;)
+      try {
+        await this.#attempt();
+        return this.boards.flatMap((board) => this.#reports.get(board) ?? []);
+      } catch (error) {
+        if (signal.aborted) throw this.#cancelled;
+        if (!policy.helps(error)) throw error;
+        this.parts.logger.warn(`the ${kind} begins again: ${toError(error).message}`);
+        await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
+      }
+  }
+
+  async #attempt(): Promise<void> {
+    const boards = [...this.#left];
+    const leases = await this.#lease(boards);
+    const attempt = { leases, signal: AbortSignal.any([this.options.signal, leases.signal]) };
+    this.#open.clear();
+    try {
+      const plans = await this.#plan(attempt);
+      const shadows = await this.#openAll(plans, attempt);
+      await this.#readLog(shadows, attempt);
+    } catch (error) {
+      await this.#undo(error, leases);
+      throw await this.#reportFailure(error, boards, leases);
+    } finally {
+      await leases.close();
+    }
+  }
+
+  async #lease(boards: readonly string[]): Promise<RunLeases> {
+    const { leases, logger } = this.parts;
+    try {
+      return await RunLeases.acquire(boards, { leases, logger, kind: this.task.kind });
+    } catch (error) {
+      throw await this.#explained(error, boards); // a full Redis also refuses new leases
+    }
+  }
+
+  /** Plans the shadows, by board, before any of them is begun. @throws HistoryCutError */
+  async #plan(attempt: Attempt): Promise<ReadonlyMap<string, ShadowPlan>> {
+    const { task } = this;
+    switch (task.kind) {
+      case 'build':
+        return this.#planBuild(task, attempt);
+      case 'verify':
+        return this.#planOfLive({ purpose: 'verify' }, attempt);
+      case 'snapshot': {
+        const { until, allowPartialHistory } = task;
+        return this.#planOfLive({ purpose: 'snapshot', until, allowPartialHistory }, attempt);
+      }
+      case 'rollback':
+        return new Map([...this.#left].map((board) => [board, { kind: 'rollback' }]));
+    }
+  }
+
+  async #planBuild(task: BuildTask, { leases, signal }: Attempt): Promise<Map<string, ShadowPlan>> {
+    const { live } = await this.parts.store.boards();
+    const { definitions, isFirst = false, from, allowPartialHistory } = task;
+    for (const board of this.#left)
+      if (isFirst && live.has(board)) {
+        this.#left.delete(board);
+        await leases.leave(board);
+      }
+    const plans = new Map<string, ShadowPlan>();
+    const left = definitions.filter(({ board }) => this.#left.has(board));
+    for (const definition of left) {
+      const { board } = definition;
+      const starts = live.get(board)?.starts;
+      const request = { definition, purpose: task.kind, starts, from, allowPartialHistory };
+      plans.set(board, await planShadow({ ...this.parts, signal }, request));
+    }
+    await this.#newBoards.register(left);
+    return plans;
+  }
+
+  /** Plans a shadow by the live definition of each board. @throws UnknownBoardError, BoardBuildingError */
+  async #planOfLive(
+    request: Pick<ShadowRequest, 'purpose' | 'until' | 'allowPartialHistory'>,
+    { signal }: Attempt,
+  ): Promise<Map<string, ShadowPlan>> {
+    const plans = new Map<string, ShadowPlan>();
+    for (const board of this.#left) {
+      const { generation, definition, starts } = await this.parts.store.liveBoard(board);
+      this.#live.set(board, generation);
+      const log = { ...this.parts, signal };
+      plans.set(board, await planShadow(log, { ...request, definition, starts }));
+    }
+    return plans;
+  }
+
+  async #openAll(
+    plans: ReadonlyMap<string, ShadowPlan>,
+    { leases, signal }: Attempt,
+  ): Promise<OpenShadow[]> {
+    const shadows: OpenShadow[] = [];
+    for (const [board, plan] of plans) {
+      signal.throwIfAborted();
+      const lease = leases.lease(board);
+      const opened = await openShadow(this.parts, lease, plan);
+      this.#open.set(opened.shadow, lease);
+      leases.note(board, { generation: opened.shadow.generation });
+      shadows.push(opened);
+    }
+    return shadows;
+  }
+
+  /** Reads the log once for all shadows. The first failure ends all unfinished ones. */
+  async #readLog(shadows: readonly OpenShadow[], { leases, signal }: Attempt): Promise<void> {
+    const { eventsPerSecond, onProgress } = this.options;
+    const limits = { leases, signal, eventsPerSecond, onProgress };
+    const pass = await LogPass.open(this.parts, shadows, limits);
+    await pass.finish(shadows.map(({ shadow }) => this.#end(shadow, pass, leases)));
+  }
+
+  /** Catches up a shadow and ends it, reports that, and releases the board. */
+  async #end(shadow: Shadow, pass: LogPass, leases: RunLeases): Promise<void> {
+    const { board } = shadow;
+    const at = pass.begin(leases.lease(board), shadow);
+    try {
+      const { report, ...end } = await this.#finish(at);
+      this.#open.delete(shadow);
+      this.#left.delete(board);
+      this.#reports.set(board, report);
+      pass.count();
+      await leases.end(board, { state: 'done', ...end });
+    } finally {
+      pass.leave(at);
+    }
+  }
+
+  /** Brings a shadow to the live applied offsets and promotes or compares it; that of a snapshot to its ends, and keeps it. */
+  async #finish(at: ShadowAtWork): Promise<Ended> {
+    const { parts, task } = this;
+    switch (task.kind) {
+      case 'build': {
+        const report = await finishBuild(parts, at);
+        const { records, seconds, generation } = report;
+        const took = `${records} records in ${seconds.toFixed(1)} s`;
+        return { report, outcome: `${took}; live as generation ${generation}` };
+      }
+      case 'verify': {
+        const generation = this.#live.get(at.shadow.board) ?? '';
+        const report = await finishVerify(parts, at, { ...task, generation });
+        return { report, outcome: comparisonOutcome(report), equal: report.equal };
+      }
+      case 'rollback': {
+        const report = await promote(parts, at);
+        return { report, outcome: `back to generation ${report.generation}` };
+      }
+      case 'snapshot': {
+        const { board, generation, starts } = at.shadow;
+        await at.catchUp.reachEnds();
+        await parts.generations.keepAsSnapshot(at.lease, at.shadow);
+        const report = { board, generation, asOf: task.until, ...(starts && { starts }) };
+        return { report, outcome: `kept as generation ${generation}` };
+      }
+    }
+  }
+
+  /** Undoes what the attempt has not finished, unless the next attempt or reconciliation is to continue it. */
+  async #undo(error: unknown, leases: RunLeases): Promise<void> {
+    const { signal, keepsShadows = false } = this.options;
+    const isCancelled = signal.aborted && !keepsShadows;
+    // A shadow that fills Redis up is never continued: it would block live ingest.
+    const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
+    if (isCancelled || isHopeless || !isResumable(this.task.kind)) await this.#discardOpen();
+    if (!isCancelled) return;
+    await this.#newBoards.unregister(this.#left, leases).catch((failure: unknown) => {
+      this.parts.logger.warn(`could not unregister new boards: ${toError(failure).message}`);
+    });
+  }
+
+  async #discardOpen(): Promise<void> {
+    for (const [shadow, lease] of this.#open)
+      await this.parts.generations.discard(lease, shadow).catch((failure: unknown) => {
+        // A sweep (of a verify or rollback) or the next reconciliation of the board takes over the shadow.
+        const what = `could not discard generation ${shadow.generation} of board "${shadow.board}"`;
+        this.parts.logger.warn(`${what}: ${toError(failure).message}`);
+      });
+  }
+
+  /** Reports a failed attempt in the status of its boards. Returns the error to throw. */
+  async #reportFailure(
+    error: unknown,
+    boards: readonly string[],
+    leases: RunLeases,
+  ): Promise<Error> {
+    const isCancelled = this.options.signal.aborted;
+    const cause = await this.#orTakenOver(error, leases);
+    const failure = isCancelled ? this.#cancelled : await this.#explained(cause, boards);
+    const state = isCancelled ? 'cancelled' : 'failed';
+    for (const board of boards) await leases.end(board, { state, outcome: failure.message });
+    return failure;
+  }
+
+  get #cancelled(): CancelledError {
+    return new CancelledError(this.options.keepsShadows === true);
+  }
+
+  /** If another process has taken over an expired lease, returns an error that names it: this reconciliation must end. */
+  async #orTakenOver(error: unknown, leases: RunLeases): Promise<unknown> {
+    if (!(error instanceof LeaseLostError) || !leases.mayHaveExpired(error.board)) return error;
+    const { board } = error;
+    const statuses = await this.parts.leases.statuses().catch(() => []);
+    const holder = statuses.find((status) => status.board === board)?.holder ?? HOLDER;
+    return holder === HOLDER ? error : new LeaseLostError(board, holder);
+  }
+
+  /** Translates the refusal of a full Redis, and the gap of a log that was cut meanwhile. */
+  async #explained(error: unknown, boards: readonly string[]): Promise<Error> {
+    if (isOutOfMemory(error))
+      return new OutOfMemoryError(boards, await this.parts.store.memory().catch(() => undefined));
+    if (!(error instanceof LogGapError)) return toError(error);
+    const { partition, expected, log } = error;
+    const cut = [{ partition, from: expected, logStart: log.start }];
+    return new HistoryCutError(boards, cut, true);
+  }
+}

@@ -1,0 +1,115 @@
+import type { Lease, Shadow } from '#board-store';
+import { LogReader, logRanges } from '#kafka-batch';
+import { RecurringTask } from '../../infra/recurring-task.js';
+import { Throttle } from '../../infra/throttle.js';
+import { CatchUp } from './catch-up.js';
+import { LogFeed, type ReadFrom } from './log-feed.js';
+import type { OpenShadow } from './log-history.js';
+import { ProgressReporter } from './progress.js';
+import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
+import type { RunLeases } from './run-leases.js';
+import { ShadowQueue } from './shadow-queue.js';
+import { StallWatch } from './stall-watch.js';
+
+const COUNT_EVERY_MS = 500;
+
+/** A shadow that is being caught up. */
+export interface ShadowAtWork {
+  readonly lease: Lease;
+  readonly shadow: Shadow;
+  readonly queue: ShadowQueue;
+  readonly catchUp: CatchUp;
+  readonly progress: ProgressReporter;
+  /** Aborted when the attempt ends, but not when another shadow fails. */
+  readonly signal: AbortSignal;
+}
+
+interface PassOptions extends Pick<RunOptions, 'signal' | 'eventsPerSecond' | 'onProgress'> {
+  readonly leases: RunLeases;
+}
+
+/**
+ * One pass over the log for all shadows of an attempt. The first failure, of a shadow or of the
+ * reading, ends the work on all shadows.
+ * States: reading, from `open` until `finish` has ended it.
+ */
+export class LogPass {
+  /** Aborted by the first failure. */
+  readonly #ended = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #throttle: Throttle;
+  readonly #feed: LogFeed;
+  readonly #progress: ProgressReporter;
+  readonly #queues = new Map<Shadow, ShadowQueue>();
+  readonly #counting = new RecurringTask(() => this.#countInTurn(), COUNT_EVERY_MS);
+
+  private constructor(
+    private readonly parts: ReconcilerParts,
+    private readonly options: PassOptions,
+  ) {
+    const { kafka, topic, logger } = parts;
+    const { eventsPerSecond = parts.eventsPerSecond, leases, onProgress } = options;
+    const signal = AbortSignal.any([options.signal, this.#ended.signal]);
+    const throttle = new Throttle(eventsPerSecond);
+    const open = (where: ReadFrom) =>
+      LogReader.open({ kafka, topic, signal, logger, ...where, endsAtUnreadable: true });
+    this.#signal = signal;
+    this.#throttle = throttle;
+    this.#feed = new LogFeed({ open, throttle, signal });
+    this.#progress = new ProgressReporter(leases, onProgress);
+  }
+
+  static async open(
+    parts: ReconcilerParts,
+    shadows: readonly OpenShadow[],
+    options: PassOptions,
+  ): Promise<LogPass> {
+    const pass = new LogPass(parts, options);
+    pass.#feed.cover((await logRanges(parts.admin, parts.topic)).keys());
+    for (const { shadow, appliedOffsets } of shadows)
+      pass.#queues.set(shadow, new ShadowQueue(shadow, appliedOffsets));
+    return pass;
+  }
+
+  /** Begins to hand the events of a shadow to its queue. */
+  begin(lease: Lease, shadow: Shadow): ShadowAtWork {
+    const queue = this.#queues.get(shadow);
+    if (queue === undefined) throw new Error(`no queue for generation ${shadow.generation}`);
+    this.#feed.add(queue);
+    const { parts } = this;
+    const stalls = new StallWatch(parts, shadow.board);
+    const pass = { feed: this.#feed, throttle: this.#throttle, signal: this.#signal };
+    const catchUp = new CatchUp({ ...parts, ...pass, lease, queue, stalls });
+    const { signal } = this.options;
+    return { lease, shadow, queue, catchUp, progress: this.#progress, signal };
+  }
+
+  /** Ends the reading for a shadow. */
+  leave({ queue }: Pick<ShadowAtWork, 'queue'>): void {
+    this.#feed.remove(queue);
+    this.count();
+  }
+
+  /** Reports how far all shadows are. */
+  count(): void {
+    const counts = [...this.#queues].map(([{ board }, queue]) => [board, queue.progress] as const);
+    this.#progress.count(new Map(counts));
+  }
+
+  #countInTurn(): Promise<void> {
+    this.count();
+    return Promise.resolve();
+  }
+
+  /** Reads the log until the work on all shadows has ended. @throws the first failure */
+  async finish(work: readonly Promise<void>[]): Promise<void> {
+    const reading = this.#feed.run();
+    for (const part of [...work, reading]) part.catch((error: unknown) => this.#ended.abort(error));
+    this.#counting.start();
+    const outcomes = await Promise.allSettled(work);
+    await this.#counting.stop();
+    this.#ended.abort(); // the feed may still wait for new records, which no shadow needs
+    await reading.catch(() => undefined); // closes its reader
+    if (outcomes.some(({ status }) => status === 'rejected')) throw this.#ended.signal.reason;
+  }
+}
