@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { NoInstanceError, NoSuchViewError, type BoardDefinition } from '#board';
-import { BUILDING, liveBoardOf, readBoards } from '../layout/boards.js';
+import { BUILDING, liveBoardOf } from '../layout/boards.js';
 import {
   BoardBuildingError,
   InvalidReadError,
@@ -8,10 +8,10 @@ import {
   UnknownBoardError,
   UnknownGenerationError,
 } from '../layout/errors.js';
-import type { Boards } from '../layout/generation-types.js';
 import { shardOf, type KeySpace } from '../layout/keys.js';
 import type { LiveBoard } from '../layout/types.js';
 import { MOVED, type ReadReply } from '../lua/scripts.js';
+import { LiveBoards } from './live-boards.js';
 
 /** A read gives up when so many of its calls have named outdated generations: builds are too slow for that. */
 const MOST_FOLLOWED = 5;
@@ -26,33 +26,22 @@ type Position = Pick<Located, 'board' | 'shard' | 'generation'>;
  * reads it only while it is live (or is the snapshot). Otherwise the script returns the live generation and its definition, and
  * is called again. The definition of a generation never changes, so it is cached, too.
  */
-export class BoardLocator {
+export class BoardLocator extends LiveBoards {
   readonly #found = new Map<string, Located>();
-  #boards: Boards | undefined;
 
   /** `generation` is a snapshot to read instead of live generations. */
   constructor(
-    protected readonly redis: Redis,
-    protected readonly keys: KeySpace,
+    redis: Redis,
+    keys: KeySpace,
     private readonly generation?: string,
     private readonly isPinned = false,
-  ) {}
+  ) {
+    super(redis, keys);
+  }
 
   /** A locator that stays with the generation of a board that it finds first: see `read`. */
   pinned(): BoardLocator {
     return new BoardLocator(this.redis, this.keys, this.generation, true);
-  }
-
-  /** The boards of all shards. Cost: one request, and five per shard; one per shard if none has changed since the last call. */
-  async boards(): Promise<Boards> {
-    const known = this.#boards;
-    return (this.#boards = await readBoards(this.redis, this.keys, await this.shards(), known));
-  }
-
-  /** The live boards, sorted by name. Cost: as `boards`. */
-  async live(): Promise<LiveBoard[]> {
-    const { live } = await this.boards();
-    return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
   /** Calls a script with the board's generation, again while it names another one. @throws ListingInterruptedError if pinned */
@@ -119,10 +108,5 @@ export class BoardLocator {
       ...[keys.facts(shard, generation), keys.views(shard, generation), ...own],
     ];
     return [all.length, ...all, board, generation, this.generation ?? ''] as const;
-  }
-
-  /** The number of shards that Redis has; 1 if no ranklog has claimed it yet. */
-  async shards(): Promise<number> {
-    return Number((await this.redis.get(this.keys.shards())) ?? 1);
   }
 }
