@@ -27,8 +27,10 @@ beforeEach(async () => {
 });
 
 describe('a reader', () => {
+  const counting = new CountingRedis(process.env['REDIS_URL'] ?? '');
+  afterAll(() => counting.disconnect());
+
   it('takes one round trip for a page or a rank once it knows the generation', async () => {
-    const counting = new CountingRedis(process.env['REDIS_URL'] ?? '');
     const reader = new BoardReader({ redis: counting, prefix: fixture.keys.prefix });
     const trips = async (read: () => Promise<unknown>) => {
       const before = counting.sent;
@@ -43,7 +45,16 @@ describe('a reader', () => {
     expect(await trips(() => reader.standings('arena', { view: 'all x=1' }))).toBe(1);
     await fixture.apply([scored('b', [1])], { from: 2 });
     expect(await trips(rank)).toBe(1);
-    counting.disconnect();
+  });
+
+  it('sends all requests of playerOn at once', async () => {
+    const reader = new BoardReader({ redis: counting, prefix: fixture.keys.prefix });
+    await reader.player('arena', 'a');
+    const before = counting.sent;
+    const requests = ['all', 'all x=1'].map((view) => ({ board: 'arena', view }));
+    const reading = reader.playerOn('a', [...requests, { board: 'arena', dense: true }]);
+    expect(counting.sent - before).toBe(3);
+    expect(await reading).toHaveLength(3);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import { NoInstanceError, NoSuchViewError, type BoardDefinition } from '#board';
-import { BUILDING, liveBoardOf, readBoards } from '../layout/boards.js';
+import { NoInstanceError, NoSuchViewError } from '#board';
+import { BUILDING, liveBoardOf } from '../layout/boards.js';
 import {
   BoardBuildingError,
   InvalidReadError,
@@ -8,93 +8,78 @@ import {
   UnknownBoardError,
   UnknownGenerationError,
 } from '../layout/errors.js';
-import type { Boards } from '../layout/generation-types.js';
 import { shardOf, type KeySpace } from '../layout/keys.js';
-import type { LiveBoard } from '../layout/types.js';
-import { MOVED, type ReadReply } from '../lua/scripts.js';
-
-/** A read gives up when so many of its calls have named outdated generations: builds are too slow for that. */
-const MOST_FOLLOWED = 5;
-
-interface Located extends LiveBoard {
-  readonly shard: number;
-}
-type Position = Pick<Located, 'board' | 'shard' | 'generation'>;
+import { LiveBoards } from './live-boards.js';
+import { MovedError, type Located, type ReadCommands } from './read-commands.js';
 
 /**
- * Finds the generation of a board that is to be read. It names to a script the generation that it found last, and the script
- * reads it only while it is live (or is the snapshot). Otherwise the script returns the live generation and its definition, and
- * is called again. The definition of a generation never changes, so it is cached, too.
+ * A read gives up when so many of its calls have named outdated generations: builds are too slow
+ * for that.
  */
-export class BoardLocator {
-  readonly #found = new Map<string, Located>();
-  #boards: Boards | undefined;
+const MOST_FOLLOWED = 5;
 
-  /** `generation` is a snapshot to read instead of live generations. */
+/**
+ * Finds the generation of a board that is to be read, and caches it with its definition, which
+ * never changes. A read names the cached generation to its script, which reads it only while it is
+ * live (or is the snapshot).
+ */
+export class BoardLocator extends LiveBoards {
+  readonly #found = new Map<string, Located>();
+
   constructor(
-    protected readonly redis: Redis,
-    protected readonly keys: KeySpace,
-    private readonly generation?: string,
+    redis: Redis,
+    keys: KeySpace,
+    private readonly commands: ReadCommands,
     private readonly isPinned = false,
-  ) {}
+  ) {
+    super(redis, keys);
+  }
 
   /** A locator that stays with the generation of a board that it finds first: see `read`. */
   pinned(): BoardLocator {
-    return new BoardLocator(this.redis, this.keys, this.generation, true);
+    return new BoardLocator(this.redis, this.keys, this.commands, true);
   }
 
-  /** The boards of all shards. Cost: one request, and five per shard; one per shard if none has changed since the last call. */
-  async boards(): Promise<Boards> {
-    const known = this.#boards;
-    return (this.#boards = await readBoards(this.redis, this.keys, await this.shards(), known));
-  }
-
-  /** The live boards, sorted by name. Cost: as `boards`. */
-  async live(): Promise<LiveBoard[]> {
-    const { live } = await this.boards();
-    return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
-  }
-
-  /** Calls a script with the board's generation, again while it names another one. @throws ListingInterruptedError if pinned */
-  async read<Reply extends ReadReply | string[], Asked>(
-    board: string,
-    ask: (definition: BoardDefinition) => Asked,
-    call: (located: Located, asked: Asked) => Promise<Reply>,
-  ): Promise<[Reply, Located, Asked]> {
+  /**
+   * Runs a read for the generation of a board. Repeats it if the generation has moved, or if a
+   * cached definition refuses it, as only the live one shows that there is no such view or column.
+   * With a cached generation the read begins in the same tick, so that several reads share a trip.
+   * @throws ListingInterruptedError if pinned
+   */
+  async read<Result>(board: string, run: (located: Located) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       const cached = this.#found.get(board);
       const located = cached ?? (await this.locate(board));
       try {
-        const asked = ask(located.definition);
-        const reply = await call(located, asked);
-        if (!Array.isArray(reply) || String(reply[0]) !== MOVED) return [reply, located, asked];
-        if (this.isPinned && this.generation === undefined)
-          throw new ListingInterruptedError(board);
-        if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, located.generation);
-        this.#follow(board, located.shard, reply.map(String));
+        return await run(located);
       } catch (error) {
-        // The cached definition may be outdated; only the live one shows that there is no such view or column.
-        const isRefused = [NoSuchViewError, NoInstanceError, InvalidReadError].some(
-          (type) => error instanceof type,
-        );
-        if (cached === undefined || !isRefused) throw error;
-        this.#found.delete(board);
+        if (error instanceof MovedError) {
+          if (this.isPinned && this.commands.snapshot === undefined)
+            throw new ListingInterruptedError(board);
+          if (attempt === MOST_FOLLOWED)
+            throw new UnknownGenerationError(board, located.generation);
+          this.#follow(board, located.shard, error.reply);
+        } else if (cached !== undefined && isRefusal(error)) this.#found.delete(board);
+        else throw error;
       }
     }
   }
 
-  /** Asks Redis which generation to read. @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError */
+  /**
+   * Asks Redis which generation to read.
+   * @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError
+   */
   async locate(board: string): Promise<Located> {
+    const { snapshot } = this.commands;
     const shard = shardOf(board, await this.shards());
-    const reply = await this.viewsFrom({ board, shard, generation: '' }, '');
-    const located = this.#follow(board, shard, reply);
+    const located = this.#follow(board, shard, await this.commands.find(board, shard));
     if (located !== undefined) return located;
-    if (this.generation !== undefined) throw new UnknownGenerationError(board, this.generation);
+    if (snapshot !== undefined) throw new UnknownGenerationError(board, snapshot);
     const known = (await this.live()).map((other) => other.board);
     throw new UnknownBoardError(board, known);
   }
 
-  /** Caches the generation that a script returned; undefined for none. @throws BoardBuildingError */
+  /** Caches the generation that a script named; undefined for none. @throws BoardBuildingError */
   #follow(board: string, shard: number, reply: readonly string[]): Located | undefined {
     const [, generation = '', text = '', starts] = reply;
     this.#found.delete(board);
@@ -104,25 +89,13 @@ export class BoardLocator {
     this.#found.set(board, located);
     return located;
   }
+}
 
-  viewsFrom(place: Position, cursor: string): Promise<string[]> {
-    const own = [this.keys.expiries(place.shard, place.generation)];
-    return this.redis.ranklogViews(...this.arguments(place, own), cursor);
-  }
-
-  /** The arguments of lua/includes/read.lua; `own` are the further keys of a script. */
-  arguments({ board, shard, generation }: Position, own: readonly string[]) {
-    const { keys } = this;
-    const all = [
-      ...[keys.live(shard), keys.snapshots(shard), keys.definitions(shard), keys.starts(shard)],
-      ...[keys.continuity(shard), keys.recoveryTargets(shard)],
-      ...[keys.facts(shard, generation), keys.views(shard, generation), ...own],
-    ];
-    return [all.length, ...all, board, generation, this.generation ?? ''] as const;
-  }
-
-  /** The number of shards that Redis has; 1 if no ranklog has claimed it yet. */
-  async shards(): Promise<number> {
-    return Number((await this.redis.get(this.keys.shards())) ?? 1);
-  }
+/** Whether a read failed because the definition does not have what was asked for. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof NoSuchViewError ||
+    error instanceof NoInstanceError ||
+    error instanceof InvalidReadError
+  );
 }

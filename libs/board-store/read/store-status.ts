@@ -1,6 +1,6 @@
 import { shardOf } from '../layout/keys.js';
 import { largestOf } from '../layout/sharded-store.js';
-import { BoardLocator } from './board-locator.js';
+import { LiveBoards } from './live-boards.js';
 
 export interface BoardOverview {
   readonly board: string;
@@ -14,7 +14,7 @@ export interface BoardOverview {
   readonly maxViews: number;
 }
 
-export class StoreStatus extends BoardLocator {
+export class StoreStatus extends LiveBoards {
   /** The live boards with their counters, sorted by name. Cost: two requests, at most five per shard, and three per board. */
   async overviews(): Promise<BoardOverview[]> {
     const { redis, keys } = this;

@@ -1,0 +1,35 @@
+import type { Redis } from 'ioredis';
+import { readBoards } from '../layout/boards.js';
+import type { Boards } from '../layout/generation-types.js';
+import type { KeySpace } from '../layout/keys.js';
+import type { LiveBoard } from '../layout/types.js';
+
+/** Lists the boards of all shards. */
+export class LiveBoards {
+  #boards: Boards | undefined;
+
+  constructor(
+    protected readonly redis: Redis,
+    protected readonly keys: KeySpace,
+  ) {}
+
+  /**
+   * The boards of all shards. Cost: one request, and five per shard; one per shard if none has
+   * changed since the last call.
+   */
+  async boards(): Promise<Boards> {
+    const known = this.#boards;
+    return (this.#boards = await readBoards(this.redis, this.keys, await this.shards(), known));
+  }
+
+  /** The live boards, sorted by name. Cost: as `boards`. */
+  async live(): Promise<LiveBoard[]> {
+    const { live } = await this.boards();
+    return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
+  }
+
+  /** The number of shards that Redis has; 1 if no ranklog has claimed it yet. */
+  async shards(): Promise<number> {
+    return Number((await this.redis.get(this.keys.shards())) ?? 1);
+  }
+}

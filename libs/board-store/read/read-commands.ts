@@ -1,0 +1,184 @@
+import type { Redis } from 'ioredis';
+import { readStates, type ReadableView } from '#board';
+import { TIE_SIGNS } from '../apply/run-arguments.js';
+import { ExpiredViewError } from '../layout/errors.js';
+import type { KeySpace } from '../layout/keys.js';
+import type { LiveBoard } from '../layout/types.js';
+import { defineScripts, MOVED, READ_SCRIPTS, type ReadReply } from '../lua/scripts.js';
+import { viewsStepOf } from './existing-views.js';
+import { MOST_COUNTED, type DenseOption } from './read-requests.js';
+import { histogramOf, placesOf, playersOf, type Histogram, type PlacesReply } from './standings.js';
+import type { Anchor, Bounds } from './view-selection.js';
+
+const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
+
+/** The generation of a board that a read is made for. */
+export interface Located extends LiveBoard {
+  readonly shard: number;
+}
+type Position = Pick<Located, 'board' | 'shard' | 'generation'>;
+
+/** `limit` players of a view from an anchor on. */
+export interface Page extends ReadableView, DenseOption {
+  readonly anchor: Anchor;
+  readonly limit: number;
+  /** By default any score. */
+  readonly bounds?: Bounds;
+  /** How many players Redis may read to count dense ranks; by default MOST_COUNTED. */
+  readonly mostCounted?: number | undefined;
+}
+
+/**
+ * A script was called for a generation that is no longer the one to read. Its reply names the one
+ * to read: see lua/includes/read.lua. Only BoardLocator.read handles this error.
+ */
+export class MovedError extends Error {
+  readonly reply: readonly string[];
+
+  constructor(reply: readonly (string | Buffer)[]) {
+    super('the generation has moved');
+    this.reply = reply.map(String);
+  }
+}
+
+/**
+ * Calls the scripts that read a generation: builds the keys and arguments, and decodes the reply.
+ * They reject with MovedError, and the scripts that read a view also with ExpiredViewError.
+ */
+export class ReadCommands {
+  /** `snapshot` is the generation to read instead of live ones. */
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: KeySpace,
+    readonly snapshot?: string,
+  ) {
+    defineScripts(redis, READ_SCRIPTS);
+  }
+
+  /** Asks which generation is to be read. Returns the reply that a MovedError has. */
+  find(board: string, shard: number): Promise<string[]> {
+    return this.#views({ board, shard, generation: '' }, '');
+  }
+
+  /** A step of a listing, without the sizes of the views. */
+  async views(located: Located, cursor: string) {
+    const reply = await this.#views(located, cursor);
+    if (reply[0] === MOVED) throw new MovedError(reply);
+    return viewsStepOf(reply, located.generation);
+  }
+
+  /** The numbers of players of views; 0 for a view that does not exist. */
+  sizes({ shard, generation }: Located, views: readonly string[]): Promise<number[]> {
+    const sizes = views.map((view) => this.redis.zcard(this.keys.ranking(shard, generation, view)));
+    return Promise.all(sizes);
+  }
+
+  async page(located: Located, page: Page) {
+    const { definition } = located;
+    const { view, anchor, limit, bounds = ['', ''], mostCounted = MOST_COUNTED } = page;
+    const isTop = anchor[0] === 'position' && anchor[1] === 0 && bounds[0] === '';
+    const counted = page.dense === true || isTop ? mostCounted : 0;
+    const reply = await this.redis.ranklogPageBuffer(
+      ...this.#placesArguments(located, page, counted),
+      TIE_SIGNS[definition.ties],
+      ...bounds,
+      limit,
+      ...anchor,
+    );
+    return { ...placesOf(definition, view, decode(located, page, reply)), bounds };
+  }
+
+  /** The players with these ids who are in the view, in order. */
+  async players(located: Located, readable: ReadableView, ids: readonly string[]) {
+    const { definition } = located;
+    const reply = await this.redis.ranklogPlayersBuffer(
+      ...this.#placesArguments(located, readable),
+      TIE_SIGNS[definition.ties],
+      ...ids,
+    );
+    return playersOf(definition, readable.view, decode(located, readable, reply));
+  }
+
+  async histogram(
+    located: Located,
+    readable: ReadableView,
+    { buckets, bounds }: { readonly buckets: number; readonly bounds: Bounds },
+  ): Promise<Histogram> {
+    const reply = await this.redis.ranklogHistogramBuffer(
+      ...this.#placesArguments(located, readable),
+      buckets,
+      ...bounds,
+    );
+    const { words } = decode(located, readable, reply);
+    return histogramOf(located.definition, readable.view, words);
+  }
+
+  /** A step of a search. `server` is the one on which the returned cursor is valid. */
+  async search(
+    located: Located,
+    readable: ReadableView,
+    asked: { readonly cursor: string; readonly pattern: string },
+  ) {
+    const { definition } = located;
+    const reply = await this.redis.ranklogSearchBuffer(
+      ...this.#placesArguments(located, readable),
+      TIE_SIGNS[definition.ties],
+      asked.cursor,
+      asked.pattern,
+    );
+    const { words, states } = decode(located, readable, reply);
+    const [server = '', cursor = '', ...found] = words;
+    return {
+      server,
+      cursor,
+      found: playersOf(definition, readable.view, { words: found, states }),
+    };
+  }
+
+  #views(position: Position, cursor: string): Promise<string[]> {
+    const expiries = this.keys.expiries(position.shard, position.generation);
+    return this.redis.ranklogViews(...this.#readArguments(position, [expiries]), cursor);
+  }
+
+  /** The keys and first arguments of the scripts that include lua/includes/places.lua. */
+  #placesArguments(located: Located, { view, expiresAt }: ReadableView, mostCounted = 0) {
+    const { shard, generation, definition } = located;
+    return [
+      ...this.#readArguments(located, this.keys.ofView(shard, generation, view)),
+      view,
+      expiresAt ?? '-',
+      definition.columns.length,
+      REACH_TIME_WIDTH[definition.ties],
+      mostCounted,
+    ] as const;
+  }
+
+  /** Those of lua/includes/read.lua; `further` are the keys that a script has after them. */
+  #readArguments({ board, shard, generation }: Position, further: readonly string[]) {
+    const { keys } = this;
+    const all = [
+      keys.live(shard),
+      keys.snapshots(shard),
+      keys.definitions(shard),
+      keys.starts(shard),
+      keys.continuity(shard),
+      keys.recoveryTargets(shard),
+      keys.facts(shard, generation),
+      keys.views(shard, generation),
+      ...further,
+    ];
+    return [all.length, ...all, board, generation, this.snapshot ?? ''] as const;
+  }
+}
+
+/** Decodes the reply of a script that includes places.lua. @throws MovedError, ExpiredViewError */
+function decode(located: Located, readable: ReadableView, reply: ReadReply): PlacesReply {
+  const { board, definition } = located;
+  const { view, expiresAt } = readable;
+  if (!Array.isArray(reply))
+    throw new ExpiredViewError(board, view, expiresAt ?? Infinity, Number(reply));
+  const [lines = '', states = Buffer.alloc(0)] = reply;
+  const words = lines.toString().split('\n');
+  if (words[0] === MOVED) throw new MovedError(reply);
+  return { words, states: readStates(states, definition.columns.length) };
+}
