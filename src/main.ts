@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { BoardStore, IdentityCheck } from '#board-store';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { AppModule } from './app.module.js';
 import type { ProcessOptions } from './infra/config.module.js';

@@ -1,14 +1,4 @@
-/** An error of this library. `code` names it for programs; `retriable` says whether the same call can succeed later. */
-export abstract class BoardError extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-    readonly retriable = false,
-  ) {
-    super(message);
-    this.name = new.target.name;
-  }
-}
+import { RanklogError } from '#errors';
 
 /** A problem of a boards file. `line` starts at 1; `field` is a path such as `columns[1].update`. */
 export interface BoardsFileProblem {
@@ -20,9 +10,11 @@ export interface BoardsFileProblem {
   readonly reason: string;
 }
 
-export class BoardsFileError extends BoardError {
+export class BoardsFileError extends RanklogError {
+  readonly code = 'BAD_BOARDS_FILE';
+
   constructor(readonly problems: readonly BoardsFileProblem[]) {
-    super('BAD_BOARDS_FILE', problems.map(problemText).join('\n'));
+    super(problems.map(problemText).join('\n'));
   }
 }
 
@@ -32,35 +24,40 @@ export function problemText({ file, line, board, field, reason }: BoardsFileProb
   return [`${file}:${line}`, place.join(', '), reason].filter((part) => part !== '').join(': ');
 }
 
-export class MalformedViewError extends BoardError {
+export class MalformedViewError extends RanklogError {
+  readonly code = 'MALFORMED_VIEW';
+
   constructor(readonly text: string) {
     super(
-      'MALFORMED_VIEW',
       `${JSON.stringify(text)} is not a view; write WINDOW or WINDOW NAME=VALUE ..., with values percent-encoded, such as "all" or "week:2026-W47 league=en.1 season=2019-20"`,
     );
   }
 }
 
 /** A view that the board does not have. `known` lists what could replace `asked`, but no instances such as `week:2026-W47`. */
-export class NoSuchViewError extends BoardError {
+export class NoSuchViewError extends RanklogError {
+  readonly code = 'NO_SUCH_VIEW';
+
   constructor(
     readonly board: string,
     problem: string,
     readonly asked: string,
     readonly known: readonly string[],
   ) {
-    super('NO_SUCH_VIEW', `board "${board}" ${problem}`);
+    super(`board "${board}" ${problem}`);
   }
 }
 
 /** The `current` or `previous` instance of a window does not exist, such as an interval before `start`. `at`: ms since 1970. */
-export class NoInstanceError extends BoardError {
+export class NoInstanceError extends RanklogError {
+  readonly code = 'NO_INSTANCE';
+
   constructor(
     readonly board: string,
     readonly window: string,
     readonly at: number,
   ) {
-    super('NO_INSTANCE', `board "${board}" has no ${window} at ${new Date(at).toISOString()}`);
+    super(`board "${board}" has no ${window} at ${new Date(at).toISOString()}`);
   }
 }
 
@@ -79,11 +76,11 @@ export type EventRejectionCode =
   | 'TOO_FAR_AHEAD';
 
 /** The board rejects an event. resolveEvent catches this error and returns the rejection. */
-export class RejectedEventError extends BoardError {
+export class RejectedEventError extends RanklogError {
   constructor(
-    override readonly code: EventRejectionCode,
+    readonly code: EventRejectionCode,
     message: string,
   ) {
-    super(code, message);
+    super(message);
   }
 }

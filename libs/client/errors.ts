@@ -1,5 +1,6 @@
 import { DEAD_LETTER_CODES, type ScoreEvent, type Source } from '#contracts';
-import { membersText, OtherTopicsError, toError, type GroupRefusedError } from '#kafka-batch';
+import { RanklogError, toError } from '#errors';
+import { membersText, OtherTopicsError, type GroupRefusedError } from '#kafka-batch';
 
 /** Results that were deleted before the group read them: the offsets `from` to `to` - 1 of a partition. */
 export interface ResultGap {
@@ -7,17 +8,6 @@ export interface ResultGap {
   readonly partition: number;
   readonly from: number;
   readonly to: number;
-}
-
-/** An error of this library. Not `retriable`: the same call would fail again, or could send an event twice. */
-abstract class ClientError extends Error {
-  abstract readonly code: string;
-  readonly retriable = false;
-
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-  }
 }
 
 /** The place of a score event in the list that was given to `send`; index 0 for the event of `sendAndWait`. */
@@ -28,7 +18,7 @@ export interface EventPosition {
 }
 
 /** Ranklog would refuse the score event: `code` and `detail` are those of its dead letter. `toMessage` may give no `position`. */
-export class InvalidScoreEventError extends ClientError {
+export class InvalidScoreEventError extends RanklogError {
   constructor(
     readonly code: string,
     readonly detail: string,
@@ -47,7 +37,7 @@ const wayOut = (code: string) =>
   (DEAD_LETTER_CODES as Readonly<Record<string, string>>)[code] ?? '';
 
 /** Kafka did not acknowledge all messages. `cause` is the error of kafkajs. */
-export class SendError extends ClientError {
+export class SendError extends RanklogError {
   readonly code = 'SEND_FAILED';
 
   /** @param first the first message that was not acknowledged: its index, and its key, the player */
@@ -67,7 +57,7 @@ export class SendError extends ClientError {
 }
 
 /** The outcome of a score event could not be read, though it may exist. If `at` has an offset, Kafka has the event. */
-export class ResultUnknownError extends ClientError {
+export class ResultUnknownError extends RanklogError {
   readonly code = 'RESULT_UNKNOWN';
 
   constructor(
@@ -89,7 +79,7 @@ export class ResultUnknownError extends ClientError {
   }
 }
 
-export class SubscriberUsedError extends ClientError {
+export class SubscriberUsedError extends RanklogError {
   readonly code = 'SUBSCRIBER_USED';
 
   constructor(
@@ -104,7 +94,7 @@ export class SubscriberUsedError extends ClientError {
 }
 
 /** The group has members that read other topics: ranklog's own group, or subscribers of another kind. */
-export class GroupInUseError extends ClientError {
+export class GroupInUseError extends RanklogError {
   readonly code = 'GROUP_IN_USE';
 
   constructor(
@@ -122,7 +112,7 @@ export class GroupInUseError extends ClientError {
   }
 }
 
-export class ResultGapError extends ClientError {
+export class ResultGapError extends RanklogError {
   readonly code = 'RESULT_GAP';
 
   constructor(
@@ -137,7 +127,7 @@ export class ResultGapError extends ClientError {
 }
 
 /** The topic ends below the group's offset. */
-export class ResultTopicReplacedError extends ClientError {
+export class ResultTopicReplacedError extends RanklogError {
   readonly code = 'RESULT_TOPIC_REPLACED';
 
   constructor(
@@ -153,7 +143,7 @@ export class ResultTopicReplacedError extends ClientError {
 }
 
 /** A record of a result topic is not a result; a retry never helps. `cause` has the reason. */
-export class UnreadableResultError extends ClientError {
+export class UnreadableResultError extends RanklogError {
   readonly code = 'UNREADABLE_RESULT';
 
   constructor(

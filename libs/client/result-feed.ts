@@ -11,11 +11,11 @@ import {
   parseObject,
   type TopicNames,
 } from '#contracts';
+import { toError } from '#errors';
 import {
   committedOffsets,
   logEnds,
   logRanges,
-  toError,
   TopicFollower,
   writtenEnd,
   type KafkaRecord,

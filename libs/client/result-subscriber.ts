@@ -10,6 +10,7 @@ import {
   type RankChange,
   type RawRecord,
 } from '#contracts';
+import { toError } from '#errors';
 import {
   BatchConsumer,
   committedOffsets,
@@ -19,7 +20,6 @@ import {
   LogGapError,
   lookAt,
   OtherTopicsError,
-  toError,
   type KafkaRecord,
   type PartitionAssignment,
   type PermanentPartitionError,

@@ -5,7 +5,7 @@ import {
   type ScoreEvent,
   type Source,
 } from '#contracts';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import { ResultUnknownError } from './errors.js';
 
 /** What ranklog made of a score event. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kafka } from 'kafkajs';
-import { Backoff, toError } from '#kafka-batch';
+import { toError } from '#errors';
+import { Backoff } from '#kafka-batch';
 
 /** Receives one result. It has handled the result when it returns, or when its promise resolves. */
 export type Handle<T> = (result: T) => Promise<void> | void;

@@ -1,12 +1,11 @@
+import { RanklogError } from '#errors';
 import type { Check } from './checks.js';
 import { cloudEventHeaders } from './cloud-events.js';
 import { headerText, type RawRecord, type Source } from './record.js';
 
 /** A record that breaks the contract of its topic. A retry never helps. */
-export class MalformedRecordError extends Error {
-  override readonly name = 'MalformedRecordError';
+export class MalformedRecordError extends RanklogError {
   readonly code = 'MALFORMED_RECORD';
-  readonly retriable = false;
 
   /** `expected` is a CloudEvents type, such as `ranklog.rank-changed.v1`. */
   constructor(

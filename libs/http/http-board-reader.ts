@@ -5,6 +5,7 @@ import type {
   ViewSelection,
   ViewSummary,
 } from '#board-store';
+import { RanklogError } from '#errors';
 
 export interface HttpReaderOptions {
   /** The address of a process with the role `query`, such as `http://127.0.0.1:9464`. */
@@ -18,7 +19,9 @@ export interface HttpReaderOptions {
 }
 
 /** A failed request. `code` is one of docs/reference/http.md, `UNREACHABLE` without an answer, or `NO_PROBLEM` without a code. */
-export class HttpReadError extends Error {
+export class HttpReadError extends RanklogError {
+  override readonly retriable: boolean;
+
   constructor(
     readonly code: string,
     detail: string,
@@ -27,12 +30,7 @@ export class HttpReadError extends Error {
     options?: ErrorOptions,
   ) {
     super(`${code}: ${detail}`, options);
-    this.name = new.target.name;
-  }
-
-  /** Whether the same request can succeed later. */
-  get retriable(): boolean {
-    return this.status === 0 || this.status === 429 || this.status >= 500;
+    this.retriable = status === 0 || status === 429 || status >= 500;
   }
 }
 

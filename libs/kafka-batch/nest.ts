@@ -1,11 +1,11 @@
 import { MessagePattern, Server, type CustomTransportStrategy } from '@nestjs/microservices';
 import { lastValueFrom, isObservable } from 'rxjs';
+import { toError } from '#errors';
 import {
   BatchConsumer,
   type BatchConsumerOptions,
   type ConsumerHealth,
 } from './consume/batch-consumer.js';
-import { toError } from './kafkajs/errors.js';
 import type { PartitionAssignment, RecordBatch } from './kafkajs/types.js';
 
 const HANDLERS = ['OnPartitionAssigned', 'OnRecordBatch', 'OnPartitionReleased'] as const;

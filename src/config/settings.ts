@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { YAMLError } from 'yaml';
 import { createSecureContext } from 'node:tls';
+import type { YAMLError } from 'yaml';
 import { suggestion } from '#board';
+import { RanklogError } from '#errors';
 import {
   SETTINGS_SCHEMA,
   variableOf,
@@ -14,10 +15,9 @@ import {
 export type { Settings };
 
 /** Settings that cannot be used. A problem of a value names its source, the value (unless it is secret) and what is allowed. */
-export class SettingsError extends Error {
+export class SettingsError extends RanklogError {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
-    this.name = 'SettingsError';
   }
 }
 

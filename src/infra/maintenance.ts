@@ -1,5 +1,5 @@
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import type { Logger } from './logger.js';
 import { RecurringTask } from './recurring-task.js';
 

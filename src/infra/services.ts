@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { RanklogError } from '#errors';
 import { SettingsError, withoutPassword, type Settings } from '../config/settings.js';
 import { SILENT, type Logger } from './logger.js';
 import { refusalOf, tlsRefusal, type Server } from './refusals.js';
 
 /** Kafka or Redis did not answer in time. */
-export class ServiceUnreachableError extends Error {
+export class ServiceUnreachableError extends RanklogError {
   constructor({ name, address }: Service, timeoutMs: number, cause: unknown) {
     super(
       `${name} at ${address} did not answer within ${timeoutMs / 1000} s (${reasonOf(cause)}); ` +
         `is it running, and is ${name === 'Kafka' ? 'KAFKA_BROKERS' : 'REDIS_URL'} right?`,
       { cause },
     );
-    this.name = 'ServiceUnreachableError';
   }
 }
 

@@ -1,19 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { TopicNames } from '#contracts';
-import { isUnknownTopic, toError } from '#kafka-batch';
+import { RanklogError, toError } from '#errors';
+import { isUnknownTopic } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 
 /** The settings of the score topic endanger boards. The message says which, why, and how to change them. */
-export class ScoreTopicError extends Error {
-  override readonly name = 'ScoreTopicError';
-}
+export class ScoreTopicError extends RanklogError {}
 
-export class TopicsMissingError extends Error {
+export class TopicsMissingError extends RanklogError {
   constructor(readonly topics: readonly string[]) {
     super(`there is no topic ${topics.join(', ')}; create what is missing with "ranklog topics"`);
-    this.name = 'TopicsMissingError';
   }
 }
 

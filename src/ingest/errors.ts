@@ -1,14 +1,11 @@
+import { RanklogError } from '#errors';
 import type { PartitionHealth } from '#kafka-batch';
 
 /** A partition can't go on until an operator acts: a new process would fail as well. Retries help only after that. */
-export class NeedsOperatorError extends Error {
-  override readonly name = 'NeedsOperatorError';
-}
+export class NeedsOperatorError extends RanklogError {}
 
 /** Members that are not of this ranklog use its consumer group: they would take partitions and never read them. */
-export class GroupTakenError extends Error {
-  override readonly name = 'GroupTakenError';
-
+export class GroupTakenError extends RanklogError {
   constructor(group: string, others: string) {
     super(
       `consumer group "${group}" is in use by ${others}. Ranklog shares its group with nobody: end them, or give one of them another group (RANKLOG_GROUP)`,
@@ -17,10 +14,9 @@ export class GroupTakenError extends Error {
 }
 
 /** Members of a version of this ranklog that assigned partitions otherwise still run. */
-export class PreviousVersionError extends Error {
-  override readonly name = 'PreviousVersionError';
+export class PreviousVersionError extends RanklogError {
   /** They may have been ended by then. */
-  readonly retriable = true;
+  override readonly retriable = true;
 
   constructor(group: string, members: string) {
     super(

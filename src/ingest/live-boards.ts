@@ -1,5 +1,5 @@
 import type { BoardStore, Boards, LiveBoard } from '#board-store';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import type { Logger } from '../infra/logger.js';
 import { NeedsOperatorError } from './errors.js';
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
+import { toError } from '#errors';
 import {
   PermanentPartitionError,
-  toError,
   type KafkaRecord,
   type PartitionAssignment,
   type RecordBatch,

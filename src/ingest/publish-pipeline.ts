@@ -1,7 +1,8 @@
 import type { Gauge } from 'prom-client';
 import { firstValueFrom, Subject } from 'rxjs';
 import { recordBytes } from '#contracts';
-import { BatchEncoder, toError, type OutgoingRecord } from '#kafka-batch';
+import { toError } from '#errors';
+import { BatchEncoder, type OutgoingRecord } from '#kafka-batch';
 import type { ReportedDeadLetter } from './dead-letter-report.js';
 
 /** A record for a result topic. It goes to the partition with the same number as the partition of the score event. */

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { ContinuityStore, LEASE_MS } from '#board-store';
 import type { Comparison, Continuity, Promoted, RecoveryTarget } from '#board-store';
+import { RanklogError } from '#errors';
 import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
@@ -13,7 +14,7 @@ import { ResultLog } from './result-log.js';
 const RETRY_MS = 100;
 
 /** A shard has lost writes, or was resynced since the caller read its token. A new start of the partition helps. */
-export class StoreChangedError extends Error {
+export class StoreChangedError extends RanklogError {
   /** `continuity` is the token that the caller had. */
   constructor(
     readonly shard: number,
@@ -21,7 +22,6 @@ export class StoreChangedError extends Error {
     why: string,
   ) {
     super(`shard ${shard} of the boards ${why}; comparing it with Kafka`);
-    this.name = 'StoreChangedError';
   }
 }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BoardStore, LeaseHeldError } from '#board-store';
-import { Backoff, toError } from '#kafka-batch';
+import { toError } from '#errors';
+import { Backoff } from '#kafka-batch';
 import { Logger } from '../infra/logger.js';
 import { BoardRegistrar } from './boards/board-registrar.js';
 import { Reconciler } from './reconciler.js';

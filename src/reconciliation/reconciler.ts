@@ -1,7 +1,7 @@
 import type { BoardDefinition } from '#board';
 import { HOLDER, UnknownBoardError } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import type { ProcessOptions } from '../infra/config.module.js';
 import type { DefinitionsTopic } from '../infra/definitions-topic.js';
 import type { KafkaConnection } from '../infra/kafka.js';

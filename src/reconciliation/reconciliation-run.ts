@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BoardDefinition } from '#board';
 import { HOLDER, isOutOfMemory, LeaseLostError, type Lease, type Shadow } from '#board-store';
-import { Backoff, LogGapError, toError } from '#kafka-batch';
+import { toError } from '#errors';
+import { Backoff, LogGapError } from '#kafka-batch';
 import { finishBuild, NewBoards, type BuildOptions, type BuildReport } from './runs/build.js';
 import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/errors.js';
 import type { OpenShadow } from './runs/log-history.js';

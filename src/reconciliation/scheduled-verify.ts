@@ -13,10 +13,10 @@ import {
   BoardBuildingError,
   type LiveBoard,
 } from '#board-store';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
-import { Stores } from '../infra/stores.js';
 import { Metrics } from '../infra/metrics.js';
+import { Stores } from '../infra/stores.js';
 import { Reconciler } from './reconciler.js';
 import { CancelledError, HistoryCutError } from './runs/errors.js';
 import { leftShadow } from './runs/shadow-plan.js';

@@ -2,7 +2,6 @@ import assert from 'node:assert';
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  BoardError,
   BoardsFileError,
   EARLIEST_TIME,
   formatView,
@@ -15,6 +14,7 @@ import {
 } from '#board';
 import { selectedView } from '#board-store';
 import { decodeText } from '#contracts';
+import { RanklogError } from '#errors';
 import { cursorAfter, pageEndOf, scanCursor } from '../../libs/board-store/read/view-selection.js';
 import { readRecord } from '../../src/ingest/read-record.js';
 import { BASE_TIME } from '../model/arbitrary.js';
@@ -35,7 +35,7 @@ function refusable<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof BoardError) return undefined;
+    if (error instanceof RanklogError) return undefined;
     throw error;
   }
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { BoardError } from '#board';
 import { BoardReader, type Boards } from '#board-store';
+import { RanklogError } from '#errors';
 import { readRecord } from '../../src/ingest/read-record.js';
 import { StoreFixture, verdictsOf } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
@@ -62,7 +62,7 @@ describe('Redis, which refuses keys that are not of ranklog,', () => {
       );
       const property = fc.asyncProperty(fc.oneof(...inputs), async ([board, after]) => {
         await reader.standings(board, { after, limit: 10 }).catch((error: unknown) => {
-          if (!(error instanceof BoardError)) throw error;
+          if (!(error instanceof RanklogError)) throw error;
         });
       });
       await checkInputs(property, { usual: 1_000, share: 0.3 });

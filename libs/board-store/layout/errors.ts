@@ -1,20 +1,27 @@
-import { BoardError, formatTime } from '#board';
+import { formatTime } from '#board';
+import { RanklogError } from '#errors';
 import type { Identity } from './types.js';
 
-export abstract class BoardStoreError extends BoardError {}
+/** An error of the stores. `code` names it for programs. */
+export abstract class BoardStoreError extends RanklogError {
+  abstract readonly code: string;
+}
 
 export class BoardBuildingError extends BoardStoreError {
+  readonly code = 'BOARD_BUILDING';
+  override readonly retriable = true;
+
   constructor(readonly board: string) {
     super(
-      'BOARD_BUILDING',
       `board "${board}" can't be read yet: it is being built from the log. "ranklog status" shows the progress; ` +
         'a process with the role reconciliation must run',
-      true,
     );
   }
 }
 
 export class UnknownBoardError extends BoardStoreError {
+  readonly code = 'UNKNOWN_BOARD';
+
   constructor(
     readonly board: string,
     readonly known: readonly string[],
@@ -22,18 +29,19 @@ export class UnknownBoardError extends BoardStoreError {
     const more = known.length > 20 ? `, and ${known.length - 20} more` : '';
     const names = `live boards: ${known.slice(0, 20).join(', ')}${more}`;
     const live = known.length === 0 ? 'no board is live' : names;
-    super('UNKNOWN_BOARD', `there is no board "${board}"; ${live}`);
+    super(`there is no board "${board}"; ${live}`);
   }
 }
 
 /** A read of a snapshot that the board does not have; or the live generation changed too often during one read. */
 export class UnknownGenerationError extends BoardStoreError {
+  readonly code = 'UNKNOWN_GENERATION';
+
   constructor(
     readonly board: string,
     readonly generation: string,
   ) {
     super(
-      'UNKNOWN_GENERATION',
       `board "${board}" has no generation ${generation} that can be read: only the live one and snapshots can. ` +
         '"ranklog boards generations" lists them',
     );
@@ -42,6 +50,8 @@ export class UnknownGenerationError extends BoardStoreError {
 
 /** A read of a view that has expired. Times in ms of event time. */
 export class ExpiredViewError extends BoardStoreError {
+  readonly code = 'EXPIRED_VIEW';
+
   constructor(
     readonly board: string,
     readonly view: string,
@@ -49,7 +59,6 @@ export class ExpiredViewError extends BoardStoreError {
     readonly clock: number,
   ) {
     super(
-      'EXPIRED_VIEW',
       `view "${view}" of board "${board}" has expired: it was kept until ${formatTime(expiresAt)}, and the latest event of the board is of ${formatTime(clock)}`,
     );
   }
@@ -57,26 +66,32 @@ export class ExpiredViewError extends BoardStoreError {
 
 /** A read with an argument that is no such value, or does not fit the board: a rank, a limit, a cursor, a column. */
 export class InvalidReadError extends BoardStoreError {
+  readonly code = 'INVALID_READ';
+
   constructor(
     readonly argument: string,
     problem: string,
   ) {
-    super('INVALID_READ', `${argument}: ${problem}`);
+    super(`${argument}: ${problem}`);
   }
 }
 
 /** A listing of views, or an export, that can't go on. */
 export class ListingInterruptedError extends BoardStoreError {
+  readonly code = 'LISTING_INTERRUPTED';
+  override readonly retriable = true;
+
   constructor(readonly board: string) {
     super(
-      'LISTING_INTERRUPTED',
       `cannot finish reading the views of board "${board}": another generation went live, or another Redis server answers, since the read began; begin again`,
-      true,
     );
   }
 }
 
 export class LeaseHeldError extends BoardStoreError {
+  readonly code = 'LEASE_HELD';
+  override readonly retriable = true;
+
   constructor(
     readonly board: string,
     readonly holder: string,
@@ -84,41 +99,44 @@ export class LeaseHeldError extends BoardStoreError {
     readonly msLeft: number,
   ) {
     super(
-      'LEASE_HELD',
       `board "${board}" is being reconciled by ${holder}, and only one process can at a time: wait for it ("ranklog status" ` +
         `shows its progress) or end it. If it was killed, its lease expires within ${Math.ceil(msLeft / 1_000)} s`,
-      true,
     );
   }
 }
 
 /** The lease of a board expired, or Redis lost it. This process has written nothing to the shadow since. */
 export class LeaseLostError extends BoardStoreError {
+  readonly code = 'LEASE_LOST';
+  override readonly retriable: boolean;
+
   constructor(
     readonly board: string,
     /** The process that has worked on the board since, if any. */
     readonly takenOverBy?: string,
   ) {
     super(
-      'LEASE_LOST',
       takenOverBy === undefined
         ? `the lease of board "${board}" was lost: this process was suspended, or Redis lost the lease; repeat the command`
         : `the lease of board "${board}" expired while this process was suspended, and ${takenOverBy} took over the board; "ranklog status" shows the progress`,
-      takenOverBy === undefined,
     );
+    this.retriable = takenOverBy === undefined;
   }
 }
 
 export class NoPreviousGenerationError extends BoardStoreError {
+  readonly code = 'NO_PREVIOUS_GENERATION';
+
   constructor(readonly board: string) {
     super(
-      'NO_PREVIOUS_GENERATION',
       `board "${board}" has no previous generation to roll back to: none was live before, or its grace time (RANKLOG_ROLLBACK_GRACE) is over`,
     );
   }
 }
 
 export class OtherIdentityError extends BoardStoreError {
+  readonly code = 'OTHER_IDENTITY';
+
   constructor(
     where: string,
     readonly kept: Partial<Identity>,
@@ -130,7 +148,6 @@ export class OtherIdentityError extends BoardStoreError {
       ? 'make the settings of this process the stored ones with "ranklog topics --adopt"'
       : 'start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX, as the number of shards cannot change';
     super(
-      'OTHER_IDENTITY',
       `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Two ranklogs would publish every result twice. Set the values that are stored there; or ${wayOut}`,
     );
   }

@@ -7,13 +7,13 @@ import kafkajs, {
   type EachBatchPayload,
   type Kafka,
 } from 'kafkajs';
+import { toError } from '#errors';
 import { Backoff } from '../kafkajs/backoff.js';
 import {
   GroupRefusedError,
   isGroupRefused,
   KafkaUnreachableError,
   OtherTopicsError,
-  toError,
 } from '../kafkajs/errors.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
 import { patchKafkajs, takingEveryFetch, type FetchedBatch } from '../kafkajs/kafkajs-patches.js';

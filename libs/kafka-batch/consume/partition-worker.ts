@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { toError } from '#errors';
 import { Backoff } from '../kafkajs/backoff.js';
 import { toRecord } from '../kafkajs/committed-messages.js';
-import { LogGapError, PermanentPartitionError, toError, type LogRange } from '../kafkajs/errors.js';
+import { LogGapError, PermanentPartitionError, type LogRange } from '../kafkajs/errors.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
 import type { FetchedBatch } from '../kafkajs/kafkajs-patches.js';
 import type { PartitionAssignment, RecordBatch } from '../kafkajs/types.js';

@@ -1,5 +1,5 @@
 import kafkajs from 'kafkajs';
-import { toError } from './errors.js';
+import { toError } from '#errors';
 
 type Answers<Key, Answer> = ReadonlyMap<Key, Answer | Error | undefined>;
 

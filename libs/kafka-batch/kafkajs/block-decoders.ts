@@ -3,15 +3,13 @@
  * both maintained and safe for hostile input. They read each byte of the input once, and never write more than `most` bytes.
  */
 
+import { RanklogError } from '#errors';
+
 /** The decompressed bytes exceed the limit. */
-export class OversizeError extends Error {
-  override readonly name = 'OversizeError';
-}
+export class OversizeError extends RanklogError {}
 
 /** The bytes do not have the format. */
-export class CorruptError extends Error {
-  override readonly name = 'CorruptError';
-}
+export class CorruptError extends RanklogError {}
 
 /** Grows with the output: a length that the input claims allocates nothing. */
 class Output {
@@ -49,7 +47,7 @@ class Output {
 
   #reserve(length: number): void {
     const needed = this.length + length;
-    if (needed > this.most) throw new OversizeError();
+    if (needed > this.most) throw new OversizeError(`more than ${this.most} bytes`);
     if (needed <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafe(Math.min(this.most, Math.max(needed, 2 * this.length)));
     this.#bytes.copy(larger, 0, 0, this.length);

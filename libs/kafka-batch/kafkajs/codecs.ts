@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import zlib, { type ZlibOptions } from 'node:zlib';
+import { RanklogError } from '#errors';
 import { CorruptError, decodeLz4, decodeSnappy, OversizeError } from './block-decoders.js';
 
 /**
@@ -19,9 +20,7 @@ const CODECS = new Map<number, { readonly name: string; readonly decode: Decode 
 ]);
 
 /** The bytes of a batch are broken, or too many: they can never be read. The message continues "its records are". */
-export class BrokenBatchError extends Error {
-  override readonly name = 'BrokenBatchError';
-}
+export class BrokenBatchError extends RanklogError {}
 
 /** Decompresses the records of a batch. @throws BrokenBatchError, or another error if the bytes are not at fault */
 export async function decompress(codec: number, bytes: Buffer): Promise<Buffer> {
@@ -88,7 +87,7 @@ export async function decodeZstd(bytes: Buffer, most: number): Promise<Buffer> {
       if (isStuck) throw new Error('its zstd frame is broken');
       isStuck = part.length === 0;
       length += part.length;
-      if (length > most) throw new OversizeError();
+      if (length > most) throw new OversizeError(`more than ${most} bytes`);
       parts.push(part);
     }
   } catch (cause) {

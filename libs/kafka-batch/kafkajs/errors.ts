@@ -1,4 +1,5 @@
 import kafkajs from 'kafkajs';
+import { RanklogError, toError } from '#errors';
 
 const { KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } = kafkajs;
 
@@ -8,20 +9,8 @@ export interface LogRange {
   readonly end: number;
 }
 
-/** An error of this library. `retriable`: the same work may succeed when it is done again. */
-abstract class KafkaBatchError extends Error {
-  readonly retriable: boolean = true;
-
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-  }
-}
-
 /** A restart does not help: the partition stops until an operator acts. Other partitions continue. */
-export class PermanentPartitionError extends KafkaBatchError {
-  override readonly retriable = false;
-}
+export class PermanentPartitionError extends RanklogError {}
 
 /** The log was cut, recreated or restored, so that reading on would skip events. */
 export class WrongLogError extends PermanentPartitionError {
@@ -84,7 +73,9 @@ export class RecordTooLargeError extends PermanentPartitionError {
   }
 }
 
-export class KafkaUnreachableError extends KafkaBatchError {
+export class KafkaUnreachableError extends RanklogError {
+  override readonly retriable = true;
+
   constructor(timeoutMs: number, cause: unknown) {
     super(`Kafka did not answer within ${timeoutMs} ms: ${toError(cause).message}`, { cause });
   }
@@ -107,9 +98,7 @@ export interface GroupFacts {
 }
 
 /** Kafka does not admit this process to the consumer group: its members share out partitions by another protocol. */
-export class GroupRefusedError extends KafkaBatchError {
-  override readonly retriable = false;
-
+export class GroupRefusedError extends RanklogError {
   constructor(readonly group: GroupFacts) {
     super(
       `consumer group ${group.groupId} is in use by others (protocol ${group.protocol || 'unknown'}): ${membersText(group)}`,
@@ -121,9 +110,7 @@ export class GroupRefusedError extends KafkaBatchError {
  * Members of the group read other topics. Kafka lets one member share out partitions, and with kafkajs's protocol it gives those
  * of its own topics to all: nobody reads what it gives to this one.
  */
-export class OtherTopicsError extends KafkaBatchError {
-  override readonly retriable = false;
-
+export class OtherTopicsError extends RanklogError {
   constructor(groupId: string, topic: string, others: readonly string[]) {
     super(
       `consumer group ${groupId} has members that read ${others.join(', ')} beside this one, which reads ${topic}`,
@@ -140,14 +127,18 @@ export function membersText({ members }: GroupFacts): string {
 }
 
 /** Another publisher was opened with the same transactional id. Readers see nothing of the transaction of this one. */
-export class ProducerFencedError extends KafkaBatchError {
+export class ProducerFencedError extends RanklogError {
+  override readonly retriable = true;
+
   constructor(transactionalId: string, cause: unknown) {
     super(`another publisher took over the transactional id ${transactionalId}`, { cause });
   }
 }
 
 /** The transaction may be committed or not. Opening another publisher completes it. Then read the group's offset. */
-export class PublishOutcomeUnknownError extends KafkaBatchError {
+export class PublishOutcomeUnknownError extends RanklogError {
+  override readonly retriable = true;
+
   constructor(transactionalId: string, cause: unknown) {
     const { message } = toError(cause);
     super(`the outcome of a transaction of ${transactionalId} is unknown: ${message}`, { cause });
@@ -197,10 +188,6 @@ export function isPermanent(error: unknown): boolean {
     root = root.cause;
   if (!(root instanceof KafkaJSError)) return true;
   return !root.retriable && !(root instanceof KafkaJSTimeout) && !isTransient(root);
-}
-
-export function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** Whether a kafkajs error, or one of its causes, has one of these protocol error types. */

@@ -2,8 +2,9 @@ import kafkajs from 'kafkajs';
 import type { RawMessage } from 'kafkajs/src/broker/index.js';
 import Decoder from 'kafkajs/src/protocol/decoder.js';
 import decodeMessageSet from 'kafkajs/src/protocol/messageSet/decoder.js';
+import { toError } from '#errors';
 import { BrokenBatchError, decompress } from './codecs.js';
-import { toError, UnreadableBatchError, type FoundBatch } from './errors.js';
+import { UnreadableBatchError, type FoundBatch } from './errors.js';
 import { AT, MAGIC, TRANSACTIONAL } from './record-batch.js';
 import { RecordsDecoder } from './record-decoder.js';
 

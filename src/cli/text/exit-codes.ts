@@ -1,3 +1,5 @@
+import { RanklogError } from '#errors';
+
 export const EXIT = {
   /** Done; the answer is yes. */
   ok: 0,
@@ -28,12 +30,11 @@ export function readCode(isStale: boolean, code: number = EXIT.ok): number {
 }
 
 /** Ends a command with a message and an exit code. */
-export class CommandError extends Error {
+export class CommandError extends RanklogError {
   constructor(
     message: string,
     readonly exitCode: number,
   ) {
     super(message);
-    this.name = 'CommandError';
   }
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import type { Logger } from '../../infra/logger.js';
 import type { ProblemCode } from '../dto/problem-codes.js';
 import { PROBLEM_TYPE, ProblemError, problemOf } from './problems.js';

@@ -2,14 +2,14 @@ import { HttpException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
 import { nearNames, NoSuchViewError } from '#board';
 import { UnknownBoardError } from '#board-store';
-import { toError } from '#kafka-batch';
+import { RanklogError, toError } from '#errors';
 import { isRedisUnavailable } from '../../infra/redis.js';
 import { PROBLEMS, type ProblemCode } from '../dto/problem-codes.js';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** An error of HTTP itself; errors of the libraries have a code of their own. */
-export class ProblemError extends Error {
+export class ProblemError extends RanklogError {
   constructor(
     readonly code: ProblemCode,
     detail: string,
@@ -17,7 +17,6 @@ export class ProblemError extends Error {
     readonly names?: { readonly asked: string; readonly known: readonly string[] },
   ) {
     super(detail);
-    this.name = new.target.name;
   }
 }
 

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Kafka } from 'kafkajs';
 import { fromEvent, type Observable } from 'rxjs';
 import { decodeRankChange, MalformedRecordError, type RankChange } from '#contracts';
+import { toError } from '#errors';
 import {
   lastRecords,
   lookAt,
   partitionCount,
-  toError,
   TopicFollower,
   type KafkaRecord,
   type LogRange,

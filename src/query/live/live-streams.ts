@@ -2,7 +2,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/comm
 import type { FastifyReply } from 'fastify';
 import { firstValueFrom } from 'rxjs';
 import { BoardReader } from '#board-store';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import type { Settings } from '../../config/settings.js';
 import { SETTINGS } from '../../infra/config.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { exhaustMap, map, Subject, takeUntil, takeWhile, timer, type Observable } from 'rxjs';
 import { LeaseStore } from '#board-store';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import {
   reconciliationJson,
   type ReconciliationJson,

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { parseBoardsFile, type BoardDefinition } from '#board';
+import { RanklogError } from '#errors';
 
-export class BoardsFileMissingError extends Error {
+export class BoardsFileMissingError extends RanklogError {
   constructor(file: string, cause: unknown) {
     super(`the boards file ${file} can't be read; write one, or name it with RANKLOG_BOARDS`, {
       cause,
     });
-    this.name = 'BoardsFileMissingError';
   }
 }
 

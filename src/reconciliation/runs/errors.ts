@@ -1,15 +1,9 @@
 import { LeaseLostError, type ServerMemory, type ShadowRefusal } from '#board-store';
-
-abstract class ReconciliationError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = new.target.name;
-  }
-}
+import { RanklogError } from '#errors';
 
 /** Redis lost data of the reconciliation, or its board changed meanwhile: beginning again at once may help. */
-export class RestartError extends ReconciliationError {
-  readonly retriable = true;
+export class RestartError extends RanklogError {
+  override readonly retriable = true;
 }
 
 /** A partition whose log no longer holds all events that a reconciliation needs. */
@@ -22,7 +16,7 @@ export interface CutPartition {
 }
 
 /** The log no longer holds events that a board is made of. */
-export class HistoryCutError extends ReconciliationError {
+export class HistoryCutError extends RanklogError {
   constructor(
     /** The boards that lack events; if the log was cut during the reconciliation, all its boards, of which at least one does. */
     readonly boards: readonly string[],
@@ -43,7 +37,7 @@ export class HistoryCutError extends ReconciliationError {
 }
 
 /** The caller cancelled the reconciliation. All is as before, except boards that are already live, and shadows that are kept. */
-export class CancelledError extends ReconciliationError {
+export class CancelledError extends RanklogError {
   constructor(isKept: boolean) {
     super(
       isKept
@@ -54,7 +48,7 @@ export class CancelledError extends ReconciliationError {
 }
 
 /** Redis has lost its boards. Beginning again helps once the role reconciliation has registered them. */
-export class BoardsLostError extends ReconciliationError {
+export class BoardsLostError extends RanklogError {
   constructor() {
     super(
       'Redis has lost its boards; the role reconciliation registers them again, and has to run somewhere',
@@ -63,7 +57,7 @@ export class BoardsLostError extends ReconciliationError {
 }
 
 /** A live applied offset lies beyond the end of the log, so the log lost records or was created again. */
-export class AppliedBeyondLogError extends ReconciliationError {
+export class AppliedBeyondLogError extends RanklogError {
   constructor(
     board: string,
     readonly partitions: readonly { partition: number; appliedOffset: number; logEnd: number }[],
@@ -80,7 +74,7 @@ export class AppliedBeyondLogError extends ReconciliationError {
 }
 
 /** Redis has no room for a second generation in addition to the live one. */
-export class OutOfMemoryError extends ReconciliationError {
+export class OutOfMemoryError extends RanklogError {
   constructor(boards: readonly string[], memory?: ServerMemory) {
     const numbers =
       memory && ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;

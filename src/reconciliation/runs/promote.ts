@@ -1,6 +1,6 @@
 import { UNRANKED, type Promotion, type Starts } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import type { ShadowAtWork } from './log-pass.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
 import { withRetries } from './retries.js';

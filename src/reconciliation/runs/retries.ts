@@ -6,7 +6,8 @@ import {
   UnknownBoardError,
   type ReconciliationStatus,
 } from '#board-store';
-import { Backoff, toError } from '#kafka-batch';
+import { toError } from '#errors';
+import { Backoff } from '#kafka-batch';
 import type { Logger } from '../../infra/logger.js';
 import { BoardsLostError, HistoryCutError, RestartError } from './errors.js';
 

@@ -6,7 +6,7 @@ import {
   type LeaseStore,
   type ReconciliationStatus,
 } from '#board-store';
-import { toError } from '#kafka-batch';
+import { toError } from '#errors';
 import type { Logger } from '../../infra/logger.js';
 
 const RENEW_EVERY_MS = 1_000;

@@ -1,4 +1,5 @@
-import { logRanges, toError } from '#kafka-batch';
+import { toError } from '#errors';
+import { logRanges } from '#kafka-batch';
 import { AppliedBeyondLogError } from './errors.js';
 import { IS_IT_RUNNING, type ScoreLog } from './log-history.js';
 
