@@ -12,17 +12,16 @@ export { isPassedOver, passOver } from './kafkajs/fetch-decoder.js';
 export { ROUND_ROBIN } from './consume/group-members.js';
 export { kafkaLogCreator } from './kafkajs/kafka-logger.js';
 export { KAFKA_ERRORS, patchKafkajs } from './kafkajs/kafkajs-patches.js';
+export { partitionCount, writtenEnd } from './look-up/log-ranges.js';
 export { LogReader, readRanges, type LogReaderOptions } from './look-up/log-reader.js';
 export {
   lastCommittedRecord,
   lastRecords,
   lookAt,
   orUnreadable,
-  partitionCount,
   unreadableFrom,
-  writtenEnd,
   type PartitionLook,
-} from './look-up/lookups.js';
+} from './look-up/log-records.js';
 export { LOOKS, type PartitionHealth, type PartitionState } from './consume/partition-worker.js';
 export { partitionOf } from './produce/partitioner.js';
 export * from './look-up/positions.js';

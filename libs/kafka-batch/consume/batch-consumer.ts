@@ -17,7 +17,7 @@ import {
 } from '../kafkajs/errors.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
 import { patchKafkajs, takingEveryFetch, type FetchedBatch } from '../kafkajs/kafkajs-patches.js';
-import { lookAt } from '../look-up/lookups.js';
+import { lookAt } from '../look-up/log-records.js';
 import type { QueueLimits } from './batch-queue.js';
 import { groupFacts, untilOthersLeave, type OthersWait } from './group-members.js';
 import {

@@ -9,7 +9,7 @@ import { isPermanent, LogGapError, toError, type LogRange } from '../kafkajs/err
 import { unreadableBatch } from '../kafkajs/fetch-decoder.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
 import { LeaderRequests } from '../kafkajs/leader-requests.js';
-import { LeaderLookups } from './lookups.js';
+import { LeaderLookups } from './leader-lookups.js';
 
 export interface LogReaderOptions {
   readonly kafka: Kafka;
@@ -232,7 +232,7 @@ export class LogReader {
   async #checkRange(nodeId: number, partition: number): Promise<void> {
     const { topic } = this.options;
     const position = this.#position(partition);
-    const range = await new LeaderLookups(this.cluster, nodeId).range(topic, partition);
+    const range = await new LeaderLookups(this.cluster, nodeId).range({ topic, partition });
     if (position < range.start || position > range.end)
       throw new LogGapError(topic, partition, position, range);
   }
