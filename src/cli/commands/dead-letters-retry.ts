@@ -8,7 +8,7 @@ import {
   type FoundLetter,
   type LetterFilter,
 } from '../sessions/dead-letter-selection.js';
-import { readLog, writtenRanges } from '../sessions/kafka-session.js';
+import { readWithProgress, writtenRanges } from '../sessions/kafka-session.js';
 import {
   withReconciliation,
   type ReconciliationSession,
@@ -101,7 +101,7 @@ async function findRetried(
     return [partition, { start: Math.max(start, offset), end }] as const;
   });
   const retried = new Set<string>();
-  for await (const record of readLog(session, new Map(ranges)))
+  for await (const record of readWithProgress(session, new Map(ranges)))
     retried.add(retriedIds(record).at(-1) ?? '');
   return retried;
 }

@@ -2,7 +2,7 @@ import type { BoardDefinition } from '#board';
 import { shardOf, type PlayerStanding, type Standing } from '#board-store';
 import { logRanges, partitionOf, type LogRange } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
-import { readLog, withKafka, type KafkaSession } from '../sessions/kafka-session.js';
+import { readWithProgress, withKafka, type KafkaSession } from '../sessions/kafka-session.js';
 import { PlayerHistory } from '../sessions/player-history.js';
 import { withRedis, type RedisSession } from '../sessions/session.js';
 import { EXIT, readCode } from '../text/exit-codes.js';
@@ -43,7 +43,7 @@ async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked)
     const end = Math.min(Number(applied[partition] ?? -1) + 1, range.end);
     ranges.set(partition, { start, end });
     history.begin(partition);
-    for await (const record of readLog(kafka, new Map([[partition, { start, end }]])))
+    for await (const record of readWithProgress(kafka, new Map([[partition, { start, end }]])))
       if (record.offset < end) history.take(record);
   }
   const { board, playerId, view, stale, size, standing } = place;

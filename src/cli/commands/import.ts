@@ -10,7 +10,12 @@ import { openRepeatable } from '../input/repeatable-file.js';
 import { refuseRepeatedPlayers } from '../input/repeated-players.js';
 import { fileRows, zsetRows, type Row } from '../input/rows.js';
 import { withLease } from '../sessions/held-lease.js';
-import { readLog, withKafka, writtenRanges, type KafkaSession } from '../sessions/kafka-session.js';
+import {
+  readWithProgress,
+  withKafka,
+  writtenRanges,
+  type KafkaSession,
+} from '../sessions/kafka-session.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
 import { withRedis, type RedisSession } from '../sessions/session.js';
 import { interruptible } from '../sessions/terminal.js';
@@ -185,7 +190,7 @@ async function send(
       `the beginning of ${session.topics.scoreEvents} is gone, so players of an earlier import would count twice; if there was none, use --allow-partial-history`,
       EXIT.usage,
     );
-  for await (const record of readLog(session, ranges)) {
+  for await (const record of readWithProgress(session, ranges)) {
     signal.throwIfAborted();
     opening.addSent(record);
   }

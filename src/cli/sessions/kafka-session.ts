@@ -33,7 +33,7 @@ export async function writtenRanges({ kafka, admin, topics }: KafkaSession) {
 }
 
 /** Reads ranges of a topic, by default the score topic, and maybe some records after their ends; shows progress on standard error. */
-export async function* readLog(
+export async function* readWithProgress(
   session: KafkaSession,
   ranges: ReadonlyMap<number, LogRange>,
   topic = session.topics.scoreEvents,

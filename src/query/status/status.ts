@@ -40,7 +40,7 @@ export class LogSamples {
 }
 
 /** The part that Kafka knows. @throws errors of Kafka */
-export async function readLog(
+export async function readLogStatus(
   clients: Clients,
   published: PublishedPositions,
   samples = new LogSamples(clients),
@@ -156,7 +156,11 @@ async function readStore(redis: Redis, keys: KeySpace) {
 }
 
 /** Joins what Redis knows with `log`. Cost: twenty requests to each shard, three for each board. @throws what `log` rejects with */
-export async function readStatus(redis: Redis, keys: KeySpace, log: ReturnType<typeof readLog>) {
+export async function readStatus(
+  redis: Redis,
+  keys: KeySpace,
+  log: ReturnType<typeof readLogStatus>,
+) {
   const [{ positions, letters, misplaced }, store] = await Promise.all([
     log,
     readStore(redis, keys),

@@ -11,7 +11,7 @@ import {
   startsOfRest,
   nextOf,
   type OpenShadow,
-  type ScoreLog,
+  type HistoryParts,
 } from './log-history.js';
 
 /** Where a build begins, if not where the live generation begins: at a time in ms, or at the start of the log. */
@@ -31,7 +31,7 @@ export interface ShadowRequest extends Pick<NewShadow, 'definition' | 'purpose'>
 /** Begins a planned shadow, or continues it. @throws LeaseLostError */
 export type OpenPlanned = (lease: Lease) => Promise<OpenShadow>;
 
-type PlanParts = ScoreLog & { readonly generations: GenerationStore };
+type PlanParts = HistoryParts & { readonly generations: GenerationStore };
 type Ranges = ReadonlyMap<number, LogRange>;
 
 /** Plans to continue the present shadow if it matches the request, else to begin one. Writes nothing. @throws HistoryCutError */

@@ -1,6 +1,6 @@
 import { logRanges, toError } from '#kafka-batch';
 import { AppliedBeyondLogError } from './errors.js';
-import { IS_IT_RUNNING, type ScoreLog } from './log-history.js';
+import { IS_IT_RUNNING, type HistoryParts } from './log-history.js';
 
 const CHECK_EVERY_MS = 1_000;
 /** One check is not enough: a broker that no longer leads a partition may report an old end of its log. */
@@ -16,7 +16,7 @@ export class StallWatch {
   #hasWarned = false;
 
   constructor(
-    private readonly parts: Pick<ScoreLog, 'admin' | 'topic' | 'logger'>,
+    private readonly parts: Pick<HistoryParts, 'admin' | 'topic' | 'logger'>,
     private readonly board: string,
   ) {}
 
