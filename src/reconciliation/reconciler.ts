@@ -97,11 +97,11 @@ export class Reconciler {
   }
 
   async #beginRollback(lease: Lease): Promise<OpenShadow> {
-    const { generations, admin, topic } = this.parts;
+    const { generations, kafka, topic } = this.parts;
     await warnOfDiscardedShadow(this.parts, lease.board, 'rollback');
     const shadow = await generations.beginRollback(lease);
     const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
-    const cut = cutPartitions(await logRanges(admin, topic), nextOf(opened));
+    const cut = cutPartitions(await logRanges(kafka, topic), nextOf(opened));
     if (cut.length === 0) return opened;
     await generations.discard(lease, shadow);
     throw new HistoryCutError([lease.board], cut, false);

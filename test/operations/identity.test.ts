@@ -96,7 +96,7 @@ describe('a ranklog without topics, without RANKLOG_GROUP and with an empty Redi
     const redis = new Redis(settings.redisUrl);
     try {
       await connection.admin.connect();
-      const { group } = await readIdentity(redis, connection, settings); // fails after a wait of 16 s for the topic
+      const { group } = await readIdentity(redis, connection, settings); // fails if it waits for the topic
       expect(group).toBe(name);
     } finally {
       await connection.admin.disconnect();

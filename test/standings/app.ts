@@ -28,9 +28,17 @@ const STREAMS: Pick<LiveStreams, 'standings' | 'rankChanges' | 'heldChanges'> = 
 
 /** Topics without partitions, for the status: see test/cli. */
 const nothing = () => Promise.resolve([]);
+const createCluster = () => ({
+  connect: nothing,
+  disconnect: nothing,
+  addMultipleTargetTopics: nothing,
+  refreshMetadata: nothing,
+  findTopicPartitionMetadata: () => [],
+});
 const KAFKA = {
   topics: topicNames('none'),
-  admin: { fetchTopicOffsets: nothing, fetchOffsets: nothing },
+  admin: { fetchOffsets: nothing },
+  kafka: { [Symbol('private:Kafka:createCluster')]: createCluster },
 };
 
 /** Sends nothing: see test/writes. */

@@ -83,7 +83,7 @@ export interface PartitionLook {
  */
 export function lookAt(
   kafka: Kafka,
-  { topic, partition, offset }: TopicPartition & { readonly offset?: number | undefined },
+  { topic, partition, offset }: TopicPartition & { readonly offset: number | undefined },
 ): Promise<PartitionLook> {
   const of = { topic, partition };
   return withLeaders(kafka, topic, async (leaders) => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Kafka } from 'kafkajs';
 import protocolErrors from 'kafkajs/src/protocol/error.js';
-import { partitionCount } from './log-ranges.js';
-import { lookAt } from './log-records.js';
+import { logRange, partitionCount } from './log-ranges.js';
 
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
 const SILENT = 0;
@@ -42,8 +41,7 @@ function fixture() {
     [Symbol('private:Kafka:createCluster')]: () => ({ ...cluster }),
   } as unknown as Kafka;
   const count = () => partitionCount(kafka, MISSING);
-  const look = async (partition: number) =>
-    (await lookAt(kafka, { topic: TOPIC, partition })).range;
+  const look = (partition: number) => logRange(kafka, TOPIC, partition);
   const turn = () => new Promise(setImmediate);
   return { log, count, look, turn, speak: () => answers.splice(0).forEach((answer) => answer()) };
 }

@@ -47,11 +47,11 @@ export async function selectLetters(
     );
   const topic = session.topics.deadLetters;
   await requireTopics(session.admin, [topic]);
-  const ranges = await logRanges(session.admin, topic);
+  const ranges = await logRanges(session.kafka, topic);
   return async function* () {
     for await (const record of readWithProgress(session, ranges, topic)) {
       const letter = decodeDeadLetter(record);
-      if (!letter || record.offset >= (ranges.get(letter.partition)?.end ?? 0)) continue;
+      if (letter === undefined) continue;
       const decoded = decodeScoreEvent(record);
       const event = decoded.ok ? decoded.event : undefined;
       const found = { ...letter, id: causeId(letter), record, event };

@@ -81,9 +81,9 @@ export class BoardRegistrar {
       ({ board, since }) => since > 0 || ofFile.some((one) => one.board === board),
     );
     const isNew = wanted.some(({ board }) => !current.has(board) && !known.has(board));
-    const { admin, topics } = this.kafka;
+    const topic = this.kafka.topics.scoreEvents;
     const { group } = this.definitions.identity;
-    const begins = isNew ? await startsOfUnreadLog(admin, topics.scoreEvents, group) : undefined;
+    const begins = isNew ? await startsOfUnreadLog(this.kafka, topic, group) : undefined;
     const names = waiting.map(({ board }) => board);
     const { live } = await store.registerBoards(wanted, current, begins, names);
     this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));

@@ -165,7 +165,7 @@ export class GenerationRun<T> {
 
   /** Reads the log once for all shadows. The first failure ends all unfinished shadows. */
   async #catchUpAll(attempt: Attempt, shadows: readonly OpenShadow[]): Promise<T[]> {
-    const { kafka, admin, topic, logger } = this.parts;
+    const { kafka, topic, logger } = this.parts;
     const { eventsPerSecond = this.parts.eventsPerSecond, onProgress } = this.options;
     const ended = new AbortController();
     const signal = AbortSignal.any([attempt.signal, ended.signal]);
@@ -176,7 +176,7 @@ export class GenerationRun<T> {
       throttle,
       signal,
     });
-    feed.cover((await logRanges(admin, topic)).keys());
+    feed.cover((await logRanges(kafka, topic)).keys());
     const progress = new ProgressReporter(attempt.leases, onProgress);
     const queues = new Map(
       shadows.map(({ shadow, appliedOffsets: from }) => [shadow, new ShadowQueue(shadow, from)]),

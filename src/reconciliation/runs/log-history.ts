@@ -122,7 +122,7 @@ async function aheadOfIngest(
   const next = (partition: number) => (live.get(partition) ?? -1) + 1;
   const ahead = [...starts].filter(([partition, start]) => start > next(partition));
   if (ahead.length === 0) return [];
-  const ranges = await logRanges(log.admin, log.topic);
+  const ranges = await logRanges(log.kafka, log.topic);
   const places = ahead.map(async ([partition, start]) => {
     const at = next(partition);
     if ((await recordsEnd(log, { partition, start, range: ranges.get(partition) })) > at)
@@ -148,11 +148,11 @@ async function recordsEnd(
  * partitions that were read: boards may contain their lost records.
  */
 export async function startsOfUnreadLog(
-  admin: Admin,
+  { kafka, admin }: Pick<HistoryParts, 'kafka' | 'admin'>,
   topic: string,
   group: string,
 ): Promise<Starts> {
-  const ranges = await logRanges(admin, topic);
+  const ranges = await logRanges(kafka, topic);
   const committed = await committedOffsets(admin, group, topic);
   return new Map(
     [...ranges]

@@ -10,8 +10,8 @@ import {
   startsAtTime,
   startsOfRest,
   nextOf,
-  type OpenShadow,
   type HistoryParts,
+  type OpenShadow,
 } from './log-history.js';
 
 /** Where a build begins, if not where the live generation begins: at a time in ms, or at the start of the log. */
@@ -38,7 +38,7 @@ type Ranges = ReadonlyMap<number, LogRange>;
 export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<OpenPlanned> {
   const { definition, purpose, allowPartialHistory = false } = request;
   const plan = await inOffsets(log, request);
-  const ranges = await logRanges(log.admin, log.topic);
+  const ranges = await logRanges(log.kafka, log.topic);
   const mayBePartial = allowPartialHistory || holdsLiveHistory(request, ranges);
   const rest = startsOfRest(plan.starts, ranges);
   const left = await resumable(log, plan, { ranges, latest: mayBePartial ? rest : plan.starts });

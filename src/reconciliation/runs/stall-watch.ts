@@ -16,7 +16,7 @@ export class StallWatch {
   #hasWarned = false;
 
   constructor(
-    private readonly parts: Pick<HistoryParts, 'admin' | 'topic' | 'logger'>,
+    private readonly parts: Pick<HistoryParts, 'kafka' | 'topic' | 'logger'>,
     private readonly board: string,
   ) {}
 
@@ -44,8 +44,8 @@ export class StallWatch {
   }
 
   async #checkLog(behind: readonly { partition: number; live: number }[]): Promise<void> {
-    const { admin, topic, logger } = this.parts;
-    const ranges = await logRanges(admin, topic).catch((error: unknown) => {
+    const { kafka, topic, logger } = this.parts;
+    const ranges = await logRanges(kafka, topic).catch((error: unknown) => {
       logger.debug(`could not read the ends of the log: ${toError(error).message}`);
     });
     if (ranges === undefined) return; // Kafka is unreachable; the reconciliation waits for it
