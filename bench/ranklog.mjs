@@ -95,7 +95,7 @@ export async function measureRebuild(sandbox, size, ranklog = {}) {
  * ingest would need to get there.
  * @param {Sandbox} sandbox
  */
-export async function goLive({ redis, admin, name, topics }) {
+export async function goLive({ redis, kafka, name, topics }) {
   const keys = new KeySpace(name);
   const store = new BoardStore(redis, keys, { shards: SHARDS });
   const continuities = new ContinuityStore(redis, keys, { shards: SHARDS });
@@ -104,7 +104,7 @@ export async function goLive({ redis, admin, name, topics }) {
   const idle = { shard: 0, version: versions[0] ?? '', boards: new Map(), entries: [] };
   const begun = await continuities.beginResync(0, await continuities.continuity(0));
   const recovered = begun && (await continuities.endResync(0, begun, new Map()));
-  for (const [partition, { end }] of await logRanges(admin, topics.scoreEvents)) {
+  for (const [partition, { end }] of await logRanges(kafka, topics.scoreEvents)) {
     const call = { ...idle, partition, believed: -1, published: end, from: 0, through: end - 1 };
     const continuity = recovered?.token ?? '';
     const outcome = await store.apply({ ...call, continuity });

@@ -14,10 +14,9 @@ import {
 import { toError } from '#errors';
 import {
   committedOffsets,
-  logEnds,
+  logRange,
   logRanges,
   TopicFollower,
-  writtenEnd,
   type KafkaRecord,
 } from '#kafka-batch';
 import {
@@ -119,9 +118,9 @@ export class ResultFeed {
   }
 
   async #follow(topic: string, begin: 'start' | 'end', take: TakeRecord) {
-    const ranges = await logRanges(this.#admin, topic);
-    const from = new Map([...ranges].map(([partition, range]) => [partition, range[begin]]));
     const { kafka } = this.options;
+    const ranges = await logRanges(kafka, topic);
+    const from = new Map([...ranges].map(([partition, range]) => [partition, range[begin]]));
     const { signal } = this.#closed;
     const logger = kafka.logger();
     const follower = await TopicFollower.open({ kafka, topic, from, signal, logger });
@@ -186,13 +185,8 @@ export class ResultFeed {
 
   /** Settles waits without a result once the definitions and a partition of the results were read up to their present ends. */
   async #settleOnceRead(waits: readonly ResultWait[], partition: number): Promise<void> {
-    const { kafka, topics } = this.options;
     const followers = await this.#followers;
-    const endsOf = async ({ topic }: TopicFollower) =>
-      topic === topics.definitions
-        ? logEnds(this.#admin, topic)
-        : new Map([[partition, await writtenEnd(kafka, topic, partition)]]);
-    const ends = await Promise.all(followers.map(endsOf));
+    const ends = await Promise.all(followers.map(({ topic }) => this.#ends(topic, partition)));
     const reads = followers.map((follower, index) => follower.reach(ends[index] ?? new Map()));
     await Promise.all(reads).catch((error: unknown) => this.#end(error));
     // Does nothing to a wait whose result was among what was read.
@@ -200,6 +194,17 @@ export class ResultFeed {
       const publishesAll = this.#boards.publishesAll(wait.event.board);
       wait.settle(() => ({ status: publishesAll ? 'unchanged' : 'unpublished' }));
     }
+  }
+
+  /** The present ends of the definitions, or of one partition of a result topic. */
+  async #ends(topic: string, partition: number): Promise<ReadonlyMap<number, number>> {
+    const { kafka, topics } = this.options;
+    if (topic !== topics.definitions) {
+      const { end } = await logRange(kafka, topic, partition, 'written');
+      return new Map([[partition, end]]);
+    }
+    const ranges = await logRanges(kafka, topic);
+    return new Map([...ranges].map(([id, { end }]) => [id, end]));
   }
 }
 

@@ -16,11 +16,12 @@ import {
   committedOffsets,
   GroupRefusedError,
   isPermanent,
-  logEnds,
   LogGapError,
-  lookAt,
+  logRange,
+  logRanges,
   OtherTopicsError,
   type KafkaRecord,
+  type LogRange,
   type PartitionAssignment,
   type PermanentPartitionError,
   type RecordBatch,
@@ -77,8 +78,11 @@ export abstract class ResultSubscriber<T> {
   readonly #positions: HandledPositions;
   readonly #logger: ReturnType<Kafka['logger']>;
   #admin: Admin | undefined;
-  /** The ends of all partitions, at which a new group starts; empty: a partition without an offset starts at its first result. */
-  #startPositions: ReadonlyMap<number, number> = new Map();
+  /**
+   * The ranges of all partitions, at whose ends a new group starts. Empty: a partition without an
+   * offset starts at its first result.
+   */
+  #startRanges: ReadonlyMap<number, LogRange> = new Map();
   /** By partition, how many starts in a row have failed for a reason that no retry repairs. */
   readonly #failedStarts = new Map<number, number>();
   readonly #retries: HandlerRetries;
@@ -161,12 +165,12 @@ export abstract class ResultSubscriber<T> {
 
   /** Reads the start positions before this member joins, so that no result is missed. */
   async #connected(admin: Admin): Promise<void> {
-    const { groupId, fromBeginning = false } = this.options;
+    const { kafka, groupId, fromBeginning = false } = this.options;
     const { client } = this.#consumer;
     this.#admin = admin;
     const committed = await committedOffsets(admin, groupId, this.topic.name);
     const isNew = !fromBeginning && committed.size === 0;
-    this.#startPositions = isNew ? await logEnds(admin, this.topic.name) : new Map();
+    this.#startRanges = isNew ? await logRanges(kafka, this.topic.name) : new Map();
     client.on(client.events.REBALANCING, () => {
       void this.#positions.flush(); // before another member gets a partition
     });
@@ -188,10 +192,10 @@ export abstract class ResultSubscriber<T> {
   async #position(partition: number): Promise<number> {
     const { kafka, groupId, onGap } = this.options;
     const topic = this.topic.name;
-    const { range: log } = await lookAt(kafka, { topic, partition });
+    const log = await logRange(kafka, topic, partition);
     const offsets = this.#admin && (await committedOffsets(this.#admin, groupId, topic));
     const committed = offsets?.get(partition);
-    const start = committed ?? this.#startPositions.get(partition) ?? log.start;
+    const start = committed ?? this.#startRanges.get(partition)?.end ?? log.start;
     const position = Math.max(start, this.#positions.last(partition));
     const isCut = position < log.start;
     if (isCut) await onGap?.({ topic, partition, from: position, to: log.start });

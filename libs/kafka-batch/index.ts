@@ -12,20 +12,21 @@ export { isPassedOver, passOver } from './kafkajs/fetch-decoder.js';
 export { ROUND_ROBIN } from './consume/group-members.js';
 export { kafkaLogCreator } from './kafkajs/kafka-logger.js';
 export { KAFKA_ERRORS, patchKafkajs } from './kafkajs/kafkajs-patches.js';
-export { LogReader, readRanges, type LogReaderOptions } from './look-up/log-reader.js';
+export type { LogEnd } from './look-up/leader-lookups.js';
+export { logRange, logRanges, partitionCount } from './look-up/log-ranges.js';
+export { LogReader, type LogReaderOptions } from './look-up/log-reader.js';
 export {
   lastCommittedRecord,
   lastRecords,
   lookAt,
   orUnreadable,
-  partitionCount,
   unreadableFrom,
-  writtenEnd,
   type PartitionLook,
-} from './look-up/lookups.js';
+} from './look-up/log-records.js';
 export { LOOKS, type PartitionHealth, type PartitionState } from './consume/partition-worker.js';
 export { partitionOf } from './produce/partitioner.js';
-export * from './look-up/positions.js';
+export { committedOffsets, offsetsAtTime } from './look-up/positions.js';
+export { readRanges } from './look-up/read-ranges.js';
 export { BatchEncoder, type OutgoingRecord } from './kafkajs/record-batch.js';
 export { brokerFacts, type Right } from './look-up/rights.js';
 export { TopicFollower } from './look-up/topic-follower.js';

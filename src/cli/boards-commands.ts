@@ -4,7 +4,7 @@ import {
   ALLOW_PARTIAL_HISTORY,
   collect,
   FROM,
-  momentOf,
+  timeWithZone,
   pastMoment,
   THROTTLE,
 } from './text/options.js';
@@ -20,7 +20,7 @@ const show = new LazyCommand('show')
   .argument('[file]', 'the boards file (default: RANKLOG_BOARDS)')
   .option('--board <name>', 'show this board only; treat the event as one of this board')
   .option('--event <json>', 'a score event; @FILE reads it from a file, - from standard input')
-  .option('--at <time>', "the timestamp of the event's record (default: now)", momentOf)
+  .option('--at <time>', "the timestamp of the event's record (default: now)", timeWithZone)
   .notes(
     'Exit code 1: the event would be a dead letter.\n\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
   )

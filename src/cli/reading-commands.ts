@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { LazyCommand } from './run-command.js';
-import { collect, collectNamed, GENERATION, momentOf, wholeNumber } from './text/options.js';
+import { collect, collectNamed, GENERATION, timeWithZone, wholeNumber } from './text/options.js';
 
 const PLAYER = 'the id of the player; write "--" before an id that begins with "-"';
 
@@ -18,7 +18,7 @@ function viewCommand(name: string): LazyCommand {
     .option(
       '--at <time>',
       'the time that decides which window is current, and which is previous (default: now)',
-      momentOf,
+      timeWithZone,
     );
 }
 

@@ -1,6 +1,6 @@
 import { ROLES } from '../config/roles.js';
 import { LazyCommand } from './run-command.js';
-import { batchPlace, collectNamed, momentOf, rolesOf, wholeNumber } from './text/options.js';
+import { batchPlace, collectNamed, timeWithZone, rolesOf, wholeNumber } from './text/options.js';
 
 const start = new LazyCommand('start')
   .description('run ranklog until SIGTERM or SIGINT')
@@ -54,7 +54,7 @@ const importScores = new LazyCommand('import')
   .argument('<source>', 'a CSV or NDJSON file, - for standard input, or the URL of a Redis')
   .option('--key <key>', 'the sorted set in that Redis')
   .option('--round', "round the scores to the column's decimals")
-  .option('--at <time>', 'the time of the events of rows without occurredAt', momentOf)
+  .option('--at <time>', 'the time of the events of rows without occurredAt', timeWithZone)
   .option('--attribute <name=value>', 'an attribute of rows without any; repeatable', collectNamed)
   .option('--id <id>', 'a name: each player has one opening event of each import', 'opening')
   .option('--dry-run', 'send nothing; report what would be refused, and ties')

@@ -11,6 +11,7 @@ import {
   type LogRange,
 } from '#kafka-batch';
 import type { KafkaConnection } from './kafka.js';
+import { whenKnown } from './topics.js';
 
 const READ_TIMEOUT_MS = 10_000;
 /** After this many rounds without a record, though all brokers answered, compaction must have removed the last records. */
@@ -54,7 +55,12 @@ export async function* definitionsLog(
   }
 }
 
-type Clients = Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
+type Clients = Pick<KafkaConnection, 'kafka' | 'topics'>;
+
+/** The ranges of the definitions topic. @throws errors of Kafka; after ten seconds if it has no such topic */
+export function definitionsRanges({ kafka, topics }: Clients): Promise<Ranges> {
+  return whenKnown(() => logRanges(kafka, topics.definitions));
+}
 
 /** Of each client, the batches that were given up when it was asked first. */
 const skippedBatches = new WeakMap<Kafka, Promise<SkippedBatch[]>>();
@@ -71,10 +77,11 @@ export function passOverSkipped(clients: Clients): Promise<SkippedBatch[]> {
   return skipped;
 }
 
-async function readSkipped({ kafka, admin, topics }: Clients): Promise<SkippedBatch[]> {
+async function readSkipped(clients: Clients): Promise<SkippedBatch[]> {
+  const { kafka, topics } = clients;
   const skipped: SkippedBatch[] = [];
   try {
-    const ranges = await logRanges(admin, topics.definitions);
+    const ranges = await definitionsRanges(clients);
     for await (const { record } of definitionsLog(kafka, topics.definitions, ranges)) {
       const batch = decodeSkippedBatch(record);
       if (batch !== undefined) skipped.push(batch);

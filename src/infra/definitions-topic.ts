@@ -14,8 +14,8 @@ import {
   type DefinitionRecord,
   type SkippedBatch,
 } from '#contracts';
-import { logRanges, type KafkaRecord } from '#kafka-batch';
-import { definitionsLog, type Ranges } from './definitions-log.js';
+import type { KafkaRecord } from '#kafka-batch';
+import { definitionsLog, definitionsRanges, type Ranges } from './definitions-log.js';
 import { KafkaConnection } from './kafka.js';
 import { Logger } from './logger.js';
 
@@ -56,7 +56,7 @@ export class DefinitionsTopic {
    * topic, over connections of its own. @throws OtherIdentityError, and errors of Kafka, also after ten seconds
    */
   async readAll(): Promise<Map<string, DefinitionRecord>> {
-    return (await this.#readFrom(await logRanges(this.connection.admin, this.#topic))).latest;
+    return (await this.#readFrom(await definitionsRanges(this.connection))).latest;
   }
 
   /** The identity in the topic, in the form of `IdentityCheck.text`; empty for none. Cost: as `readAll`. */
@@ -67,11 +67,11 @@ export class DefinitionsTopic {
 
   /**
    * Writes the latest record of a board again if an older one came after it, as a writer may pause between a promotion and its
-   * record, or if another program wrote one after it. Returns these boards. Safe to repeat, in several processes. Cost: two
-   * requests if the topic has not changed.
+   * record, or if another program wrote one after it. Returns these boards. Safe to repeat, in several processes. Cost: that of
+   * `logRanges` if the topic has not changed.
    */
   async repair(): Promise<string[]> {
-    const ranges = await logRanges(this.connection.admin, this.#topic);
+    const ranges = await definitionsRanges(this.connection);
     if (isDeepStrictEqual(ranges, this.#repairedTo)) return [];
     const { latest, overwritten } = await this.#readFrom(ranges);
     await this.write([...latest.values()].filter(({ board }) => overwritten.has(board)));

@@ -64,7 +64,7 @@ async function storedGroup(
   return identity.topicPrefix === topicPrefix ? identity.group : undefined;
 }
 
-/** Empty also without the topic: kafkajs would try for 16 s to read a topic that does not exist. */
+/** Empty also without the topic: `storedIdentity` would wait ten seconds for it. */
 async function identityOfTopic(connection: KafkaConnection): Promise<string> {
   const { kafka, topics } = connection;
   if ((await partitionCount(kafka, topics.definitions)) === 0) return '';

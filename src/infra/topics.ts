@@ -153,7 +153,7 @@ const RETRY_PAUSE_MS = 200;
 const MAX_TRIES = 50;
 
 /** Retries for some seconds, because brokers learn of a new topic one after the other. */
-async function whenKnown<T>(request: () => Promise<T>): Promise<T> {
+export async function whenKnown<T>(request: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await request();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { KeySpace } from '#board-store';
-import { writtenEnd } from '#kafka-batch';
+import { logRanges } from '#kafka-batch';
 import { RanklogProcess, TestInstance, until } from '../support/instance.js';
 import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
@@ -59,8 +59,8 @@ describe('ranklog import', () => {
     const { kafka, topics } = instance;
     let written = NaN;
     await until(async () => {
-      const ends = [0, 1, 2].map((it) => writtenEnd(kafka, topics.scoreEvents, it));
-      written = sum(await Promise.all(ends));
+      const ranges = await logRanges(kafka, topics.scoreEvents, 'written');
+      written = sum([...ranges.values()].map(({ end }) => end));
       return (await logLength()) === written;
     }, 'all transactions are complete');
     return written;

@@ -9,12 +9,12 @@ import {
   type SendOutcome,
 } from '#client';
 import { encodeRankChange, type Source } from '#contracts';
-import { logEnds } from '#kafka-batch';
+import { logRanges } from '#kafka-batch';
+import { RUN, Sandbox } from '../reconciliation/sandbox.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { testKafka } from '../support/kafka-client.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 import { causeOf, readDeadLetters } from '../support/results.js';
-import { RUN, Sandbox } from '../reconciliation/sandbox.js';
 import { seededRandom } from '../support/seeded-random.js';
 
 const BOARDS = `
@@ -321,7 +321,10 @@ describe('sendAndWait beside an open transaction of results', () => {
     const { kafka, admin, name, topics } = unserved;
     const calls = new ScoreProducer({ kafka, topicPrefix: name, ranklogGroup: name });
     const results = kafka.producer({ transactionalId: `${name}-results`, retry: { retries: 20 } });
-    const ends = async () => [...(await logEnds(admin, topics.scoreEvents))].filter(([, n]) => n);
+    const ends = async () =>
+      [...(await logRanges(kafka, topics.scoreEvents))].flatMap(([partition, { end }]) =>
+        end === 0 ? [] : [[partition, end] as const],
+      );
     const call = async (playerId: string) => {
       const before = new Map(await ends());
       const answer = calls.sendAndWait({ board: 'arena', playerId, delta: '1' }, SOON);

@@ -10,8 +10,8 @@ import {
   type LogReaderOptions,
 } from '#kafka-batch';
 import { until } from '../support/instance.js';
-import { seededRandom } from '../support/seeded-random.js';
 import { transactionsEnded } from '../support/kafka-client.js';
+import { seededRandom } from '../support/seeded-random.js';
 import { writeInterleaved } from './interleaved.js';
 import { numbers, TestTopic } from './topic.js';
 
@@ -50,7 +50,7 @@ describe('a log reader', () => {
   /** Reads until the positions are at the ends of the log. */
   const readAll = async (reader: LogReader): Promise<LogBatch[]> => {
     const batches: LogBatch[] = [];
-    const ranges = await logRanges(topic.admin, topic.name);
+    const ranges = await logRanges(topic.kafka, topic.name);
     await until(async () => {
       batches.push(...(await reader.fetch()));
       return [...reader.positions].every(([partition, at]) => at === ranges.get(partition)?.end);
@@ -132,7 +132,7 @@ describe('a log reader', () => {
     const recordsFrom = async (from: number) =>
       (await readAll(await open({ 0: from }))).flatMap(({ records }) => records);
     const all = await recordsFrom(0);
-    const end = (await logRanges(topic.admin, topic.name)).get(0)?.end ?? 0;
+    const end = (await logRanges(topic.kafka, topic.name)).get(0)?.end ?? 0;
     for (let from = 0; from <= end; from += 7)
       expect(await recordsFrom(from)).toEqual(all.filter(({ offset }) => offset >= from));
   });

@@ -3,6 +3,7 @@ import {
   committedOffsets,
   lastCommittedRecord,
   lastRecords,
+  logRange,
   logRanges,
   lookAt,
   offsetsAtTime,
@@ -34,8 +35,8 @@ describe('look-ups of positions', () => {
 
   it('return the range of a log: empty, filled, cut, and cut to its end', async () => {
     const ranges = async () => {
-      const { range } = await lookAt(topic.kafka, { topic: topic.name, partition: 0 });
-      return [range, (await logRanges(topic.admin, topic.name)).get(0)];
+      const range = await logRange(topic.kafka, topic.name, 0);
+      return [range, (await logRanges(topic.kafka, topic.name)).get(0)];
     };
     const twice = (start: number, end: number) => Array.from({ length: 2 }, () => ({ start, end }));
     expect(await ranges()).toEqual(twice(0, 0));
@@ -45,8 +46,38 @@ describe('look-ups of positions', () => {
     expect(await ranges()).toEqual(twice(4, 10));
     await topic.cut(0, 10);
     expect(await ranges()).toEqual(twice(10, 10));
-    const missing = lookAt(topic.kafka, { topic: topic.name, partition: 7 });
+    const missing = logRange(topic.kafka, topic.name, 7);
     await expect(missing).rejects.toThrow(`Kafka has no partition 7 of ${topic.name}`);
+  });
+
+  it('return the ranges of all partitions in their order, also of new ones, and an error for a missing topic', async () => {
+    const { kafka, name } = topic;
+    await topic.send(1, ['a']);
+    await topic.admin.createPartitions({ topicPartitions: [{ topic: name, count: 12 }] });
+    await until(async () => (await partitionCount(kafka, name)) === 12, 'the partitions are known');
+    const expected = Array.from({ length: 12 }, (_, partition) => {
+      return [partition, { start: 0, end: partition === 1 ? 1 : 0 }];
+    });
+    expect([...(await logRanges(kafka, name))]).toEqual(expected);
+    const missing = logRanges(kafka, `${name}-missing`);
+    await expect(missing).rejects.toMatchObject({ type: 'UNKNOWN_TOPIC_OR_PARTITION' });
+  });
+
+  it('return ranges that end before an open transaction, or, if asked, after the last record', async () => {
+    await topic.send(0, ['before']);
+    const transaction = await (await topic.transactional()).transaction();
+    await transaction.send({ topic: topic.name, messages: [{ partition: 0, value: 'open' }] });
+    const ends = async () => {
+      const { kafka, name } = topic;
+      const committed = await logRange(kafka, name, 0);
+      const written = await logRange(kafka, name, 0, 'written');
+      const all = await logRanges(kafka, name, 'written');
+      return [committed.end, written.end, all.get(0)?.end];
+    };
+    expect(await ends()).toEqual([1, 2, 2]);
+    await transaction.abort();
+    await transactionsEnded(topic.kafka, topic.name);
+    expect(await ends()).toEqual([3, 3, 3]);
   });
 
   it('wait for the coordinator of a group', async () => {

@@ -5,9 +5,9 @@ import { loadSettings } from '../../src/config/settings.js';
 import { readIdentity } from '../../src/infra/identity.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
 import { eventually } from '../support/eventually.js';
-import { readCommitted } from '../support/results.js';
-import { SILENT } from '../support/loggers.js';
 import { TestInstance, type RanklogProcess } from '../support/instance.js';
+import { SILENT } from '../support/loggers.js';
+import { readCommitted } from '../support/results.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
 const EVENTS = 200;
@@ -96,7 +96,7 @@ describe('a ranklog without topics, without RANKLOG_GROUP and with an empty Redi
     const redis = new Redis(settings.redisUrl);
     try {
       await connection.admin.connect();
-      const { group } = await readIdentity(redis, connection, settings); // fails after a wait of 16 s for the topic
+      const { group } = await readIdentity(redis, connection, settings); // fails if it waits for the topic
       expect(group).toBe(name);
     } finally {
       await connection.admin.disconnect();

@@ -6,12 +6,12 @@ import { ScoreProducer } from '#client';
 import { topicNames } from '#contracts';
 import { SETTINGS } from '../../src/infra/config.module.js';
 import { ReadStores } from '../../src/infra/connections.module.js';
-import { createHttpApplication } from '../../src/query/http/http-server.js';
-import { Logger } from '../../src/infra/logger.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
-import { LiveStreams } from '../../src/query/live/live-streams.js';
+import { Logger } from '../../src/infra/logger.js';
 import { Metrics } from '../../src/infra/metrics.js';
+import { createHttpApplication } from '../../src/query/http/http-server.js';
 import { describeRoutes } from '../../src/query/http/openapi.js';
+import { LiveStreams } from '../../src/query/live/live-streams.js';
 import { READ_CONTROLLERS } from '../../src/query/query.module.js';
 import { WritesController } from '../../src/query/writes/writes.controller.js';
 import { loggerTo } from '../support/loggers.js';
@@ -28,9 +28,17 @@ const STREAMS: Pick<LiveStreams, 'standings' | 'rankChanges' | 'heldChanges'> = 
 
 /** Topics without partitions, for the status: see test/cli. */
 const nothing = () => Promise.resolve([]);
+const createCluster = () => ({
+  connect: nothing,
+  disconnect: nothing,
+  addMultipleTargetTopics: nothing,
+  refreshMetadata: nothing,
+  findTopicPartitionMetadata: () => [],
+});
 const KAFKA = {
   topics: topicNames('none'),
-  admin: { fetchTopicOffsets: nothing, fetchOffsets: nothing },
+  admin: { fetchOffsets: nothing },
+  kafka: { [Symbol('private:Kafka:createCluster')]: createCluster },
 };
 
 /** Sends nothing: see test/writes. */

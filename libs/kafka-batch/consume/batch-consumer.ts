@@ -17,7 +17,7 @@ import {
 } from '../kafkajs/errors.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
 import { patchKafkajs, takingEveryFetch, type FetchedBatch } from '../kafkajs/kafkajs-patches.js';
-import { lookAt } from '../look-up/lookups.js';
+import { logRange } from '../look-up/log-ranges.js';
 import type { QueueLimits } from './batch-queue.js';
 import { groupFacts, untilOthersLeave, type OthersWait } from './group-members.js';
 import {
@@ -284,7 +284,7 @@ export class BatchConsumer {
       pause: () => this.client.pause(only),
       resume: () => this.client.resume(only),
       seek: (offset: number) => this.client.seek({ topic, partition, offset: String(offset) }),
-      logRange: async () => (await lookAt(kafka, { topic, partition })).range,
+      logRange: () => logRange(kafka, topic, partition),
       stillOurs: () => this.#owns(partition),
     };
     return new PartitionWorker({ topic, partition, queue, backoff, logger, handlers, control });

@@ -6,11 +6,11 @@ import { toError } from '#errors';
 import { Backoff } from '../kafkajs/backoff.js';
 import { createCluster, READ_COMMITTED } from '../kafkajs/cluster.js';
 import { logBatch, type LogBatch } from '../kafkajs/committed-messages.js';
-import { isPermanent, LogGapError, type LogRange } from '../kafkajs/errors.js';
+import { isPermanent, LogGapError } from '../kafkajs/errors.js';
 import { unreadableBatch } from '../kafkajs/fetch-decoder.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
 import { LeaderRequests } from '../kafkajs/leader-requests.js';
-import { LeaderLookups } from './lookups.js';
+import { LeaderLookups } from './leader-lookups.js';
 
 export interface LogReaderOptions {
   readonly kafka: Kafka;
@@ -233,31 +233,9 @@ export class LogReader {
   async #checkRange(nodeId: number, partition: number): Promise<void> {
     const { topic } = this.options;
     const position = this.#position(partition);
-    const range = await new LeaderLookups(this.cluster, nodeId).range(topic, partition);
+    const range = await new LeaderLookups(this.cluster, nodeId).range({ topic, partition });
     if (position < range.start || position > range.end)
       throw new LogGapError(topic, partition, position, range);
-  }
-}
-
-/**
- * Reads ranges of a topic to their ends, by a reader of its own, and maybe some records after them. Returns the rounds; one without
- * records shows that, though all brokers answered, none is readable now.
- */
-export async function* readRanges(
-  ranges: ReadonlyMap<number, LogRange>,
-  options: Omit<LogReaderOptions, 'from'>,
-): AsyncGenerator<LogBatch[]> {
-  const from = new Map([...ranges].map(([partition, { start }]) => [partition, start]));
-  const reader = await LogReader.open({ ...options, from });
-  const isLeft = (partition: number) =>
-    (reader.positions.get(partition) ?? 0) < (ranges.get(partition)?.end ?? 0);
-  try {
-    while ([...ranges.keys()].some(isLeft)) {
-      const round = await reader.fetch(isLeft);
-      if (round.length > 0 || !reader.isWaiting) yield round;
-    }
-  } finally {
-    await reader.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import { Backoff } from '../kafkajs/backoff.js';
-import { isBusy, type LogRange } from '../kafkajs/errors.js';
+import { isBusy } from '../kafkajs/errors.js';
 
 /** A new cluster creates the topic of its groups at the first request for a group. */
 const COORDINATOR_TIMEOUT_MS = 15_000;
@@ -28,22 +28,6 @@ export async function committedOffsets(
       if (!isBusy(error) || performance.now() > deadline) throw error;
       await delay(backoff.next());
     }
-}
-
-/** The range of each partition. Two requests to each leader, however many partitions it leads. */
-export async function logRanges(admin: Admin, topic: string): Promise<Map<number, LogRange>> {
-  const offsets = await admin.fetchTopicOffsets(topic);
-  return new Map(
-    offsets.map(({ partition, low, high }) => [
-      partition,
-      { start: Number(low), end: Number(high) },
-    ]),
-  );
-}
-
-export async function logEnds(admin: Admin, topic: string): Promise<Map<number, number>> {
-  const ranges = await logRanges(admin, topic);
-  return new Map([...ranges].map(([partition, { end }]) => [partition, end]));
 }
 
 /**

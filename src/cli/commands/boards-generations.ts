@@ -6,7 +6,7 @@ import { interruptible } from '../sessions/terminal.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions, JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
-import { startsText } from '../text/value-text.js';
+import { partialText } from '../text/value-text.js';
 
 export function boardsGenerations(options: JsonOption): Promise<number> {
   return withReconciliation(async ({ stores: { catalog } }) => {
@@ -20,7 +20,7 @@ function toTable(generations: readonly ReturnType<typeof generationJson>[]): str
   const rows = generations.map((overview) => {
     const { board, generation, role, since, keptUntil, asOf, startsAt } = overview;
     const times = [since, keptUntil, asOf].map((time) => time ?? '-');
-    return [board, role, generation, ...times, startsAt === null ? 'all' : startsText(startsAt)];
+    return [board, role, generation, ...times, startsAt === null ? 'all' : partialText(startsAt)];
   });
   return table(['board', 'role', 'generation', 'since', 'kept until', 'as of', 'history'], rows);
 }

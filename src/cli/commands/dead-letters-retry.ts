@@ -1,6 +1,6 @@
 import type { Boards } from '#board-store';
 import { batchBytes, encodeRetry, retriedIds } from '#contracts';
-import type { LogRange } from '#kafka-batch';
+import { logRanges, type LogRange } from '#kafka-batch';
 import { maxMessageBytes } from '../../infra/topics.js';
 import { readRecord } from '../../ingest/read-record.js';
 import {
@@ -8,7 +8,7 @@ import {
   type FoundLetter,
   type LetterFilter,
 } from '../sessions/dead-letter-selection.js';
-import { readLog, writtenRanges } from '../sessions/kafka-session.js';
+import { readWithProgress } from '../sessions/kafka-session.js';
 import {
   withReconciliation,
   type ReconciliationSession,
@@ -69,7 +69,7 @@ async function sendMissing(
   { first, maxBytes, writer }: Work,
 ) {
   const topic = session.topics.scoreEvents;
-  const log = await writtenRanges(session);
+  const log = await logRanges(session.kafka, topic, 'written');
   const retried = await findRetried(session, log, first);
   const context = { topic, maxBytes, log, boards: await session.stores.store.boards() };
   const leftOut = { retried: 0, accepted: 0, refused: 0 };
@@ -101,7 +101,7 @@ async function findRetried(
     return [partition, { start: Math.max(start, offset), end }] as const;
   });
   const retried = new Set<string>();
-  for await (const record of readLog(session, new Map(ranges)))
+  for await (const record of readWithProgress(session, new Map(ranges)))
     retried.add(retriedIds(record).at(-1) ?? '');
   return retried;
 }

@@ -2,7 +2,7 @@ import type { BoardDefinition } from '#board';
 import { shardOf, type PlayerStanding, type Standing } from '#board-store';
 import { logRanges, partitionOf, type LogRange } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
-import { readLog, withKafka, type KafkaSession } from '../sessions/kafka-session.js';
+import { readWithProgress, withKafka, type KafkaSession } from '../sessions/kafka-session.js';
 import { PlayerHistory } from '../sessions/player-history.js';
 import { withRedis, type RedisSession } from '../sessions/session.js';
 import { EXIT, readCode } from '../text/exit-codes.js';
@@ -33,18 +33,18 @@ async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked)
   const offsets = keys.appliedOffsets(shardOf(asked.board, await status.shards()));
   const applied = await redis.redis.hgetall(offsets);
   const place = await reader.player(asked.board, asked.player, { ...asked, gaps: true });
-  const held = await logRanges(kafka.admin, topic);
+  const held = await logRanges(kafka.kafka, topic);
   const only = asked.allPartitions ? undefined : partitionOf(asked.player, held.size);
   const history = new PlayerHistory(live, place, asked.limit);
   const ranges = new Map<number, LogRange>();
-  for (const [partition, range] of [...held].sort(([one], [other]) => one - other)) {
+  for (const [partition, range] of held) {
     if (only !== undefined && partition !== only) continue;
     const start = Math.max(live.starts?.get(partition) ?? 0, range.start);
     const end = Math.min(Number(applied[partition] ?? -1) + 1, range.end);
     ranges.set(partition, { start, end });
     history.begin(partition);
-    for await (const record of readLog(kafka, new Map([[partition, { start, end }]])))
-      if (record.offset < end) history.take(record);
+    for await (const record of readWithProgress(kafka, new Map([[partition, { start, end }]])))
+      history.take(record);
   }
   const { board, playerId, view, stale, size, standing } = place;
   const { count, last: events, unexplained } = history;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decimalColumns } from '#board';
 import { HOLDER, LEASE_MS } from '#board-store';
-import { partitionOf } from '#kafka-batch';
+import { logRanges, partitionOf } from '#kafka-batch';
 import { readIdentity } from '../../infra/identity.js';
 import { maxMessageBytes } from '../../infra/topics.js';
 import { sizeOf } from '../input/lines.js';
@@ -10,7 +10,7 @@ import { openRepeatable } from '../input/repeatable-file.js';
 import { refuseRepeatedPlayers } from '../input/repeated-players.js';
 import { fileRows, zsetRows, type Row } from '../input/rows.js';
 import { withLease } from '../sessions/held-lease.js';
-import { readLog, withKafka, writtenRanges, type KafkaSession } from '../sessions/kafka-session.js';
+import { readWithProgress, withKafka, type KafkaSession } from '../sessions/kafka-session.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
 import { withRedis, type RedisSession } from '../sessions/session.js';
 import { interruptible } from '../sessions/terminal.js';
@@ -179,14 +179,15 @@ async function send(
   { opening, options, signal, writer }: Sending,
   rows: Rows,
 ): Promise<void> {
-  const ranges = await writtenRanges(session);
+  const topic = session.topics.scoreEvents;
+  const ranges = await logRanges(session.kafka, topic, 'written');
   const isCut = [...ranges.values()].some(({ start }) => start > 0);
   if (isCut && options.allowPartialHistory !== true)
     throw new CommandError(
-      `the beginning of ${session.topics.scoreEvents} is gone, so players of an earlier import would count twice; if there was none, use --allow-partial-history`,
+      `the beginning of ${topic} is gone, so players of an earlier import would count twice; if there was none, use --allow-partial-history`,
       EXIT.usage,
     );
-  for await (const record of readLog(session, ranges)) {
+  for await (const record of readWithProgress(session, ranges)) {
     signal.throwIfAborted();
     opening.addSent(record);
   }

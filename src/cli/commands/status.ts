@@ -5,7 +5,7 @@ import { readIdentity } from '../../infra/identity.js';
 import { requireTopics } from '../../infra/topics.js';
 import { misplacedText } from '../../query/status/sampled-records.js';
 import {
-  readLog,
+  readLogStatus,
   readPositions,
   readPublished,
   readStatus,
@@ -17,7 +17,7 @@ import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
 import { ProgressBar } from '../text/progress-bar.js';
-import { countText, durationText, startsText } from '../text/value-text.js';
+import { countText, durationText, partialText } from '../text/value-text.js';
 
 type StatusOptions = JsonOption & { readonly wait?: number };
 
@@ -31,7 +31,7 @@ export function status(options: StatusOptions): Promise<number> {
       const { group } = await readIdentity(redis.redis, kafka, settings);
       const isDone = wait === undefined || (await waitFor(kafka, redis, { group, seconds: wait }));
       const published = await readPublished(kafka, group, redis.stores.status);
-      const found = await readStatus(redis.stores, readLog(kafka, published));
+      const found = await readStatus(redis.stores, readLogStatus(kafka, published));
       print(found, options, toText);
       if (wait !== undefined && found.deadLetters.length > 0)
         process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
@@ -59,7 +59,7 @@ function toText(found: Status): string {
       : `not built yet, so not readable: ${waiting.join(', ')}; the role reconciliation or "ranklog boards apply" builds them`,
     ...partialHistory.map(
       ({ board, startsAt }) =>
-        `board ${board} lacks the beginning of the log: ${startsText(startsAt)}`,
+        `board ${board} lacks the beginning of the log: ${partialText(startsAt)}`,
     ),
     deadLettersText(found.deadLetters),
     misplacedText(found.misplaced),

@@ -10,7 +10,7 @@ import {
 import { logRanges, type KafkaRecord } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
-import { readLog, type KafkaSession } from './kafka-session.js';
+import { readWithProgress, type KafkaSession } from './kafka-session.js';
 
 /** Which dead letters a command takes: by default all. */
 export interface LetterFilter {
@@ -47,11 +47,11 @@ export async function selectLetters(
     );
   const topic = session.topics.deadLetters;
   await requireTopics(session.admin, [topic]);
-  const ranges = await logRanges(session.admin, topic);
+  const ranges = await logRanges(session.kafka, topic);
   return async function* () {
-    for await (const record of readLog(session, ranges, topic)) {
+    for await (const record of readWithProgress(session, ranges, topic)) {
       const letter = decodeDeadLetter(record);
-      if (!letter || record.offset >= (ranges.get(letter.partition)?.end ?? 0)) continue;
+      if (letter === undefined) continue;
       const decoded = decodeScoreEvent(record);
       const event = decoded.ok ? decoded.event : undefined;
       const found = { ...letter, id: causeId(letter), record, event };

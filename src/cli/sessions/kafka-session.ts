@@ -1,8 +1,7 @@
-import { logRanges, readRanges, writtenEnd, type KafkaRecord, type LogRange } from '#kafka-batch';
+import { readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/definitions-log.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { waitForServices } from '../../infra/services.js';
-import { requireTopics } from '../../infra/topics.js';
 import { ProgressBar } from '../text/progress-bar.js';
 import { openSession, type Session } from './session.js';
 
@@ -22,18 +21,8 @@ export async function withKafka<T>(use: (session: KafkaSession) => Promise<T>): 
   }
 }
 
-/** The ranges of the score topic with what open transactions hold back: a read of it waits until they end. @throws TopicsMissingError */
-export async function writtenRanges({ kafka, admin, topics }: KafkaSession) {
-  const topic = topics.scoreEvents;
-  await requireTopics(admin, [topic]);
-  const ranges = await logRanges(admin, topic);
-  for (const [partition, { start }] of ranges)
-    ranges.set(partition, { start, end: await writtenEnd(kafka, topic, partition) });
-  return ranges;
-}
-
-/** Reads ranges of a topic, by default the score topic, and maybe some records after their ends; shows progress on standard error. */
-export async function* readLog(
+/** Reads ranges of a topic, by default the score topic; shows progress on standard error. */
+export async function* readWithProgress(
   session: KafkaSession,
   ranges: ReadonlyMap<number, LogRange>,
   topic = session.topics.scoreEvents,

@@ -7,7 +7,7 @@ import type { RunOptions } from '../../reconciliation/runs/reconciler-parts.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions } from '../text/options.js';
 import { showProgress } from '../text/progress-bar.js';
-import { WHOLE_LOG_HINT, startsText } from '../text/value-text.js';
+import { WHOLE_LOG_HINT, partialText } from '../text/value-text.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
 
@@ -71,5 +71,5 @@ export function builtText(
   const live = `${board}: live as generation ${generation}${back}`;
   if (startsAt === null) return live;
   const hint = from === undefined ? `; ${WHOLE_LOG_HINT}` : '';
-  return `${live}\n${board}: ${startsText(startsAt)}${hint}`;
+  return `${live}\n${board}: ${partialText(startsAt)}${hint}`;
 }

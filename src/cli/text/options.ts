@@ -56,7 +56,7 @@ export function partitionNumber(text: string): number {
 }
 
 /** A time with a zone, in ms. */
-export function momentOf(text: string): number {
+export function timeWithZone(text: string): number {
   return timeFrom(text, 'use a time with a zone, such as 2026-11-20T09:00:00Z');
 }
 

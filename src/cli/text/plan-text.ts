@@ -7,7 +7,7 @@ import {
   type PlannedBoard,
 } from '../../reconciliation/boards/plan.js';
 import { megabytes } from '../../reconciliation/runs/errors.js';
-import { WHOLE_LOG_HINT, countText, durationText, startsText } from './value-text.js';
+import { WHOLE_LOG_HINT, countText, durationText, partialText } from './value-text.js';
 
 /** A plan for people. `graceMs`: how long the previous generation is kept; `remove`: boards to remove. */
 export function planText(
@@ -56,7 +56,7 @@ function boardText(planned: PlannedBoard): string {
     ),
     ...(startsAt === null
       ? []
-      : [`    starts where the live generation does: ${startsText(startsAt)}; ${WHOLE_LOG_HINT}`]),
+      : [`    starts where the live generation does: ${partialText(startsAt)}; ${WHOLE_LOG_HINT}`]),
     ...(isPublishOnly(fields) ? [PUBLISH_ONLY] : []),
     ...(leftOut !== null && leftOut.events > 0 ? [`  ! ${leftOutText(leftOut)}`] : []),
   ].join('\n');

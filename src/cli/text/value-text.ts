@@ -19,7 +19,7 @@ export function countText(count: number): string {
 export const WHOLE_LOG_HINT = '"--from start" reads the whole log';
 
 /** `partial, from 0:1200 1:998`: partitions with their first offsets. */
-export function startsText(startsAt: Readonly<Record<string, number>>): string {
+export function partialText(startsAt: Readonly<Record<string, number>>): string {
   const places = Object.entries(startsAt).map(([partition, from]) => `${partition}:${from}`);
   return `partial, from ${places.join(' ')}`;
 }

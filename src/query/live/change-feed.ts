@@ -6,11 +6,10 @@ import { decodeRankChange, MalformedRecordError, type RankChange } from '#contra
 import { toError } from '#errors';
 import {
   lastRecords,
-  lookAt,
+  logRanges,
   partitionCount,
   TopicFollower,
   type KafkaRecord,
-  type LogRange,
 } from '#kafka-batch';
 import type { Logger } from '../../infra/logger.js';
 import {
@@ -54,10 +53,11 @@ export class ChangeFeed {
 
   /** Reads back up to 1 MiB of each partition, 10,000 offsets in all. @throws if Kafka fails, or the abort reason */
   static async open(options: FeedOptions): Promise<ChangeFeed> {
-    const ranges = await rangesOf(options);
+    const { kafka, topic } = options;
+    const ranges = [...(await logRanges(kafka, topic)).values()];
     const readBack = Math.floor(MOST_CHANGES / ranges.length);
     const past = await Promise.all(
-      ranges.map((_, partition) => lastRecords(options.kafka, options.topic, partition, readBack)),
+      ranges.map((_, partition) => lastRecords(kafka, topic, partition, readBack)),
     );
     const begin = ranges.map(({ end }, partition) => past[partition]?.[0]?.offset ?? end);
     const next = begin.map(
@@ -86,8 +86,8 @@ export class ChangeFeed {
   async positionOf(id: string): Promise<LogPosition | undefined> {
     const position = parsePosition(id, this.#position.length);
     if (position?.some((offset, partition) => offset > (this.#position[partition] ?? 0))) {
-      const ranges = await rangesOf(this.options);
-      if (position.some((offset, partition) => offset > (ranges[partition]?.end ?? 0)))
+      const ranges = await logRanges(this.options.kafka, this.options.topic);
+      if (position.some((offset, partition) => offset > (ranges.get(partition)?.end ?? 0)))
         return undefined;
       const ended = this.ended.then((reason) => Promise.reject(reason));
       await Promise.race([this.follower.reach(new Map(position.entries())), ended]);
@@ -136,15 +136,6 @@ export class ChangeFeed {
       if (partitions > this.#position.length) throw new Error(`${topic} got more partitions`);
     }
   }
-}
-
-/** The range of each partition, also of new ones, which an admin client of kafkajs may notice only after minutes. */
-async function rangesOf({ kafka, topic }: FeedOptions): Promise<LogRange[]> {
-  const partitions = Array.from({ length: await partitionCount(kafka, topic) }, (_, id) => id);
-  const looks = await Promise.all(
-    partitions.map((partition) => lookAt(kafka, { topic, partition })),
-  );
-  return looks.map(({ range }) => range);
 }
 
 /** Ids have no control characters. */

@@ -1,5 +1,5 @@
 import { decodeScoreEvent, formatTime } from '#contracts';
-import { lastRecords, logEnds, partitionOf, type KafkaRecord } from '#kafka-batch';
+import { lastRecords, logRanges, partitionOf, type KafkaRecord } from '#kafka-batch';
 import type { KafkaConnection } from '../../infra/kafka.js';
 import { misplacementOf } from '../../ingest/misplacement.js';
 
@@ -29,10 +29,9 @@ interface Sampled {
 /** Reads the end of the score topic. Cost: a fetch of at most 1 MiB for each partition. */
 export async function countMisplaced({
   kafka,
-  admin,
   topics: { scoreEvents },
-}: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>): Promise<MisplacedCounts> {
-  const partitions = [...(await logEnds(admin, scoreEvents)).keys()];
+}: Pick<KafkaConnection, 'kafka' | 'topics'>): Promise<MisplacedCounts> {
+  const partitions = [...(await logRanges(kafka, scoreEvents)).keys()];
   const reads = partitions.map(async (partition) => {
     const records = await lastRecords(kafka, scoreEvents, partition, SAMPLED_OFFSETS);
     return records.map((record): Sampled => ({ record, partition }));

@@ -6,7 +6,7 @@ import { QUERIES } from '../dto/request-schemas.js';
 import { inTime } from '../http/problems.js';
 import { Read } from '../http/route.js';
 import { Answers } from '../reads/answers.js';
-import { LogSamples, readLog, readPublished, readStatus } from './status.js';
+import { LogSamples, readLogStatus, readPublished, readStatus } from './status.js';
 
 /** The state of all processes of this ranklog, for those who operate it. */
 @Controller('v1/status')
@@ -26,7 +26,7 @@ export class StatusController {
   async read() {
     const { connection, identity, stores } = this;
     const published = await readPublished(connection, identity.group, stores.status);
-    const log = inTime(readLog(connection, published, this.#samples));
+    const log = inTime(readLogStatus(connection, published, this.#samples));
     return readStatus(stores, log);
   }
 }

@@ -4,7 +4,7 @@ import {
   isUnauthorized,
   lastCommittedRecord,
   lastRecords,
-  logEnds,
+  logRanges,
   orUnreadable,
   UnreadableBatchError,
   unreadableFrom,
@@ -33,7 +33,7 @@ export class LogSamples {
 }
 
 /** The part that Kafka knows. @throws errors of Kafka */
-export async function readLog(
+export async function readLogStatus(
   clients: Clients,
   published: PublishedPositions,
   samples = new LogSamples(clients),
@@ -60,18 +60,15 @@ export async function readPublished(
 
 /**
  * Positions in each partition of the score topic: offsets after the last one that they include. `lag`: offsets up to `committedEnd`
- * that are not published. `stopped`: why no reader gets further, if it is a batch that can't be read. Cost: two requests to each
- * leader; and for each partition that lags, a connection, a look at its next records, and searches for the ends of its log and of
+ * that are not published. `stopped`: why no reader gets further, if it is a batch that can't be read. Cost: a connection and two
+ * requests to each leader; for each partition that lags, a look at its next records, and searches for the ends of its log and of
  * its results.
  */
-export async function readPositions(
-  { kafka, admin, topics }: Clients,
-  positions: PublishedPositions,
-) {
+export async function readPositions({ kafka, topics }: Clients, positions: PublishedPositions) {
   const topic = topics.scoreEvents;
   const stored = await positions.stored();
-  const ends = await logEnds(admin, topic); // after the positions, so that these are in the log
-  const found = [...ends].map(async ([partition, logEnd]) => {
+  const ranges = await logRanges(kafka, topic); // after the positions, so that these are in the log
+  const found = [...ranges].map(async ([partition, { end: logEnd }]) => {
     const known = stored.get(partition) ?? 0;
     if (known === logEnd)
       return { partition, logEnd, committedEnd: logEnd, published: known, lag: 0, stopped: null };
@@ -91,7 +88,7 @@ export async function readPositions(
     const lag = Math.max(0, committedEnd - published);
     return { partition, logEnd, committedEnd, published, lag, stopped: null };
   });
-  return (await Promise.all(found)).sort((a, b) => a.partition - b.partition);
+  return Promise.all(found);
 }
 
 /** Only the role ingest needs the right to read all results. Without the right, `stored` is all that can be known. */
@@ -118,9 +115,9 @@ export interface DeadLetterCount {
 }
 
 /** Counts the last dead letters by code, the most frequent ones first. Cost: a connection, ten fetches of 1 MiB a partition. */
-async function countDeadLetters({ kafka, admin, topics }: Clients): Promise<DeadLetterCount[]> {
+async function countDeadLetters({ kafka, topics }: Clients): Promise<DeadLetterCount[]> {
   const topic = topics.deadLetters;
-  const partitions = [...(await logEnds(admin, topic)).keys()];
+  const partitions = [...(await logRanges(kafka, topic)).keys()];
   const reads = partitions.map((partition) => lastRecords(kafka, topic, partition, MOST_OFFSETS));
   const records = (await Promise.all(reads)).flat();
   const counts = new Map<string, DeadLetterCount>();
@@ -147,7 +144,7 @@ function readStore({ status, catalog, continuity, leases }: Stores) {
 }
 
 /** Joins what Redis knows with `log`. Cost: twenty requests to each shard, three for each board. @throws what `log` rejects with */
-export async function readStatus(stores: Stores, log: ReturnType<typeof readLog>) {
+export async function readStatus(stores: Stores, log: ReturnType<typeof readLogStatus>) {
   const [{ positions, letters, misplaced }, store] = await Promise.all([log, readStore(stores)]);
   const [appliedOffsets, overviews, found, recovering, { building }, reconciliations] = store;
   const generations = found.map(generationJson);

@@ -3,10 +3,10 @@ import { definitionText, type BoardDefinition } from '#board';
 import type { Boards, LiveBoard } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../../infra/config.module.js';
-import { Stores } from '../../infra/stores.js';
 import { DefinitionsTopic, type UnreadableDefinition } from '../../infra/definitions-topic.js';
 import { claimIdentity } from '../../infra/identity.js';
 import { KafkaConnection } from '../../infra/kafka.js';
+import { Stores } from '../../infra/stores.js';
 import { startsOfUnreadLog } from '../runs/log-history.js';
 import { readBoardsFile } from './read-boards-file.js';
 
@@ -81,9 +81,9 @@ export class BoardRegistrar {
       ({ board, since }) => since > 0 || ofFile.some((one) => one.board === board),
     );
     const isNew = wanted.some(({ board }) => !current.has(board) && !known.has(board));
-    const { admin, topics } = this.kafka;
+    const topic = this.kafka.topics.scoreEvents;
     const { group } = this.definitions.identity;
-    const begins = isNew ? await startsOfUnreadLog(admin, topics.scoreEvents, group) : undefined;
+    const begins = isNew ? await startsOfUnreadLog(this.kafka, topic, group) : undefined;
     const names = waiting.map(({ board }) => board);
     const { live } = await store.registerBoards(wanted, current, begins, names);
     this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));

@@ -36,7 +36,7 @@ export async function readPlan(
   file: readonly BoardDefinition[],
   { from }: { readonly from?: From | undefined } = {},
 ): Promise<Plan> {
-  const { stores, admin, topic } = sources;
+  const { stores, kafka, admin, topic } = sources;
   const [boards, statuses] = await Promise.all([stores.store.boards(), stores.leases.statuses()]);
   const changes = boardChanges(file, boards, statuses);
   const toBuild = changes.filter(needsBuild);
@@ -52,7 +52,7 @@ export async function readPlan(
     };
   });
   if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [] };
-  const ranges = await logRanges(admin, topic);
+  const ranges = await logRanges(kafka, topic);
   const isAtTime = typeof from === 'number';
   // Records that the live generations lack do not count as cut.
   const liveBegin = (partition: number) =>

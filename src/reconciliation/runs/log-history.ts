@@ -75,7 +75,7 @@ export function isBetween(
 }
 
 /** The score topic, and how far live ingest has come in it. */
-export interface ScoreLog {
+export interface HistoryParts {
   readonly kafka: Kafka;
   readonly admin: Admin;
   readonly topic: string;
@@ -94,7 +94,11 @@ export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far
  * The first offsets from a time (ms) on. Waits until live ingest has reached them: otherwise live ingest would, after the promotion,
  * skip the events between its own position and the start, which would have no results. @throws the reason of the signal
  */
-export async function startsAtTime(log: ScoreLog, board: string, time: number): Promise<Starts> {
+export async function startsAtTime(
+  log: HistoryParts,
+  board: string,
+  time: number,
+): Promise<Starts> {
   const { admin, topic, signal, logger } = log;
   const starts = new Map(await offsetsAtTime(admin, topic, time));
   for (let check = 0; ; check++) {
@@ -110,7 +114,7 @@ export async function startsAtTime(log: ScoreLog, board: string, time: number): 
 
 /** Describes the starts that lie ahead of live ingest. If no record lies between, moves the start back to live ingest instead. */
 async function aheadOfIngest(
-  log: ScoreLog,
+  log: HistoryParts,
   board: string,
   starts: Map<number, number>,
 ): Promise<string[]> {
@@ -118,7 +122,7 @@ async function aheadOfIngest(
   const next = (partition: number) => (live.get(partition) ?? -1) + 1;
   const ahead = [...starts].filter(([partition, start]) => start > next(partition));
   if (ahead.length === 0) return [];
-  const ranges = await logRanges(log.admin, log.topic);
+  const ranges = await logRanges(log.kafka, log.topic);
   const places = ahead.map(async ([partition, start]) => {
     const at = next(partition);
     if ((await recordsEnd(log, { partition, start, range: ranges.get(partition) })) > at)
@@ -131,7 +135,7 @@ async function aheadOfIngest(
 
 /** `start`; or, if it is the end of the log, the offset after the last record, as the log may end in transaction markers. */
 async function recordsEnd(
-  { kafka, topic }: ScoreLog,
+  { kafka, topic }: HistoryParts,
   { partition, start, range }: { partition: number; start: number; range: LogRange | undefined },
 ): Promise<number> {
   if (range === undefined || start < range.end) return start;
@@ -144,11 +148,11 @@ async function recordsEnd(
  * partitions that were read: boards may contain their lost records.
  */
 export async function startsOfUnreadLog(
-  admin: Admin,
+  { kafka, admin }: Pick<HistoryParts, 'kafka' | 'admin'>,
   topic: string,
   group: string,
 ): Promise<Starts> {
-  const ranges = await logRanges(admin, topic);
+  const ranges = await logRanges(kafka, topic);
   const committed = await committedOffsets(admin, group, topic);
   return new Map(
     [...ranges]

@@ -65,7 +65,7 @@ export class LogPass {
     options: PassOptions,
   ): Promise<LogPass> {
     const pass = new LogPass(parts, options);
-    pass.#feed.cover((await logRanges(parts.admin, parts.topic)).keys());
+    pass.#feed.cover((await logRanges(parts.kafka, parts.topic)).keys());
     for (const { shadow, appliedOffsets } of shadows)
       pass.#queues.set(shadow, new ShadowQueue(shadow, appliedOffsets));
     return pass;

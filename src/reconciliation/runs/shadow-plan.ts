@@ -10,8 +10,8 @@ import {
   startsAtTime,
   startsOfRest,
   nextOf,
+  type HistoryParts,
   type OpenShadow,
-  type ScoreLog,
 } from './log-history.js';
 
 /** Where a build begins, if not where the live generation begins: at a time in ms, or at the start of the log. */
@@ -34,15 +34,15 @@ export type ShadowPlan =
   | { readonly kind: 'begin'; readonly shadow: NewShadow }
   | { readonly kind: 'rollback' };
 
-type PlanParts = ScoreLog & { readonly generations: GenerationStore };
-type OpenParts = Omit<PlanParts, 'kafka' | 'signal'>;
+type PlanParts = HistoryParts & { readonly generations: GenerationStore };
+type OpenParts = Omit<PlanParts, 'admin' | 'signal'>;
 type Ranges = ReadonlyMap<number, LogRange>;
 
 /** Plans to continue the present shadow if it matches the request, else to begin one. Writes nothing. @throws HistoryCutError */
 export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<ShadowPlan> {
   const { definition, purpose, allowPartialHistory = false } = request;
   const plan = await inOffsets(log, request);
-  const ranges = await logRanges(log.admin, log.topic);
+  const ranges = await logRanges(log.kafka, log.topic);
   const mayBePartial = allowPartialHistory || holdsLiveHistory(request, ranges);
   const rest = startsOfRest(plan.starts, ranges);
   const left = await resumable(log, plan, { ranges, latest: mayBePartial ? rest : plan.starts });
@@ -79,11 +79,11 @@ async function begin(log: OpenParts, lease: Lease, plan: NewShadow): Promise<Ope
 
 /** Takes the previous generation as the shadow, if the log still has the records that it lacks. */
 async function beginRollback(log: OpenParts, lease: Lease): Promise<OpenShadow> {
-  const { generations, admin, topic } = log;
+  const { generations, kafka, topic } = log;
   await warnOfDiscardedShadow(log, lease.board, 'rollback');
   const shadow = await generations.beginRollback(lease);
   const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
-  const cut = cutPartitions(await logRanges(admin, topic), nextOf(opened));
+  const cut = cutPartitions(await logRanges(kafka, topic), nextOf(opened));
   if (cut.length === 0) return opened;
   await generations.discard(lease, shadow);
   throw new HistoryCutError([lease.board], cut, false);

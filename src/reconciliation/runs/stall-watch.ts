@@ -1,7 +1,7 @@
 import { toError } from '#errors';
 import { logRanges } from '#kafka-batch';
 import { AppliedBeyondLogError } from './errors.js';
-import { IS_IT_RUNNING, type ScoreLog } from './log-history.js';
+import { IS_IT_RUNNING, type HistoryParts } from './log-history.js';
 
 const CHECK_EVERY_MS = 1_000;
 /** One check is not enough: a broker that no longer leads a partition may report an old end of its log. */
@@ -17,7 +17,7 @@ export class StallWatch {
   #hasWarned = false;
 
   constructor(
-    private readonly parts: Pick<ScoreLog, 'admin' | 'topic' | 'logger'>,
+    private readonly parts: Pick<HistoryParts, 'kafka' | 'topic' | 'logger'>,
     private readonly board: string,
   ) {}
 
@@ -45,8 +45,8 @@ export class StallWatch {
   }
 
   async #checkLog(behind: readonly { partition: number; live: number }[]): Promise<void> {
-    const { admin, topic, logger } = this.parts;
-    const ranges = await logRanges(admin, topic).catch((error: unknown) => {
+    const { kafka, topic, logger } = this.parts;
+    const ranges = await logRanges(kafka, topic).catch((error: unknown) => {
       logger.debug(`could not read the ends of the log: ${toError(error).message}`);
     });
     if (ranges === undefined) return; // Kafka is unreachable; the reconciliation waits for it

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Kafka } from 'kafkajs';
 import protocolErrors from 'kafkajs/src/protocol/error.js';
-import { lookAt, partitionCount } from './lookups.js';
+import { logRange, partitionCount } from './log-ranges.js';
 
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
 const SILENT = 0;
@@ -37,10 +37,11 @@ function fixture() {
     findTopicPartitionMetadata: () => [0, 1].map((id) => ({ partitionId: id, leader: id })),
     findBroker: broker,
   };
-  const kafka = { [Symbol('private:Kafka:createCluster')]: () => cluster } as unknown as Kafka;
+  const kafka = {
+    [Symbol('private:Kafka:createCluster')]: () => ({ ...cluster }),
+  } as unknown as Kafka;
   const count = () => partitionCount(kafka, MISSING);
-  const look = async (partition: number) =>
-    (await lookAt(kafka, { topic: TOPIC, partition })).range;
+  const look = (partition: number) => logRange(kafka, TOPIC, partition);
   const turn = () => new Promise(setImmediate);
   return { log, count, look, turn, speak: () => answers.splice(0).forEach((answer) => answer()) };
 }
@@ -57,6 +58,19 @@ describe('look-ups', () => {
     expect(await delayed).toEqual(RANGE);
     await turn();
     expect(log.slice(3)).toEqual(['disconnect']);
+  }, 5_000);
+
+  it('open other connections after a failure, although a look-up still uses the old ones', async () => {
+    const { log, look, turn, speak } = fixture();
+    const delayed = look(SILENT);
+    await expect(look(7)).rejects.toThrow(`Kafka has no partition 7 of ${TOPIC}`);
+    expect(await look(1)).toEqual(RANGE);
+    await turn();
+    expect(log).toEqual(['connect', 'refresh', 'connect', 'refresh', 'disconnect']);
+    speak();
+    expect(await delayed).toEqual(RANGE);
+    await turn();
+    expect(log.slice(5)).toEqual(['disconnect']);
   }, 5_000);
 
   it('do not wait until Kafka says that another topic is missing', async () => {

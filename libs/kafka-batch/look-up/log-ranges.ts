@@ -1,0 +1,53 @@
+import type { Kafka } from 'kafkajs';
+import { perClient } from '../kafkajs/batched.js';
+import { isUnknownTopic, type LogRange } from '../kafkajs/errors.js';
+import type { LogEnd } from './leader-lookups.js';
+import { leaderOf, oneCluster, withLeaders } from './shared-leaders.js';
+
+/**
+ * The range of each partition of a topic, in the order of the partitions. Cost: a connection to
+ * each leader, and two requests, however many partitions it leads.
+ * @throws UNKNOWN_TOPIC_OR_PARTITION at once if the topic is missing, and other errors of Kafka
+ */
+export function logRanges(
+  kafka: Kafka,
+  topic: string,
+  end?: LogEnd,
+): Promise<Map<number, LogRange>> {
+  return withLeaders(kafka, topic, async (leaders) => {
+    const ranges = [...leaders].map(async ([partition, leader]) => {
+      return [partition, await leader.range({ topic, partition }, end)] as const;
+    });
+    return new Map(await Promise.all(ranges));
+  });
+}
+
+/**
+ * As `logRanges`, of one partition: the leaders of the others may be silent.
+ * @throws if there is no such partition
+ */
+export function logRange(
+  kafka: Kafka,
+  topic: string,
+  partition: number,
+  end?: LogEnd,
+): Promise<LogRange> {
+  const of = { topic, partition };
+  return withLeaders(kafka, topic, (leaders) => leaderOf(leaders, of).range(of, end));
+}
+
+/** Number of partitions of a topic, 0 if the topic does not exist. */
+export async function partitionCount(kafka: Kafka, topic: string): Promise<number> {
+  try {
+    return await withLeaders(kafka, topic, (leaders) => leaders.size, clusterOfCounts);
+  } catch (error) {
+    if (isUnknownTopic(error)) return 0;
+    throw error;
+  }
+}
+
+/**
+ * Counts of partitions share nothing with other look-ups: the metadata of a missing topic is slow
+ * to read, and its error fails every request of the cluster.
+ */
+const clusterOfCounts = perClient(oneCluster);

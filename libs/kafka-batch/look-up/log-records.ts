@@ -1,0 +1,125 @@
+import type { Kafka } from 'kafkajs';
+import { UnreadableBatchError, type LogRange } from '../kafkajs/errors.js';
+import type { KafkaRecord } from '../kafkajs/types.js';
+import type { FetchAsk, LeaderLookups, TopicPartition } from './leader-lookups.js';
+import { leaderOf, withLeaders } from './shared-leaders.js';
+
+const FIRST_STRIDE = 64;
+
+/**
+ * The last committed data record of a partition, if there is one. Searches backwards over control
+ * and aborted records, in strides that double. Needs no group.
+ */
+export function lastCommittedRecord(
+  kafka: Kafka,
+  topic: string,
+  partition: number,
+): Promise<KafkaRecord | undefined> {
+  const of = { topic, partition };
+  return withLeaders(kafka, topic, async (leaders) => {
+    const leader = leaders.get(partition);
+    if (leader === undefined) return undefined;
+    const { start, end } = await leader.range(of);
+    let to = end;
+    for (let stride = FIRST_STRIDE; to > start; stride *= 2) {
+      const from = Math.max(start, to - stride);
+      const found = await lastRecord(leader, { ...of, offset: from });
+      if (found !== undefined) return found;
+      to = from;
+    }
+    return undefined;
+  });
+}
+
+/** The last committed data record at or after an offset. */
+async function lastRecord(leader: LeaderLookups, from: FetchAsk): Promise<KafkaRecord | undefined> {
+  let last: KafkaRecord | undefined;
+  for (let { offset } = from; ;) {
+    const batch = await leader.fetch({ ...from, offset });
+    if (batch === undefined) return last;
+    last = batch.records.at(-1) ?? last;
+    offset = batch.nextOffset;
+  }
+}
+
+/**
+ * The committed data records in the last `offsets` offsets of a partition; of fewer, if these hold
+ * more than 1 MiB. Tries half as many until the response reaches the end of the partition. A larger
+ * record is returned only as the last one. Ends before a batch that can't be read.
+ */
+export function lastRecords(
+  kafka: Kafka,
+  topic: string,
+  partition: number,
+  offsets: number,
+): Promise<readonly KafkaRecord[]> {
+  const of = { topic, partition };
+  return withLeaders(kafka, topic, async (leaders) => {
+    const leader = leaders.get(partition);
+    if (leader === undefined) return [];
+    const { start, end } = await leader.range(of);
+    let records: readonly KafkaRecord[] = [];
+    for (let stride = Math.min(offsets, end - start); stride >= 1; stride /= 2) {
+      const offset = end - Math.floor(stride);
+      const batch = await leader.fetch({ ...of, offset }).catch(orUnreadable);
+      if (batch instanceof UnreadableBatchError) break;
+      if (batch && batch.records.length > 0) ({ records } = batch);
+      if (batch && batch.nextOffset >= end) break;
+    }
+    return records;
+  });
+}
+
+/** The range of a partition, its record at an offset, if there is one, and how many partitions the topic has. */
+export interface PartitionLook {
+  readonly partitions: number;
+  readonly range: LogRange;
+  readonly record: KafkaRecord | undefined;
+}
+
+/**
+ * Reads the range of a partition and its record at an offset, from its leader alone.
+ * @throws if there is no such partition
+ */
+export function lookAt(
+  kafka: Kafka,
+  { topic, partition, offset }: TopicPartition & { readonly offset: number | undefined },
+): Promise<PartitionLook> {
+  const of = { topic, partition };
+  return withLeaders(kafka, topic, async (leaders) => {
+    const leader = leaderOf(leaders, of);
+    const range = await leader.range(of);
+    const partitions = leaders.size;
+    if (offset === undefined || offset < range.start || offset >= range.end)
+      return { range, partitions, record: undefined };
+    const batch = await leader.fetch({ ...of, offset });
+    const record = batch?.records.find((found) => found.offset === offset);
+    return { range, partitions, record };
+  });
+}
+
+/**
+ * The batch that can't be read at which a reader stops that continues at an offset; undefined if it
+ * finds a record before, or the end of the log. @throws if there is no such partition
+ */
+export function unreadableFrom(
+  kafka: Kafka,
+  from: FetchAsk,
+): Promise<UnreadableBatchError | undefined> {
+  return withLeaders(kafka, from.topic, async (leaders) => {
+    const leader = leaderOf(leaders, from);
+    const { start } = await leader.range(from);
+    for (let offset = Math.max(from.offset, start); ;) {
+      const batch = await leader.fetch({ ...from, offset }).catch(orUnreadable);
+      if (batch instanceof UnreadableBatchError) return batch;
+      if (batch === undefined || batch.records.length > 0) return undefined;
+      offset = batch.nextOffset;
+    }
+  });
+}
+
+/** Returns the error of a read that met a batch that can't be read. @throws any other */
+export function orUnreadable(error: unknown): UnreadableBatchError {
+  if (error instanceof UnreadableBatchError) return error;
+  throw error;
+}

@@ -1,0 +1,75 @@
+import type { Kafka } from 'kafkajs';
+import type Cluster from 'kafkajs/src/cluster/index.js';
+import { Batched, perClient } from '../kafkajs/batched.js';
+import { createCluster, SharedClusters } from '../kafkajs/cluster.js';
+import { LeaderLookups, type TopicPartition } from './leader-lookups.js';
+
+/** The leader of each partition of a topic, in the order of the partitions. */
+export type Leaders = ReadonlyMap<number, LeaderLookups>;
+
+/**
+ * Looks something up in the leaders of a topic. Concurrent look-ups of a client share connections
+ * and requests; a leader that does not answer delays only the look-ups that ask it.
+ */
+export async function withLeaders<T>(
+  kafka: Kafka,
+  topic: string,
+  lookUp: (leaders: Leaders) => Promise<T> | T,
+  clustersOf = sharedCluster,
+): Promise<T> {
+  const lease = await clustersOf(kafka).lease();
+  try {
+    const leaders = await leadersIn(lease.cluster).get(topic);
+    return await lookUp(leaders ?? new Map());
+  } catch (error) {
+    lease.retire();
+    throw error;
+  } finally {
+    lease.release().catch(() => undefined); // the look-up is complete without it
+  }
+}
+
+/** @throws if the topic has no such partition */
+export function leaderOf(leaders: Leaders, { topic, partition }: TopicPartition): LeaderLookups {
+  const leader = leaders.get(partition);
+  if (leader !== undefined) return leader;
+  throw new Error(`Kafka has no partition ${partition} of ${topic}`);
+}
+
+const sharedCluster = perClient(oneCluster);
+
+/** At most one open cluster at a time, and none while nothing is looked up. */
+export function oneCluster(kafka: Kafka): SharedClusters {
+  return new SharedClusters(() => createCluster(kafka), 1);
+}
+
+const leadersIn = perClient(
+  (cluster: Cluster) => new Batched((topics: readonly string[]) => readLeaders(cluster, topics)),
+);
+
+async function readLeaders(
+  cluster: Cluster,
+  topics: readonly string[],
+): Promise<Map<string, Leaders>> {
+  await cluster.addMultipleTargetTopics(topics);
+  await cluster.refreshMetadata(); // leaders may have moved since another look-up opened the cluster
+  const brokers = new Map<number, LeaderLookups>();
+  const found = new Map<string, Leaders>();
+  for (const topic of topics) {
+    const leaders = new Map<number, LeaderLookups>();
+    found.set(topic, leaders);
+    const metadata = cluster.findTopicPartitionMetadata(topic);
+    for (const { partitionId, leader } of byPartition(metadata)) {
+      const broker = brokers.get(leader) ?? new LeaderLookups(cluster, leader);
+      brokers.set(leader, broker);
+      leaders.set(partitionId, broker);
+    }
+  }
+  return found;
+}
+
+type Metadata = ReturnType<Cluster['findTopicPartitionMetadata']>;
+
+function byPartition(metadata: Metadata): Metadata {
+  return metadata.toSorted((one, other) => one.partitionId - other.partitionId);
+}
