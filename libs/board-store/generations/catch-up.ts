@@ -43,7 +43,6 @@ export function catchUpArguments(
   const allKeys = [
     keys.lease(shard, board),
     keys.shadows(shard),
-    keys.live(shard),
     keys.appliedOffsets(shard),
     keys.appliedOffsetsOf(shard, generation),
     ...ending.keys,
@@ -106,6 +105,7 @@ export function comparisonEnding(
       : keys.players(shard, generation, walk.name);
   return {
     keys: [
+      keys.live(shard),
       ...both.flatMap(ofGeneration),
       ...both.map(ofWalk),
       keys.ranking(shard, live, walk.name),

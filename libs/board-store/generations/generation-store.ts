@@ -155,6 +155,7 @@ export class GenerationStore extends ShardedStore {
     const live = await this.#live(shadow.board);
     const ending = {
       keys: [
+        keys.live(shard),
         keys.promotions(shard),
         keys.previous(shard),
         keys.discarded(shard),

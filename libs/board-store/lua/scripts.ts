@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { scriptText } from './script-text.js';
+import { readScript } from './script-text.js';
 
 export type Argument = string | number | Buffer;
 type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: Argument[]];
@@ -76,7 +76,7 @@ export const SCRIPTS = [
   'apply-7',
   'begin-resync-2',
   'begin-shadow-9',
-  'build-5',
+  'build-4',
   'claim-1',
   'compare-generations-14',
   'delete-reports-3',
@@ -96,7 +96,7 @@ export const SCRIPTS = [
 export function defineScripts(redis: Redis, scripts: readonly string[] = SCRIPTS): void {
   for (const script of scripts) {
     const name = commandName(script);
-    if (!(name in redis)) redis.defineCommand(name, { lua: scriptText(script) });
+    if (!(name in redis)) redis.defineCommand(name, { lua: readScript(script).text });
   }
 }
 
