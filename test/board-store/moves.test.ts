@@ -24,7 +24,8 @@ const TABLE = [...readFileSync(MOVE, 'utf8').matchAll(/^-- (\w+) +(\w+)(?: {2}.*
   .filter((pair) => pair !== 'from to');
 
 const move = (from: string, to: string, token = '') => {
-  return redis.ranklogMove(5, ...keys.ofRoles(0, 'arena'), token, 'arena', 'g', from, to);
+  const roles = keys.ofRoles(0, 'arena');
+  return redis.ranklogMove({ ...roles, token, board: 'arena', generation: 'g', from, to });
 };
 
 it('a generation makes only the moves of the header of move-5.lua', async () => {

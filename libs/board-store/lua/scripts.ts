@@ -1,11 +1,13 @@
 import type { Redis } from 'ioredis';
+import { ArgumentOrder, type Argument, type Named } from './argument-order.js';
 import { readScript } from './script-text.js';
 
-export type Argument = string | number | Buffer;
-type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: Argument[]];
-type Script<Reply> = (...args: Arguments) => Promise<Reply>;
+type Script<Reply> = (named: Named) => Promise<Reply>;
 
-/** The scripts of lua/commands as methods of a client. The header of each says what it takes and returns. */
+/** A read, which takes the number of keys, the keys and the arguments in order. */
+type Read<Reply> = (...words: readonly [number, ...Argument[]]) => Promise<Reply>;
+
+/** The scripts of lua/commands as methods of a client. Their headers say what they take and return. */
 declare module 'ioredis' {
   interface Redis {
     ranklogApplyBuffer: Script<number | Buffer[]>;
@@ -16,19 +18,19 @@ declare module 'ioredis' {
     ranklogCompareGenerations: Script<CatchUpReply>;
     ranklogDeleteReports: Script<number>;
     ranklogEndResync: Script<string[]>;
-    ranklogHistogramBuffer: Script<ReadReply>;
+    ranklogHistogramBuffer: Read<ReadReply>;
     ranklogMove: Script<number>;
-    ranklogPageBuffer: Script<ReadReply>;
-    ranklogPlayersBuffer: Script<ReadReply>;
+    ranklogPageBuffer: Read<ReadReply>;
+    ranklogPlayersBuffer: Read<ReadReply>;
     ranklogPromote: Script<CatchUpReply>;
     ranklogRankShadow: Script<number | [string, string, number, number, string, string[]]>;
     ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
     ranklogRegister: Script<null>;
     ranklogRemove: Script<number | string>;
     ranklogRenewLease: Script<number>;
-    ranklogSearchBuffer: Script<ReadReply>;
+    ranklogSearchBuffer: Read<ReadReply>;
     ranklogSweep: Script<number>;
-    ranklogViews: Script<string[]>;
+    ranklogViews: Read<string[]>;
   }
 }
 
@@ -96,8 +98,20 @@ export const SCRIPTS = [
 export function defineScripts(redis: Redis, scripts: readonly string[] = SCRIPTS): void {
   for (const script of scripts) {
     const name = commandName(script);
-    if (!(name in redis)) redis.defineCommand(name, { lua: readScript(script).text });
+    if (name in redis) continue;
+    const { text, ...header } = readScript(script);
+    redis.defineCommand(name, { lua: text });
+    if (READ_SCRIPTS.some((read) => read === script)) continue;
+    const order = new ArgumentOrder(script, header);
+    takeNames(redis, name, order);
+    takeNames(redis, `${name}Buffer`, order);
   }
+}
+
+/** Makes a command take its keys and arguments by name. */
+function takeNames(redis: Redis, command: string, order: ArgumentOrder): void {
+  const send = Reflect.get(redis, command) as (...words: Argument[]) => Promise<unknown>;
+  Reflect.set(redis, command, (named: Named) => send.apply(redis, order.words(named)));
 }
 
 /** `ranklogBeginShadow` for `begin-shadow-9`. */
