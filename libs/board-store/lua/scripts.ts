@@ -4,9 +4,6 @@ import { readScript } from './script-text.js';
 
 type Script<Reply> = (named: Named) => Promise<Reply>;
 
-/** A read, which takes the number of keys, the keys and the arguments in order. */
-type Read<Reply> = (...words: readonly [number, ...Argument[]]) => Promise<Reply>;
-
 /** The scripts of lua/commands as methods of a client. Their headers say what they take and return. */
 declare module 'ioredis' {
   interface Redis {
@@ -18,19 +15,19 @@ declare module 'ioredis' {
     ranklogCompareGenerations: Script<CatchUpReply>;
     ranklogDeleteReports: Script<number>;
     ranklogEndResync: Script<string[]>;
-    ranklogHistogramBuffer: Read<ReadReply>;
+    ranklogHistogramBuffer: Script<ReadReply>;
     ranklogMove: Script<number>;
-    ranklogPageBuffer: Read<ReadReply>;
-    ranklogPlayersBuffer: Read<ReadReply>;
+    ranklogPageBuffer: Script<ReadReply>;
+    ranklogPlayersBuffer: Script<ReadReply>;
     ranklogPromote: Script<CatchUpReply>;
     ranklogRankShadow: Script<number | [string, string, number, number, string, string[]]>;
     ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
     ranklogRegister: Script<null>;
     ranklogRemove: Script<number | string>;
     ranklogRenewLease: Script<number>;
-    ranklogSearchBuffer: Read<ReadReply>;
+    ranklogSearchBuffer: Script<ReadReply>;
     ranklogSweep: Script<number>;
-    ranklogViews: Read<string[]>;
+    ranklogViews: Script<string[]>;
   }
 }
 
@@ -101,7 +98,6 @@ export function defineScripts(redis: Redis, scripts: readonly string[] = SCRIPTS
     if (name in redis) continue;
     const { text, ...header } = readScript(script);
     redis.defineCommand(name, { lua: text });
-    if (READ_SCRIPTS.some((read) => read === script)) continue;
     const order = new ArgumentOrder(script, header);
     takeNames(redis, name, order);
     takeNames(redis, `${name}Buffer`, order);
