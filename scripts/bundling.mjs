@@ -28,7 +28,7 @@ function lazyRequires(load) {
 }
 
 /**
- * Puts the texts of Lua scripts into a bundle.
+ * Puts Lua scripts, with the names of their keys and arguments, into a bundle.
  * @param {(list: { READ_SCRIPTS: readonly string[], SCRIPTS: readonly string[] }) => readonly string[]} choose
  * @returns {import('esbuild').Plugin}
  */
@@ -39,13 +39,13 @@ function inlineLua(choose) {
       bundler.onLoad(
         { filter: /\/dist\/libs\/board-store\/lua\/script-text\.js$/ },
         async (module) => {
-          /** @type {{ scriptText: (script: string) => string }} */
-          const { scriptText } = await import(pathToFileURL(module.path).href);
+          /** @type {{ readScript: (script: string) => object }} */
+          const { readScript } = await import(pathToFileURL(module.path).href);
           /** @type {Parameters<typeof choose>[0]} */
           const list = await import(new URL('scripts.js', pathToFileURL(module.path)).href);
-          const texts = choose(list).map((script) => [script, scriptText(script)]);
-          const contents = `const TEXTS = ${JSON.stringify(Object.fromEntries(texts))};
-          export const scriptText = (script) => TEXTS[script];`;
+          const scripts = choose(list).map((script) => [script, readScript(script)]);
+          const contents = `const SCRIPTS = ${JSON.stringify(Object.fromEntries(scripts))};
+          export const readScript = (script) => SCRIPTS[script];`;
           return { contents };
         },
       );

@@ -31,8 +31,9 @@ async function replace({ isSwept, definition = arena }: Replacement): Promise<vo
   await fixture.killHolder();
   if (isSwept) await fixture.sweep();
   else {
-    const move = ['', 'arena', '', 'previous', 'discarded'];
-    await redis.ranklogMove(5, ...keys.ofRoles(0, 'arena'), ...move);
+    const move = { from: 'previous', to: 'discarded' };
+    const any = { token: '', board: 'arena', generation: '' };
+    await redis.ranklogMove({ ...keys.ofRoles(0, 'arena'), ...any, ...move });
   }
   await fixture.acquire();
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { KeySpace } from '#board-store';
+import { readScript } from '../../libs/board-store/lua/script-text.js';
 import { StoreFixture } from './fixture.js';
 import { GenerationFixture } from './generation-fixture.js';
 import { dumpKeys, openTestRedis, repeatingClient } from './test-redis.js';
@@ -23,7 +24,8 @@ const TABLE = [...readFileSync(MOVE, 'utf8').matchAll(/^-- (\w+) +(\w+)(?: {2}.*
   .filter((pair) => pair !== 'from to');
 
 const move = (from: string, to: string, token = '') => {
-  return redis.ranklogMove(5, ...keys.ofRoles(0, 'arena'), token, 'arena', 'g', from, to);
+  const roles = keys.ofRoles(0, 'arena');
+  return redis.ranklogMove({ ...roles, token, board: 'arena', generation: 'g', from, to });
 };
 
 it('a generation makes only the moves of the header of move-5.lua', async () => {
@@ -37,6 +39,17 @@ it('a generation makes only the moves of the header of move-5.lua', async () => 
   expect(allowed).toEqual(TABLE);
   expect(allowed).toHaveLength(5);
   expect(await dumpKeys(redis, keys)).toEqual({});
+});
+
+it('an error in a script names the line of its file', async () => {
+  const error = await move('live', 'shadow').catch(String);
+  const [, line] = /user_script:(\d+): no generation moves/.exec(String(error)) ?? [];
+  const lines = readScript('move-5').text.split('\n');
+  expect(lines[Number(line) - 1]).toContain("error(format('no generation moves");
+  const ofFile = readFileSync(MOVE, 'utf8').split('\n');
+  expect(lines.slice(Number(line) - lines.length)).toEqual(
+    ofFile.slice(Number(line) - lines.length),
+  );
 });
 
 it('a previous generation is not discarded before its grace time is over', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { KeySpace } from '#board-store';
+import { defineScripts } from '../../libs/board-store/lua/scripts.js';
 
 /** The Redis of REDIS_URL. `newKeys` makes a new key space in it; `close` deletes the keys of all these key spaces. */
 export interface TestRedis {
@@ -39,6 +40,7 @@ export function interceptedClient(
   names: RegExp,
   send: (run: () => Promise<unknown>) => Promise<unknown>,
 ): Redis {
+  defineScripts(redis); // through the proxy, their commands would call intercepted ones
   return new Proxy(redis, {
     get(target, name) {
       const command: unknown = Reflect.get(target, name);

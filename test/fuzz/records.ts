@@ -142,7 +142,7 @@ function assertStorable({ board, event }: EventEntry): void {
     parseView(view);
     for (const key of keys.ofView(shard, 'g', view)) assertOurs(key, shard);
   }
-  for (const key of keys.ofRoles(shard, board)) assertOurs(key, shard);
+  for (const key of Object.values(keys.ofRoles(shard, board))) assertOurs(key, shard);
 }
 
 /** Redis Cluster takes what is in the first braces as the hash tag. */

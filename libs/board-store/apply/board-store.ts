@@ -60,7 +60,8 @@ export class BoardStore extends ShardedStore {
     if (!moves) await this.check();
     for (const shard of this.allShards) {
       const identity = this.#identity.text;
-      const kept = await redis.ranklogClaim(1, keys.live(shard), identity, Number(moves));
+      const live = keys.live(shard);
+      const kept = await redis.ranklogClaim({ live, identity, moves: Number(moves) });
       this.#identity.compare(kept, REDIS);
     }
     await redis.set(keys.shards(), this.shards);
@@ -86,25 +87,24 @@ export class BoardStore extends ShardedStore {
       const isHere = ({ board }: { readonly board: string }) => this.shardOf(board) === shard;
       const ofShard = definitions.filter(isHere);
       const unknown = unreadable.filter((board) => isHere({ board }));
-      await this.redis.ranklogRegister(
-        7,
-        keys.live(shard),
-        keys.appliedOffsets(shard),
-        keys.definitions(shard),
-        keys.registered(shard),
-        keys.starts(shard),
-        keys.promotions(shard),
-        keys.removed(shard),
-        ofShard.length + unknown.length,
-        ...ofShard.flatMap((definition) => {
-          const { board } = definition;
-          const { starts, since } = current.get(board) ?? { starts: begins, since: 0 };
-          const text = startsText(starts?.size === 0 ? undefined : starts);
-          return [board, definitionHash(definition), definitionText(definition), text, since];
-        }),
-        ...unknown.flatMap((board) => [board, '', '', '', 0]),
-        ...removed.filter(isHere).map(({ board }) => board),
-      );
+      const known = ofShard.flatMap((definition) => {
+        const { board } = definition;
+        const { starts, since } = current.get(board) ?? { starts: begins, since: 0 };
+        const text = startsText(starts?.size === 0 ? undefined : starts);
+        return [board, definitionHash(definition), definitionText(definition), text, since];
+      });
+      await this.redis.ranklogRegister({
+        live: keys.live(shard),
+        appliedOffsets: keys.appliedOffsets(shard),
+        definitions: keys.definitions(shard),
+        registered: keys.registered(shard),
+        starts: keys.starts(shard),
+        promotions: keys.promotions(shard),
+        removed: keys.removed(shard),
+        boardCount: ofShard.length + unknown.length,
+        boards: [...known, ...unknown.flatMap((board) => [board, '', '', '', 0])],
+        removedBoards: removed.filter(isHere).map(({ board }) => board),
+      });
     }
     return this.boards();
   }
@@ -166,7 +166,7 @@ export class BoardStore extends ShardedStore {
 
   /** Applies a call in one atomic step and returns the unpublished verdicts of its run: see lua/commands/apply-7.lua. */
   async apply(call: ApplyCall): Promise<ApplyOutcome> {
-    const reply = await this.redis.ranklogApplyBuffer(...applyArguments(this.keys, call));
+    const reply = await this.redis.ranklogApplyBuffer(applyArguments(this.keys, call));
     if (!Array.isArray(reply)) return { status: refusalOf(reply) as ApplyRefusal };
     const [appliedOffset, published, ...members] = reply;
     const from = Math.max(call.from, Number(published));
@@ -186,16 +186,18 @@ export class BoardStore extends ShardedStore {
     if (clock === null) return 0;
     const views = await this.redis.zrangebyscore(expiries, '-inf', clock, 'LIMIT', 0, MOST_SWEPT);
     if (views.length === 0) return 0;
-    const allKeys = [
-      keys.live(shard),
-      keys.shadows(shard),
-      keys.views(shard, generation),
-      keys.facts(shard, generation),
+    return this.redis.ranklogSweep({
+      live: keys.live(shard),
+      shadows: keys.shadows(shard),
+      views: keys.views(shard, generation),
+      facts: keys.facts(shard, generation),
       expiries,
-      keys.leaders(shard, board),
-      ...views.flatMap((view) => keys.ofView(shard, generation, view)),
-    ];
-    return this.redis.ranklogSweep(allKeys.length, ...allKeys, board, generation, ...views);
+      leaders: keys.leaders(shard, board),
+      rankingsAndPlayers: views.flatMap((view) => keys.ofView(shard, generation, view)),
+      board,
+      generation,
+      expiredViews: views,
+    });
   }
 
   async memory(): Promise<ServerMemory> {

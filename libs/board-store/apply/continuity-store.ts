@@ -1,5 +1,5 @@
 import { parseRecord, recordText, VERSION } from '../layout/boards.js';
-import { LEASE_MS, releaseLease, takeLease } from '../layout/leases.js';
+import { LEASE_MS, releaseLease, renewLease, takeLease } from '../layout/leases.js';
 import { ShardedStore } from '../layout/sharded-store.js';
 import type { Continuity, RecoveryTarget, RecordIdentity } from '../layout/types.js';
 
@@ -24,10 +24,9 @@ export interface Recovered {
 export class ContinuityStore extends ShardedStore {
   /** Cost: one short script. */
   async continuity(shard: number): Promise<Continuity> {
-    const [server, token, isContinued] = await this.redis.ranklogReadContinuity(
-      1,
-      this.keys.continuity(shard),
-    );
+    const continuity = this.keys.continuity(shard);
+    const reply = await this.redis.ranklogReadContinuity({ continuity });
+    const [server, token, isContinued] = reply;
     return { server, token, isContinued: isContinued === 1 };
   }
 
@@ -43,8 +42,12 @@ export class ContinuityStore extends ShardedStore {
     const key = this.keys.resyncLease(shard);
     const lease = await takeLease(this.redis, { key, ms });
     if (lease === undefined) return undefined;
-    const all = [this.keys.continuity(shard), key];
-    const token = await this.redis.ranklogBeginResync(2, ...all, seen.token, lease);
+    const token = await this.redis.ranklogBeginResync({
+      continuity: this.keys.continuity(shard),
+      resyncLease: key,
+      seen: seen.token,
+      token: lease,
+    });
     const begun = { ...seen, token, lease: { key, ms, token: lease } };
     if (token !== '') return begun;
     await this.release(begun);
@@ -53,7 +56,7 @@ export class ContinuityStore extends ShardedStore {
 
   /** Extends the lease. A lost lease is no error here: endResync finds out whether another process has begun a resync. */
   async renew({ lease: { key, token, ms } }: Comparison): Promise<void> {
-    await this.redis.ranklogRenewLease(2, key, key, token, ms, '', '');
+    await renewLease(this.redis, key, token, ms);
   }
 
   /** Lets other processes begin a resync, even if this one has not ended. */
@@ -77,32 +80,28 @@ export class ContinuityStore extends ShardedStore {
     const live = fields.filter((field) => field !== VERSION);
     const ofShard = [...current.keys()].filter((board) => this.shardOf(board) === shard);
     const boards = [...new Set([...live, ...ofShard])];
-    const allKeys = [
-      keys.continuity(shard),
-      keys.recoveryTargets(shard),
-      keys.appliedOffsets(shard),
-      keys.published(shard),
-      keys.live(shard),
-      keys.registered(shard),
-      keys.records(shard),
-      keys.promotions(shard),
-      keys.shadows(shard),
-      keys.previous(shard),
-      keys.definitions(shard),
-      keys.snapshots(shard),
-      keys.discarded(shard),
-      ...[...positions.keys()].map((partition) => keys.outbox(shard, partition)),
-      ...boards.map((board) => keys.leaders(shard, board)),
-    ];
-    const [token, ...outdated] = await this.redis.ranklogEndResync(
-      allKeys.length,
-      ...allKeys,
-      begun.server,
-      begun.token,
-      positions.size,
-      ...[...positions].flat(),
-      ...boards.flatMap((board) => [board, ...promotionOf(current.get(board))]),
-    );
+    const [token, ...outdated] = await this.redis.ranklogEndResync({
+      continuity: keys.continuity(shard),
+      recoveryTargets: keys.recoveryTargets(shard),
+      appliedOffsets: keys.appliedOffsets(shard),
+      published: keys.published(shard),
+      live: keys.live(shard),
+      registered: keys.registered(shard),
+      records: keys.records(shard),
+      promotions: keys.promotions(shard),
+      shadows: keys.shadows(shard),
+      previous: keys.previous(shard),
+      definitions: keys.definitions(shard),
+      snapshots: keys.snapshots(shard),
+      discarded: keys.discarded(shard),
+      outboxes: [...positions.keys()].map((partition) => keys.outbox(shard, partition)),
+      leaders: boards.map((board) => keys.leaders(shard, board)),
+      server: begun.server,
+      begun: begun.token,
+      partitionCount: positions.size,
+      positions: [...positions].flat(),
+      boards: boards.flatMap((board) => [board, ...promotionOf(current.get(board))]),
+    });
     return token === undefined ? undefined : { token, outdated };
   }
 

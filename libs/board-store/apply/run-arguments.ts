@@ -3,38 +3,34 @@ import { recordText } from '../layout/boards.js';
 import { ByteWriter } from '../layout/bytes.js';
 import type { KeySpace } from '../layout/keys.js';
 import type { ApplyCall, ApplyEntry, LiveBoard } from '../layout/types.js';
-import type { Argument } from '../lua/scripts.js';
+import type { Named } from '../lua/argument-order.js';
 import { columnsText } from './verdicts.js';
 
 export const TIE_SIGNS = { earliest: 1, latest: -1, none: 0 } as const;
 
-/** An apply call as keys and arguments: the header of lua/commands/apply-7.lua gives the order. */
-export function applyArguments(keys: KeySpace, call: ApplyCall): [number, ...Argument[]] {
+/** The keys and arguments of lua/commands/apply-7.lua. */
+export function applyArguments(keys: KeySpace, call: ApplyCall): Named {
   const { shard, partition } = call;
   const run = runArguments(keys, call);
-  const allKeys = [
-    keys.live(shard),
-    keys.appliedOffsets(shard),
-    keys.published(shard),
-    keys.outbox(shard, partition),
-    keys.continuity(shard),
-    keys.recoveryTargets(shard),
-    keys.records(shard),
-    ...run.keys,
-  ];
-  return [
-    allKeys.length,
-    ...allKeys,
+  return {
+    live: keys.live(shard),
+    appliedOffsets: keys.appliedOffsets(shard),
+    published: keys.published(shard),
+    outbox: keys.outbox(shard, partition),
+    continuity: keys.continuity(shard),
+    recoveryTargets: keys.recoveryTargets(shard),
+    records: keys.records(shard),
+    runKeys: run.keys,
     partition,
-    call.believed,
-    call.published,
-    call.from,
-    call.through,
-    call.continuity,
-    recordText(call.lastRecord),
-    call.version,
-    ...run.arguments,
-  ];
+    believedOffset: call.believed,
+    publishedPosition: call.published,
+    firstOffset: call.from,
+    lastOffset: call.through,
+    believedContinuity: call.continuity,
+    lastRecord: recordText(call.lastRecord),
+    believedVersion: call.version,
+    run: run.arguments,
+  };
 }
 
 /** In place of the number of a list of views, for a dead letter. */
@@ -46,7 +42,7 @@ const bytes = new ByteWriter();
 /** Entries of one partition, and the generations of their boards. */
 type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries'>;
 
-/** A run or stretch as keys and arguments: the header of lua/includes/arguments.lua gives the order. */
+/** A run or stretch as keys and arguments: lua/includes/arguments.lua gives the order. */
 export function runArguments(
   keys: KeySpace,
   run: RunOfEntries,

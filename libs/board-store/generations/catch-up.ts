@@ -12,7 +12,8 @@ import type {
   Stretch,
 } from '../layout/generation-types.js';
 import type { KeySpace } from '../layout/keys.js';
-import { refusalOf, rowsOf, type Argument, type CatchUpReply } from '../lua/scripts.js';
+import type { Named } from '../lua/argument-order.js';
+import { refusalOf, rowsOf, type CatchUpReply } from '../lua/scripts.js';
 
 /** What a catch-up call writes to: the shadow of a board in its shard, under the lease of the board. */
 export interface ShadowPlace {
@@ -22,43 +23,34 @@ export interface ShadowPlace {
   readonly shadow: Shadow;
 }
 
-/** A script's own keys and arguments, which follow those of lua/includes/catch-up.lua. */
-export interface EndingArguments {
-  readonly keys: readonly string[];
-  readonly arguments: readonly Argument[];
-}
-
-/** A catch-up call as keys and arguments: lua/includes/catch-up.lua gives the order. */
+/**
+ * The keys and arguments of a script that includes lua/includes/catch-up.lua; `ending` are those that
+ * only this script takes.
+ */
 export function catchUpArguments(
   { keys, shard, lease, shadow }: ShadowPlace,
   stretches: readonly Stretch[],
-  ending: EndingArguments = { keys: [], arguments: [] },
-): [number, ...Argument[]] {
+  ending: Named = {},
+): Named {
   const { board, generation } = shadow;
   const boards = new Map([[board, shadow]]);
   const runs = stretches.map(({ partition, from, through, entries }) => {
     const run = runArguments(keys, { shard, partition, boards, entries });
     return { keys: run.keys, arguments: [partition, from, through, ...run.arguments] };
   });
-  const allKeys = [
-    keys.lease(shard, board),
-    keys.shadows(shard),
-    keys.live(shard),
-    keys.appliedOffsets(shard),
-    keys.appliedOffsetsOf(shard, generation),
-    ...ending.keys,
-    ...runs.flatMap((run) => run.keys),
-  ];
-  return [
-    allKeys.length,
-    ...allKeys,
-    lease.token,
+  return {
+    ...ending,
+    lease: keys.lease(shard, board),
+    shadows: keys.shadows(shard),
+    appliedOffsets: keys.appliedOffsets(shard),
+    shadowAppliedOffsets: keys.appliedOffsetsOf(shard, generation),
+    stretchKeys: runs.flatMap((run) => run.keys),
+    token: lease.token,
     board,
     generation,
-    stretches.length,
-    ...ending.arguments,
-    ...runs.flatMap((run) => run.arguments),
-  ];
+    stretchCount: stretches.length,
+    stretches: runs.flatMap((run) => run.arguments),
+  };
 }
 
 /** Reads a reply; `readEnding` reads the words that the script adds once the shadow is caught up. */
@@ -87,33 +79,39 @@ export function beginComparison(
   return { server: '', walk: beginWalk('views'), rest: [beginWalk('extraViews'), ...eventIds] };
 }
 
-/** The own keys and arguments of lua/commands/compare-generations-14.lua; `live` is the live generation. */
+/**
+ * The keys and arguments that only lua/commands/compare-generations-14.lua takes; `live` is the live
+ * generation.
+ */
 export function comparisonEnding(
   { keys, shard, shadow }: ShadowPlace,
   live: string,
   { server, walk }: ComparisonCursor,
-): EndingArguments {
-  const { columns, ties, deduplicateMs } = shadow.definition;
-  const both = [shadow.generation, live];
-  const ofGeneration = (generation: string) => [
-    keys.views(shard, generation),
-    keys.expiries(shard, generation),
-    keys.facts(shard, generation),
-  ];
-  const ofWalk = (generation: string) =>
+): Named {
+  const { generation, definition } = shadow;
+  const itemsOf = (id: string) =>
     walk.over === 'eventIds'
-      ? keys.eventIds(shard, generation, Number(walk.name))
-      : keys.players(shard, generation, walk.name);
+      ? keys.eventIds(shard, id, Number(walk.name))
+      : keys.players(shard, id, walk.name);
   return {
-    keys: [
-      ...both.flatMap(ofGeneration),
-      ...both.map(ofWalk),
-      keys.ranking(shard, live, walk.name),
-    ],
-    arguments: [
-      ...[live, server, walk.over, walk.cursor, walk.name],
-      ...[columns.length, TIE_SIGNS[ties], deduplicateMs ?? '-'],
-    ],
+    live: keys.live(shard),
+    shadowViews: keys.views(shard, generation),
+    shadowExpiries: keys.expiries(shard, generation),
+    shadowFacts: keys.facts(shard, generation),
+    liveViews: keys.views(shard, live),
+    liveExpiries: keys.expiries(shard, live),
+    liveFacts: keys.facts(shard, live),
+    shadowItems: itemsOf(generation),
+    liveItems: itemsOf(live),
+    liveRanking: keys.ranking(shard, live, walk.name),
+    believedLive: live,
+    server,
+    walk: walk.over,
+    cursor: walk.cursor,
+    viewOrPartition: walk.name,
+    columnCount: definition.columns.length,
+    tieSign: TIE_SIGNS[definition.ties],
+    span: definition.deduplicateMs ?? '-',
   };
 }
 

@@ -118,8 +118,14 @@ export class GenerationCatalog extends ShardedStore {
     const { board } = JSON.parse(text) as { board: string }; // a later version of ranklog may have written the rest
     const live = await redis.hget(keys.live(shard), board);
     if (live === null) return true; // the leader reports were deleted with the board
-    const all = [keys.live(shard), keys.views(shard, live), keys.leaders(shard, board)];
-    const reply = await redis.ranklogDeleteReports(3, ...all, board, live, ...views);
+    const reply = await redis.ranklogDeleteReports({
+      live: keys.live(shard),
+      liveViews: keys.views(shard, live),
+      leaders: keys.leaders(shard, board),
+      board,
+      believedLive: live,
+      views,
+    });
     return refusalOf(reply) === undefined;
   }
 
@@ -186,7 +192,8 @@ export function moveGeneration(
   shard: number,
   { from, to, board = '', generation = '', token = '' }: Move,
 ): Promise<number> {
-  return redis.ranklogMove(5, ...keys.ofRoles(shard, board), token, board, generation, from, to);
+  const roles = keys.ofRoles(shard, board);
+  return redis.ranklogMove({ ...roles, token, board, generation, from, to });
 }
 
 function sinceOf(promotion: string | undefined): number | undefined {

@@ -49,6 +49,15 @@ export interface Promotion {
   readonly previous?: string;
 }
 
+/** A call of lua/commands/rank-shadow-3.lua. By default it ranks no players, and finds no views. */
+interface RankStep {
+  readonly state: typeof RANKING | 'build';
+  readonly server: string;
+  readonly viewsCursor?: string;
+  readonly views?: readonly string[];
+  readonly playersCursor?: string;
+}
+
 /** Generations other than the live one. Every write needs the lease of the board; every method may be repeated. */
 export class GenerationStore extends ShardedStore {
   /** The live generations as last read, to save requests. Scripts refuse an outdated one, and each shadow reads it again. */
@@ -96,22 +105,21 @@ export class GenerationStore extends ShardedStore {
     const now = await this.serverTime();
     const generation = `${now}-${definitionHash(definition)}`;
     const origin: Origin = { purpose, begunAt: Math.floor(now / 1_000), asOf, ends };
-    const reply = await this.redis.ranklogBeginShadow(
-      9,
+    const reply = await this.redis.ranklogBeginShadow({
       ...this.keys.ofRoles(shard, board),
-      this.keys.definitions(shard),
-      this.keys.starts(shard),
-      this.keys.origins(shard),
-      this.keys.appliedOffsetsOf(shard, generation),
-      lease.token,
+      definitions: this.keys.definitions(shard),
+      starts: this.keys.starts(shard),
+      origins: this.keys.origins(shard),
+      shadowAppliedOffsets: this.keys.appliedOffsetsOf(shard, generation),
+      token: lease.token,
       board,
       generation,
-      purpose === 'build' ? UNRANKED : purpose,
-      definitionText(definition),
-      startsText(starts),
-      originText(origin),
-      ...[...(starts ?? [])].flatMap(([partition, from]) => [partition, from - 1]),
-    );
+      purpose: purpose === 'build' ? UNRANKED : purpose,
+      definition: definitionText(definition),
+      startOffsets: startsText(starts),
+      origin: originText(origin),
+      initialOffsets: [...(starts ?? [])].flatMap(([partition, from]) => [partition, from - 1]),
+    });
     if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
     const parts = { ...(starts && { starts }), ...(ends && { ends }) };
     return { board, generation, definition, purpose, ...parts };
@@ -137,7 +145,7 @@ export class GenerationStore extends ShardedStore {
     stretches: readonly Stretch[],
   ): Promise<CatchUpOutcome<never>> {
     const place = this.#place(lease, shadow);
-    return catchUpOutcome(await this.redis.ranklogBuild(...catchUpArguments(place, stretches)));
+    return catchUpOutcome(await this.redis.ranklogBuild(catchUpArguments(place, stretches)));
   }
 
   /**
@@ -154,19 +162,20 @@ export class GenerationStore extends ShardedStore {
     const { keys, shard } = place;
     const live = await this.#live(shadow.board);
     const ending = {
-      keys: [
-        keys.promotions(shard),
-        keys.previous(shard),
-        keys.discarded(shard),
-        keys.removed(shard),
-        keys.facts(shard, shadow.generation),
-        keys.facts(shard, live),
-        keys.appliedOffsetsOf(shard, live),
-        keys.leaders(shard, shadow.board),
-      ],
-      arguments: [live, graceMs, shadow.definition.publish.leaders],
+      live: keys.live(shard),
+      promotions: keys.promotions(shard),
+      previous: keys.previous(shard),
+      discarded: keys.discarded(shard),
+      removed: keys.removed(shard),
+      shadowFacts: keys.facts(shard, shadow.generation),
+      liveFacts: keys.facts(shard, live),
+      previousAppliedOffsets: keys.appliedOffsetsOf(shard, live),
+      leaders: keys.leaders(shard, shadow.board),
+      believedLive: live,
+      graceMs,
+      leaderCount: shadow.definition.publish.leaders,
     };
-    const reply = await this.redis.ranklogPromote(...catchUpArguments(place, stretches, ending));
+    const reply = await this.redis.ranklogPromote(catchUpArguments(place, stretches, ending));
     const previous = live === BUILDING || live === shadow.generation ? {} : { previous: live };
     const outcome = this.#outcome(shadow, reply, ([since]) =>
       since === UNRANKED ? since : { since: Number(since), ...previous },
@@ -181,35 +190,30 @@ export class GenerationStore extends ShardedStore {
    * or Redis restarts or fails over: then `promote` is refused, too, or asks for the ranking again.
    */
   async *rank(
-    { token }: Lease,
-    { board, generation, definition }: Shadow,
+    lease: Lease,
+    shadow: Shadow,
     retry = <T>(call: () => Promise<T>): Promise<T> => call(),
   ): AsyncGenerator<number> {
-    const { keys, redis } = this;
-    const shard = this.shardOf(board);
-    const settings = [definition.columns.length, TIE_SIGNS[definition.ties]];
-    let [server, scanned] = ['', '0'];
-    const call = (state: string, scan: string, views: readonly string[] = [], cursor = '0') => {
-      const own = [keys.lease(shard, board), keys.shadows(shard), keys.views(shard, generation)];
-      const all = [...own, ...views.flatMap((view) => keys.ofView(shard, generation, view))];
-      const words = [token, board, generation, state, server, cursor, scan, ...settings];
-      return retry(() => redis.ranklogRankShadow(all.length, ...all, ...words));
-    };
+    const call = (step: RankStep) => retry(() => this.#rankSome(lease, shadow, step));
+    let server = '';
+    let viewsCursor = '0';
     do {
-      const found = await call(RANKING, scanned);
+      const found = await call({ state: RANKING, server, viewsCursor });
       if (!Array.isArray(found)) return;
-      [server, , , , scanned] = found;
+      [server, , , , viewsCursor] = found;
       let views = rowsOf(found[5], 2).map(([view = '']) => view);
-      for (let from = '0'; views.length > 0;) {
-        const step = await call(RANKING, '', views.slice(0, VIEWS_PER_CALL), from);
+      let playersCursor = '0';
+      while (views.length > 0) {
+        const first = views.slice(0, VIEWS_PER_CALL);
+        const step = await call({ state: RANKING, server, views: first, playersCursor });
         if (!Array.isArray(step)) return;
         const [, cursor, players, done] = step;
-        from = cursor;
+        playersCursor = cursor;
         views = views.slice(done);
         yield players;
       }
-    } while (scanned !== '0');
-    await call('build', '');
+    } while (viewsCursor !== '0');
+    await call({ state: 'build', server });
   }
 
   /** Brings a shadow to the live applied offsets and, once there, compares a part, from `cursor` on, with the live generation. */
@@ -222,7 +226,7 @@ export class GenerationStore extends ShardedStore {
     const place = this.#place(lease, shadow);
     const ending = comparisonEnding(place, await this.#live(shadow.board), cursor);
     const reply = await this.redis.ranklogCompareGenerations(
-      ...catchUpArguments(place, stretches, ending),
+      catchUpArguments(place, stretches, ending),
     );
     return this.#outcome(shadow, reply, (words) => readComparison(cursor, words));
   }
@@ -240,19 +244,39 @@ export class GenerationStore extends ShardedStore {
   async remove({ board, token }: Lease, { unregisters = false } = {}): Promise<number> {
     const shard = this.shardOf(board);
     const { keys } = this;
-    const reply = await this.redis.ranklogRemove(
-      9,
+    const reply = await this.redis.ranklogRemove({
       ...keys.ofRoles(shard, board),
-      keys.live(shard),
-      keys.promotions(shard),
-      keys.removed(shard),
-      keys.leaders(shard, board),
+      live: keys.live(shard),
+      promotions: keys.promotions(shard),
+      removed: keys.removed(shard),
+      leaders: keys.leaders(shard, board),
       token,
       board,
-      Number(unregisters),
-    );
+      unregisters: Number(unregisters),
+    });
     if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
     return Number(reply);
+  }
+
+  #rankSome({ token }: Lease, { board, generation, definition }: Shadow, step: RankStep) {
+    const { keys } = this;
+    const shard = this.shardOf(board);
+    const { state, server, viewsCursor = '', views = [], playersCursor = '0' } = step;
+    return this.redis.ranklogRankShadow({
+      lease: keys.lease(shard, board),
+      shadows: keys.shadows(shard),
+      shadowViews: keys.views(shard, generation),
+      rankingsAndPlayers: views.flatMap((view) => keys.ofView(shard, generation, view)),
+      token,
+      board,
+      generation,
+      state,
+      server,
+      playersCursor,
+      viewsCursor,
+      columnCount: definition.columns.length,
+      tieSign: TIE_SIGNS[definition.ties],
+    });
   }
 
   async #move({ board, token }: Lease, move: Move): Promise<number> {

@@ -23,8 +23,14 @@ export class LeaseStore extends ShardedStore {
   async renew({ board, token }: Lease, status?: ReconciliationStatus): Promise<void> {
     const shard = this.shardOf(board);
     const text = status === undefined ? '' : JSON.stringify(status);
-    const all = [this.#key(board), this.keys.reconciliations(shard)];
-    const reply = await this.redis.ranklogRenewLease(2, ...all, token, LEASE_MS, board, text);
+    const reply = await this.redis.ranklogRenewLease({
+      lease: this.#key(board),
+      reconciliations: this.keys.reconciliations(shard),
+      token,
+      ms: LEASE_MS,
+      board,
+      status: text,
+    });
     if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
   }
 

@@ -89,15 +89,15 @@ export class KeySpace {
     return [this.ranking(shard, generation, view), this.players(shard, generation, view)];
   }
 
-  /** The first keys of every script that includes lua/includes/roles.lua. */
-  ofRoles(shard: number, board: string): string[] {
-    return [
-      this.lease(shard, board),
-      this.shadows(shard),
-      this.previous(shard),
-      this.snapshots(shard),
-      this.discarded(shard),
-    ];
+  /** The keys of lua/includes/roles.lua. */
+  ofRoles(shard: number, board: string) {
+    return {
+      lease: this.lease(shard, board),
+      shadows: this.shadows(shard),
+      previous: this.previous(shard),
+      snapshots: this.snapshots(shard),
+      discarded: this.discarded(shard),
+    };
   }
 
   #ofShard(name: string) {

@@ -19,7 +19,18 @@ export async function takeLease(
 }
 
 export async function releaseLease(redis: Redis, key: string, token: string): Promise<void> {
-  await redis.ranklogRenewLease(2, key, key, token, 0, '', '');
+  await renewLease(redis, key, token, 0);
+}
+
+/** Extends a lease to `ms` from now, without a status; 0 ends it. Does nothing if it was lost. */
+export async function renewLease(
+  redis: Redis,
+  key: string,
+  token: string,
+  ms: number,
+): Promise<void> {
+  const noStatus = { reconciliations: key, board: '', status: '' };
+  await redis.ranklogRenewLease({ lease: key, token, ms, ...noStatus });
 }
 
 /** The token of a lease, and the error for processes that want it meanwhile. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { scriptText } from './script-text.js';
+import { readScript } from './script-text.js';
 import { commandName, refusalOf, ReturnCode, SCRIPTS } from './scripts.js';
 
 const LUA = import.meta.url;
@@ -9,47 +9,67 @@ const source = (path: string) => readFileSync(new URL(path, LUA), 'utf8');
 const commands = files('commands/');
 const all = [...commands.map((name) => `commands/${name}`), ...files('includes/').map((name) => `includes/${name}`)]; // prettier-ignore
 
-/** The sections of a header by their names, each in one line. */
-function sectionsOf(path: string): Record<string, string> {
-  const [header = ''] = /^(--.*\n)+/.exec(source(path)) ?? [];
-  const lines = header.replace(/^-- ?/gm, '').split('\n');
-  const sections: Record<string, string> = {};
-  let name = '';
-  for (const line of lines) {
-    const begin = /^(KEYS|ARGV|Returns|Cost) {2}(.*)$/.exec(line);
-    if (begin) [, name = ''] = begin;
-    else if (!line.startsWith('  ')) name = '';
-    if (name) sections[name] = `${sections[name] ?? ''} ${begin?.[2] ?? line}`.replace(/\s+/g, ' ');
-  }
-  return sections;
+/** The code of a script with its includes, without its header and comments. */
+function codeOf(name: string): string {
+  const [, ...lines] = readScript(name.replace('.lua', '')).text.split('\n');
+  return lines.join('\n').replace(/--.*$/gm, '');
 }
 
-/** The largest number that begins an item of a list, such as `2 live, 3 to 5 as in x.lua`, before the part of variable length. */
-function lastItem(list: string): number {
-  const fixed = list.replace(/\([^)]*\)/g, '').replace(/[,;]? then .*/, '');
-  const items = [...fixed.matchAll(/(?:^|[,;:]) ?(\d+)(?: (?:to|and) (\d+))? /g)];
-  return Math.max(0, ...items.map(([, first, last]) => Number(last ?? first)));
+/** Code without the parameters of its functions. */
+function withoutParameters(code: string): string {
+  return code.replace(/^local function \w+\((.+)\)\n[^]*?^end$/gm, (text, names: string) =>
+    text.replace(new RegExp(`\\b(${names.replaceAll(', ', '|')})\\b`, 'g'), ''),
+  );
 }
 
-const highest = (text: string, name: 'KEYS' | 'ARGV') =>
-  Math.max(0, ...[...text.matchAll(new RegExp(`${name}\\[(\\d+)\\]`, 'g'))].map(([, n]) => Number(n))); // prettier-ignore
+/** The locals that the loader makes of the names in a header. */
+function localsOf(name: string): string[] {
+  const [first = ''] = readScript(name.replace('.lua', '')).text.split('\n');
+  return [...first.matchAll(/local (.*?) =/g)].flatMap(([, names = '']) => names.split(', '));
+}
 
-/** The code of a script with its includes, without comments. */
-const body = (name: string) => scriptText(name.replace('.lua', '')).replace(/--.*$/gm, '');
+/** A section of a header as one line. */
+function sectionOf(name: string, section: 'Returns' | 'Cost'): string {
+  const pattern = new RegExp(`^-- ${section} {2}(.*\\n(?:--  .*\\n)*)`, 'm');
+  const [, text = ''] = pattern.exec(source(`commands/${name}`)) ?? [];
+  return text.replace(/\n-- */g, ' ').trim();
+}
 
 describe('the scripts', () => {
-  it.each(commands)('%s has as many keys and arguments as its name and header say', (name) => {
-    const { KEYS = '', ARGV = '', ...others } = sectionsOf(`commands/${name}`);
-    expect(Object.keys(others)).toEqual(['Returns', 'Cost']);
-    expect(lastItem(KEYS)).toBe(Number(/-(\d+)\.lua$/.exec(name)?.[1]));
-    expect(highest(body(name), 'KEYS')).toBe(lastItem(KEYS));
-    expect(highest(body(name), 'ARGV')).toBe(lastItem(ARGV));
+  it.each(commands)('%s has as many keys as its name says, and a whole header', (name) => {
+    const { keys } = readScript(name.replace('.lua', ''));
+    const fixed = keys.filter((key) => !key.endsWith('...'));
+    expect(fixed).toHaveLength(Number(/-(\d+)\.lua$/.exec(name)?.[1]));
+    expect(sectionOf(name, 'Returns')).not.toBe('');
+    expect(sectionOf(name, 'Cost')).not.toBe('');
+  });
+
+  it.each(commands)('%s uses each name of its header, for nothing else', (name) => {
+    const code = codeOf(name);
+    const declared = [...code.matchAll(/^local (?:function )?([\w, ]+)/gm)];
+    const others = declared.flatMap(([, names = '']) => names.trim().split(', '));
+    const uses = withoutParameters(code);
+    const isUsed = (local: string) => new RegExp(`(?<![.'\\w])${local}\\b`).test(uses);
+    expect(localsOf(name).filter((local) => !isUsed(local))).toEqual([]);
+    expect(localsOf(name).filter((local) => others.includes(local))).toEqual([]);
+  });
+
+  it('name each key and argument of a fixed position', () => {
+    expect(all.filter((path) => /\b(KEYS|ARGV)\[\d+\]/.test(source(path)))).toEqual([]);
+  });
+
+  it.each(commands)('%s has its lines where they are in its file, for errors of Redis', (name) => {
+    const lines = readScript(name.replace('.lua', '')).text.split('\n');
+    const [own = ''] = source(`commands/${name}`).split(/^-- include /m, 1);
+    const [first = '', ...others] = own.split('\n').slice(0, -1);
+    expect(lines[0]?.endsWith(`; ${first}`)).toBe(true);
+    expect(lines.slice(1, 1 + others.length)).toEqual(others);
   });
 
   it.each(commands)('%s returns the codes that its header lists', (name) => {
     const codes = (text: string) => [...new Set(text.match(/\b[A-Z]+_[A-Z]+\b|\b(GAP|RECOVERING)\b/g))]; // prettier-ignore
-    const returns = (body(name).match(/return (nil, )?[A-Z_]+\b/g) ?? []).join();
-    const documented = codes(sectionsOf(`commands/${name}`)['Returns'] ?? '');
+    const returns = (codeOf(name).match(/return (nil, )?[A-Z_]+\b/g) ?? []).join();
+    const documented = codes(sectionOf(name, 'Returns'));
     expect(documented.filter((code) => code !== 'TOO_MANY_VIEWS').sort()).toEqual(
       codes(returns).sort(),
     );

@@ -1,11 +1,10 @@
 import type { Redis } from 'ioredis';
-import { scriptText } from './script-text.js';
+import { ArgumentOrder, type Argument, type Named } from './argument-order.js';
+import { readScript } from './script-text.js';
 
-export type Argument = string | number | Buffer;
-type Arguments = readonly [numberOfKeys: number, ...keysAndArguments: Argument[]];
-type Script<Reply> = (...args: Arguments) => Promise<Reply>;
+type Script<Reply> = (named: Named) => Promise<Reply>;
 
-/** The scripts of lua/commands as methods of a client. The header of each says what it takes and returns. */
+/** The scripts of lua/commands as methods of a client. Their headers say what they take and return. */
 declare module 'ioredis' {
   interface Redis {
     ranklogApplyBuffer: Script<number | Buffer[]>;
@@ -76,7 +75,7 @@ export const SCRIPTS = [
   'apply-7',
   'begin-resync-2',
   'begin-shadow-9',
-  'build-5',
+  'build-4',
   'claim-1',
   'compare-generations-14',
   'delete-reports-3',
@@ -96,8 +95,19 @@ export const SCRIPTS = [
 export function defineScripts(redis: Redis, scripts: readonly string[] = SCRIPTS): void {
   for (const script of scripts) {
     const name = commandName(script);
-    if (!(name in redis)) redis.defineCommand(name, { lua: scriptText(script) });
+    if (name in redis) continue;
+    const { text, ...header } = readScript(script);
+    redis.defineCommand(name, { lua: text });
+    const order = new ArgumentOrder(script, header);
+    takeNames(redis, name, order);
+    takeNames(redis, `${name}Buffer`, order);
   }
+}
+
+/** Makes a command take its keys and arguments by name. */
+function takeNames(redis: Redis, command: string, order: ArgumentOrder): void {
+  const send = Reflect.get(redis, command) as (...words: Argument[]) => Promise<unknown>;
+  Reflect.set(redis, command, (named: Named) => send.apply(redis, order.words(named)));
 }
 
 /** `ranklogBeginShadow` for `begin-shadow-9`. */

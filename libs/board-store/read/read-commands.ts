@@ -78,24 +78,27 @@ export class ReadCommands {
     const { view, anchor, limit, bounds = ['', ''], mostCounted = MOST_COUNTED } = page;
     const isTop = anchor[0] === 'position' && anchor[1] === 0 && bounds[0] === '';
     const counted = page.dense === true || isTop ? mostCounted : 0;
-    const reply = await this.redis.ranklogPageBuffer(
-      ...this.#placesArguments(located, page, counted),
-      TIE_SIGNS[definition.ties],
-      ...bounds,
-      limit,
-      ...anchor,
-    );
+    const [anchorName, ...anchored] = anchor;
+    const reply = await this.redis.ranklogPageBuffer({
+      ...this.#ofPlaces(located, page, counted),
+      tieSign: TIE_SIGNS[definition.ties],
+      bestValue: bounds[0],
+      worstValue: bounds[1],
+      pageSize: limit,
+      anchor: anchorName,
+      anchored,
+    });
     return { ...placesOf(definition, view, decode(located, page, reply)), bounds };
   }
 
   /** The players with these ids who are in the view, in order. */
   async players(located: Located, readable: ReadableView, ids: readonly string[]) {
     const { definition } = located;
-    const reply = await this.redis.ranklogPlayersBuffer(
-      ...this.#placesArguments(located, readable),
-      TIE_SIGNS[definition.ties],
-      ...ids,
-    );
+    const reply = await this.redis.ranklogPlayersBuffer({
+      ...this.#ofPlaces(located, readable),
+      tieSign: TIE_SIGNS[definition.ties],
+      ids,
+    });
     return playersOf(definition, readable.view, decode(located, readable, reply));
   }
 
@@ -104,11 +107,12 @@ export class ReadCommands {
     readable: ReadableView,
     { buckets, bounds }: { readonly buckets: number; readonly bounds: Bounds },
   ): Promise<Histogram> {
-    const reply = await this.redis.ranklogHistogramBuffer(
-      ...this.#placesArguments(located, readable),
-      buckets,
-      ...bounds,
-    );
+    const reply = await this.redis.ranklogHistogramBuffer({
+      ...this.#ofPlaces(located, readable),
+      bucketCount: buckets,
+      bestValue: bounds[0],
+      worstValue: bounds[1],
+    });
     const { words } = decode(located, readable, reply);
     return histogramOf(located.definition, readable.view, words);
   }
@@ -120,12 +124,12 @@ export class ReadCommands {
     asked: { readonly cursor: string; readonly pattern: string },
   ) {
     const { definition } = located;
-    const reply = await this.redis.ranklogSearchBuffer(
-      ...this.#placesArguments(located, readable),
-      TIE_SIGNS[definition.ties],
-      asked.cursor,
-      asked.pattern,
-    );
+    const reply = await this.redis.ranklogSearchBuffer({
+      ...this.#ofPlaces(located, readable),
+      tieSign: TIE_SIGNS[definition.ties],
+      cursor: asked.cursor,
+      pattern: asked.pattern,
+    });
     const { words, states } = decode(located, readable, reply);
     const [server = '', cursor = '', ...found] = words;
     return {
@@ -137,37 +141,40 @@ export class ReadCommands {
 
   #views(position: Position, cursor: string): Promise<string[]> {
     const expiries = this.keys.expiries(position.shard, position.generation);
-    return this.redis.ranklogViews(...this.#readArguments(position, [expiries]), cursor);
+    return this.redis.ranklogViews({ ...this.#ofRead(position), expiries, cursor });
   }
 
-  /** The keys and first arguments of the scripts that include lua/includes/places.lua. */
-  #placesArguments(located: Located, { view, expiresAt }: ReadableView, mostCounted = 0) {
+  /** The keys and arguments of lua/includes/places.lua. */
+  #ofPlaces(located: Located, { view, expiresAt }: ReadableView, mostCounted = 0) {
     const { shard, generation, definition } = located;
-    return [
-      ...this.#readArguments(located, this.keys.ofView(shard, generation, view)),
+    return {
+      ...this.#ofRead(located),
+      ranking: this.keys.ranking(shard, generation, view),
+      players: this.keys.players(shard, generation, view),
       view,
-      expiresAt ?? '-',
-      definition.columns.length,
-      REACH_TIME_WIDTH[definition.ties],
+      expiresAt: expiresAt ?? '-',
+      columnCount: definition.columns.length,
+      reachTimeWidth: REACH_TIME_WIDTH[definition.ties],
       mostCounted,
-    ] as const;
+    };
   }
 
-  /** Those of lua/includes/read.lua; `further` are the keys that a script has after them. */
-  #readArguments({ board, shard, generation }: Position, further: readonly string[]) {
+  /** The keys and arguments of lua/includes/read.lua. */
+  #ofRead({ board, shard, generation }: Position) {
     const { keys } = this;
-    const all = [
-      keys.live(shard),
-      keys.snapshots(shard),
-      keys.definitions(shard),
-      keys.starts(shard),
-      keys.continuity(shard),
-      keys.recoveryTargets(shard),
-      keys.facts(shard, generation),
-      keys.views(shard, generation),
-      ...further,
-    ];
-    return [all.length, ...all, board, generation, this.snapshot ?? ''] as const;
+    return {
+      live: keys.live(shard),
+      snapshots: keys.snapshots(shard),
+      definitions: keys.definitions(shard),
+      starts: keys.starts(shard),
+      continuity: keys.continuity(shard),
+      recoveryTargets: keys.recoveryTargets(shard),
+      facts: keys.facts(shard, generation),
+      views: keys.views(shard, generation),
+      board,
+      believedGeneration: generation,
+      snapshot: this.snapshot ?? '',
+    };
   }
 }
 

@@ -1,7 +1,8 @@
 -- Sets the identity of a shard that has none, or replaces it on request. May be repeated.
 --
--- KEYS  1 live
--- ARGV  1 identity (JSON), 2 whether to replace another identity (1, 0)
+-- KEYS  live
+-- ARGV  identity  JSON
+--       moves     whether to replace another identity (1, 0)
 -- Returns  the identity that the shard has now
 -- Cost  O(1)
 --
@@ -10,7 +11,7 @@
 
 -- include shard.lua
 
-local _, kept = read_version(KEYS[1])
-if kept == ARGV[1] or kept ~= '' and ARGV[2] == '0' then return kept end
-move_version(KEYS[1], ARGV[1])
-return ARGV[1]
+local _, kept = read_version(live)
+if kept == identity or kept ~= '' and moves == '0' then return kept end
+move_version(live, identity)
+return identity

@@ -1,15 +1,20 @@
 -- A step of a verify: brings the shadow to the live applied offsets and, once it is there, compares
 -- a part of it with the live generation.
 --
--- KEYS  1 to 5 as in catch-up.lua; of the shadow: 6 views, 7 expiries, 8 facts; of the live
---       generation: 9 views, 10 expiries, 11 facts; 12 and 13 event ids (walk eventIds) or players
---       (other walks) of the shadow and of the live generation, 14 ranking of the live generation,
---       then those of the stretches
--- ARGV  1 to 4 as in catch-up.lua, 5 live generation that the caller believes in, 6 replication id
---       of the server that the comparison began on ('' begins one), 7 walk (compare-views.lua,
---       compare-players.lua), 8 cursor ('0' begins a walk), 9 view or partition of the walk, 10
---       number of columns, 11 tie (1 earliest, -1 latest, 0 none), 12 span of event ids in ms (-
---       none), then the stretches
+-- KEYS  those of catch-up.lua, live, shadow_views, shadow_expiries, shadow_facts, live_views,
+--       live_expiries, live_facts
+--       shadow_items, live_items  event ids in the walk eventIds, players in the others
+--       live_ranking, stretch_keys...
+-- ARGV  those of catch-up.lua
+--       believed_live      live generation that the caller believes in
+--       server             replication id of that on which the comparison began ('' begins one)
+--       walk               compare-views.lua, compare-players.lua
+--       cursor             '0' begins the walk
+--       view_or_partition  of the walk
+--       column_count
+--       tie_sign           1 earliest, -1 latest, 0 none
+--       span               of event ids, in ms (- none)
+--       stretches...
 -- Returns  progress_in(the partitions with a live applied offset) and, when caught up: replication
 --          id of the server, number of events refused with TOO_MANY_VIEWS by the shadow, and by the
 --          live generation, cursor for the next step ('0' ends the walk), number of players or
@@ -62,19 +67,19 @@ end
 -- include compare-players.lua
 
 local function compare_some(reply)
-  local expected = call('HMGET', KEYS[8], 'clock', 'tooManyViews')
-  local live = call('HMGET', KEYS[11], 'clock', 'tooManyViews')
-  if expected[1] ~= live[1] then differ('clock', '', '', expected[1], live[1]) end
-  local cursor, compared, views = walks[ARGV[7]](ARGV[8], tonumber(expected[1]))
-  append(reply, { replication_id(), expected[2] or '0', live[2] or '0', cursor, compared, #views })
+  local expected = call('HMGET', shadow_facts, 'clock', 'tooManyViews')
+  local found = call('HMGET', live_facts, 'clock', 'tooManyViews')
+  if expected[1] ~= found[1] then differ('clock', '', '', expected[1], found[1]) end
+  local next, compared, views = walks[walk](cursor, tonumber(expected[1]))
+  append(reply, { replication_id(), expected[2] or '0', found[2] or '0', next, compared, #views })
   append(reply, views)
   append(reply, differences)
 end
 
-if ARGV[6] ~= '' and replication_id() ~= ARGV[6] then return SERVER_CHANGED end
-if call('HGET', KEYS[3], ARGV[2]) ~= ARGV[5] then return GENERATION_CHANGED end
-local _, refused = catch_up(14, 12)
+if server ~= '' and replication_id() ~= server then return SERVER_CHANGED end
+if call('HGET', live, board) ~= believed_live then return GENERATION_CHANGED end
+local _, refused = catch_up()
 if refused then return refused end
-local reply, is_caught_up = progress_in(call('HKEYS', KEYS[4]))
+local reply, is_caught_up = progress_in(call('HKEYS', applied_offsets))
 if is_caught_up then compare_some(reply) end
 return reply

@@ -1,15 +1,18 @@
 -- Deletes leader reports (leaders.lua) of views that the live generation lacks. May be repeated.
 --
--- KEYS  1 live, 2 views of the live generation, 3 leader reports (view -> its last reported top)
--- ARGV  1 board, 2 live generation that the caller believes in, then views
+-- KEYS  live, live_views, leaders
+-- ARGV  board
+--       believed_live  live generation that the caller believes in
+--       views...
 -- Returns  1; GENERATION_CHANGED
 -- Cost  O(views of the call)
 
 -- include base.lua
 -- include return-codes.lua
 
-if call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return GENERATION_CHANGED end
-for i = 3, #ARGV do
-  if call('HEXISTS', KEYS[2], ARGV[i]) == 0 then call('HDEL', KEYS[3], ARGV[i]) end
+if call('HGET', live, board) ~= believed_live then return GENERATION_CHANGED end
+for i = views_from, #ARGV do
+  local view = ARGV[i]
+  if call('HEXISTS', live_views, view) == 0 then call('HDEL', leaders, view) end
 end
 return 1

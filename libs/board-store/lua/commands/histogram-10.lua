@@ -1,16 +1,14 @@
 -- How many players of a view have which first column, in equal buckets (the last may be narrower).
 --
--- KEYS  1 to 10 as in places.lua
--- ARGV  1 to 8 as in places.lua, 9 number of buckets, 10 best value, 11 worst value ('' for that of
---       the view)
+-- KEYS  those of places.lua
+-- ARGV  those of places.lua, bucket_count
+--       best_value, worst_value  '' for that of the view
 -- Returns  lines (places.lua): stale (1, 0), view version, players in the view, then for each
 --          bucket, from the best on: its best and worst value, its number of players; no bucket for
 --          an empty view; the event clock if the view expired; { 'MOVED', ... } (read.lua)
 -- Cost  O(log players) per bucket
 
 -- include places.lua
-
-local ranking = KEYS[9]
 
 local function score_at(position)
   return tonumber(call('ZRANGE', ranking, position, position, 'WITHSCORES')[2])
@@ -20,9 +18,9 @@ local refused = moved() or expired_by()
 if refused then return refused end
 local found = head()
 if found[3] == 0 then return lines(found) end
-local best = ARGV[10] ~= '' and tonumber(ARGV[10]) or score_at(0)
-local worst = ARGV[11] ~= '' and tonumber(ARGV[11]) or score_at(-1)
-local buckets = tonumber(ARGV[9])
+local best = best_value ~= '' and tonumber(best_value) or score_at(0)
+local worst = worst_value ~= '' and tonumber(worst_value) or score_at(-1)
+local buckets = tonumber(bucket_count)
 local width = math.floor((worst - best) / buckets) + 1 -- the difference may be rounded
 for bucket = 1, buckets do
   if best > worst then break end

@@ -16,9 +16,10 @@
 --
 -- Only the holder of the lease moves or makes a shadow. While nobody holds it, no token is needed.
 --
--- KEYS  1 to 5 as in roles.lua
--- ARGV  1 token ('' without the lease), 2 board ('' for a snapshot), 3 generation ('' for the
---       previous one), 4 from, 5 to
+-- KEYS  those of roles.lua
+-- ARGV  those of roles.lua  token: '' without the lease; board: '' for a snapshot
+--       generation          '' for the previous one
+--       from, to
 -- Returns  1, also if an earlier call moved the generation; 0 if it is not in the role `from`, or
 --          its grace time is not over; LEASE_LOST, LEASE_HELD
 -- Cost  O(1)
@@ -33,23 +34,21 @@ local MOVES = {
   snapshot = { discarded = true },
 }
 
-local generation, from, to = ARGV[3], ARGV[4], ARGV[5]
-
 local function was_moved()
-  if to == 'discarded' then return call('SISMEMBER', KEYS[5], generation) == 1 end
+  if to == 'discarded' then return call('SISMEMBER', discarded, generation) == 1 end
   local found = read_role(to, generation)
   return found and (to == 'snapshot' or found.purpose == 'rollback')
 end
 
 local function refusal(found)
   local needs_lease = from == 'shadow' or to == 'shadow'
-  if needs_lease and ARGV[1] == '' and call('EXISTS', KEYS[1]) == 1 then return LEASE_HELD end
+  if needs_lease and token == '' and call('EXISTS', lease) == 1 then return LEASE_HELD end
   local needs_time = from == 'previous' and to == 'discarded'
   if needs_time and tonumber(found.kept_until) > now_in_us() / 1000 then return 0 end
 end
 
 if not (MOVES[from] or {})[to] then error(format('no generation moves from %s to %s', from, to)) end
-if ARGV[1] ~= '' and not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
+if token ~= '' and not holds_lease(lease, token) then return LEASE_LOST end
 local found = read_role(from, generation)
 if not found or generation ~= '' and found.generation ~= generation then
   return was_moved() and 1 or 0

@@ -1,15 +1,19 @@
 -- Players of a view in order, from an anchor on.
 --
--- KEYS  1 to 10 as in places.lua
--- ARGV  1 to 8 as in places.lua, 9 tie (1 earliest, -1 latest, 0 none), 10 best and 11 worst value
---       of the first column ('' for any): only players in between are read, 12 number of players,
---       13 anchor, then its arguments:
---         position  position of the first player among these players
---         share     s: the last player of the first s millionths of the view
---         player    id, number of players in front: shifted at both ends of the view, so that the
---                   page stays full; nobody if the player is not in the view
---         behind    id, state: the players behind this one with this state, current or not
---         columns   state: from the first player on who is not better than it
+-- KEYS  those of places.lua
+-- ARGV  those of places.lua
+--       tie_sign    1 earliest, -1 latest, 0 none
+--       best_value, worst_value  of the first column ('' for any): only players in between are read
+--       page_size   number of players
+--       anchor      names what follows:
+--                     position  position of the first player among these players
+--                     share     s: the last player of the first s millionths of the view
+--                     player    id, number of players in front: shifted at both ends of the view,
+--                               so that the page stays full; nobody if the player is not in it
+--                     behind    id, state: the players behind this one with this state, current
+--                               or not
+--                     columns   state: from the first player on who is not better than it
+--       anchored...
 -- Returns  places (places.lua); the event clock if the view expired; { 'MOVED', ... } (read.lua)
 -- Cost  O(log players + page); with k equal first columns, O(log k log players); dense: ties.lua
 
@@ -17,10 +21,10 @@
 -- include member.lua
 -- include places.lua
 
-local ranking, size, limit = KEYS[9], call('ZCARD', KEYS[9]), tonumber(ARGV[12])
+local size, limit, tie = call('ZCARD', ranking), tonumber(page_size), tonumber(tie_sign)
 
 local function state_of(bytes)
-  return bytes and read_state(bytes, tonumber(ARGV[6]))
+  return bytes and read_state(bytes, tonumber(column_count))
 end
 
 -- Whether text a is before b by its bytes: `<` would compare as the locale does.
@@ -51,14 +55,14 @@ function anchors.share(_, share)
 end
 
 function anchors.player(_, id, in_front)
-  local state = state_of(call('HGET', KEYS[10], id))
-  local position = state and call('ZRANK', ranking, member_of(tonumber(ARGV[9]), state, id))
+  local state = state_of(call('HGET', players, id))
+  local position = state and call('ZRANK', ranking, member_of(tie, state, id))
   return position and math.max(0, math.min(position - tonumber(in_front), size - limit))
 end
 
 function anchors.behind(_, id, bytes)
   local state = state_of(bytes)
-  local member = member_of(tonumber(ARGV[9]), state, id)
+  local member = member_of(tie, state, id)
   if tonumber(call('ZSCORE', ranking, member)) == state[1] then
     return call('ZRANK', ranking, member) + 1
   end
@@ -72,9 +76,9 @@ end
 
 local refused = moved() or expired_by()
 if refused then return refused end
-local from = ARGV[10] == '' and 0 or call('ZCOUNT', ranking, '-inf', '(' .. ARGV[10])
-local to = ARGV[11] == '' and size or call('ZCOUNT', ranking, '-inf', ARGV[11])
-local first = anchors[ARGV[13]](from, unpack(ARGV, 14))
+local from = best_value == '' and 0 or call('ZCOUNT', ranking, '-inf', '(' .. best_value)
+local to = worst_value == '' and size or call('ZCOUNT', ranking, '-inf', worst_value)
+local first = anchors[anchor](from, unpack(ARGV, anchored_from))
 if not first then return places(0, 0, 0, 0) end
 first = math.max(from, first)
 return places(first, math.max(0, math.min(limit, to - first)), from, math.max(from, to))

@@ -7,11 +7,16 @@
 -- saves half of their work. Ranking: they rank the players that they change, and this script ranks
 -- all others. So a ranking never has a member that fits no state. Build: all players are ranked.
 --
--- KEYS  1 lease, 2 shadows, 3 views of the shadow, then for each view to rank: ranking, players
--- ARGV  1 token, 2 board, 3 generation of the shadow, 4 state that the build enters or stays in
---       (ranking, build), 5 replication id of the server on which ranking began ('' begins it), 6
---       cursor in the first view ('0' begins it), 7 cursor in the views, to find more of them ('0'
---       begins, '' finds none), 8 number of columns, 9 tie (1 earliest, -1 latest, 0 none)
+-- KEYS  lease, shadows, shadow_views
+--       rankings_and_players...  for each view to rank: ranking, players
+-- ARGV  token, board
+--       generation      of the shadow
+--       state           that the build enters or stays in (ranking, build)
+--       server          replication id of the server on which ranking began ('' begins it)
+--       players_cursor  in the first view ('0' begins it)
+--       views_cursor    in the views, to find more of them ('0' begins, '' finds none)
+--       column_count
+--       tie_sign        1 earliest, -1 latest, 0 none
 -- Returns  { replication id, cursor in the first view that is not done ('0' begins it), number of
 --          players ranked, number of views that are done, cursor in the views, found views and
 --          their versions in turn }; LEASE_LOST, SHADOW_GONE, SERVER_CHANGED
@@ -24,7 +29,7 @@
 
 local PLAYERS_A_STEP, VIEWS_A_SCAN = 2000, 1000
 local STATES = { unranked = true, ranking = true, build = true }
-local columns, tie = tonumber(ARGV[8]), tonumber(ARGV[9])
+local columns, tie = tonumber(column_count), tonumber(tie_sign)
 
 -- Ranks about `count` players of a view from the cursor on; returns the next cursor, and how many.
 local function rank_players(ranking, players, cursor, count)
@@ -37,20 +42,22 @@ local function rank_players(ranking, players, cursor, count)
   return next, #words / 2
 end
 
-if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
-local shadow = shadow_of(KEYS[2], ARGV[2])
-if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
+if not holds_lease(lease, token) then return LEASE_LOST end
+local shadow = shadow_of(shadows, board)
+if not shadow or shadow.generation ~= generation then return SHADOW_GONE end
 if not STATES[shadow.purpose] then return SHADOW_GONE end
-local server = replication_id()
-if ARGV[5] ~= '' and server ~= ARGV[5] then return SERVER_CHANGED end
-if shadow.purpose ~= ARGV[4] then call('HSET', KEYS[2], ARGV[2], ARGV[3] .. ' ' .. ARGV[4]) end
+local present_server = replication_id()
+if server ~= '' and server ~= present_server then return SERVER_CHANGED end
+if shadow.purpose ~= state then call('HSET', shadows, board, generation .. ' ' .. state) end
 local found = { '', {} }
-if ARGV[7] ~= '' then found = call('HSCAN', KEYS[3], ARGV[7], 'COUNT', VIEWS_A_SCAN) end
-local cursor, players, ranked, done = ARGV[6], 0, 0, 0
-for key = 4, #KEYS, 2 do
+if views_cursor ~= '' then
+  found = call('HSCAN', shadow_views, views_cursor, 'COUNT', VIEWS_A_SCAN)
+end
+local cursor, players, ranked, done = players_cursor, 0, 0, 0
+for key = rankings_and_players_from, #KEYS, 2 do
   cursor, players = rank_players(KEYS[key], KEYS[key + 1], cursor, PLAYERS_A_STEP - ranked)
   ranked = ranked + players
   if cursor == '0' then done = done + 1 end
   if cursor ~= '0' or ranked >= PLAYERS_A_STEP then break end
 end
-return { server, cursor, ranked, done, found[1], found[2] }
+return { present_server, cursor, ranked, done, found[1], found[2] }

@@ -1,6 +1,6 @@
 -- Reads the continuity of a shard: see continuity.lua.
 --
--- KEYS  1 continuity
+-- KEYS  continuity
 -- ARGV  none
 -- Returns  { replication id of the server, continuity ('' for none), whether it names
 --          this server (1, 0) }
@@ -8,5 +8,5 @@
 
 -- include shard.lua
 
-local continuity = call('GET', KEYS[1])
-return { replication_id(), continuity or '', is_continued(continuity) and 1 or 0 }
+local stored = call('GET', continuity)
+return { replication_id(), stored or '', is_continued(stored) and 1 or 0 }

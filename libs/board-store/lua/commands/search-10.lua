@@ -1,8 +1,9 @@
 -- One step of a search for players of a view by a part of their ids.
 --
--- KEYS  1 to 10 as in places.lua
--- ARGV  1 to 8 as in places.lua, 9 tie (1 earliest, -1 latest, 0 none), 10 cursor to go on from
---       ('0' begins), 11 pattern of Redis for ids
+-- KEYS  those of players.lua
+-- ARGV  those of players.lua
+--       cursor   to go on from ('0' begins)
+--       pattern  of Redis, for ids
 -- Returns  lines: replication id of the server, on which the cursor is valid, next cursor ('0' at
 --          the end), places_of (players.lua); the event clock if the view expired; { 'MOVED',
 --          ... } (read.lua)
@@ -14,7 +15,7 @@ local STEP = 1000
 
 local refused = moved() or expired_by()
 if refused then return refused end
-local scan = call('HSCAN', KEYS[10], ARGV[10], 'MATCH', ARGV[11], 'COUNT', STEP)
+local scan = call('HSCAN', players, cursor, 'MATCH', pattern, 'COUNT', STEP)
 local ids, states = {}, {}
 for i = 1, #scan[2], 2 do
   ids[#ids + 1], states[#states + 1] = scan[2][i], scan[2][i + 1]

@@ -1,14 +1,14 @@
 -- Reads a run, or a stretch (catch-up.lua), from the arguments of a script.
 --
--- KEYS  for each board: views, facts, expiries, event ids of the partition, leaders; then for each
---       view: ranking, players
--- ARGV  boards, views, lists of views, number of values of an entry (JSON: see run-arguments.ts), the
---       entries as bytes. An entry: offset (d), number of the list of its views (H), then
---         of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column
---                      in sort direction (d each), zeros if its board has fewer columns
---         of a dead letter (its list is 0): 0 (d), code, detail, zeros
---       d and H are formats of struct; a text follows its length in bytes (I4). To read bytes costs
---       a tenth of a pattern with captures.
+-- Its keys: for each board, views, facts, expiries, event ids of the partition, leaders; then for
+-- each view, ranking and players.
+-- Its arguments: boards, views, lists of views, number of values of an entry (JSON: run-arguments.ts);
+-- the entries as bytes. An entry: offset (d), number of the list of its views (H), then
+--   of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column in sort
+--                direction (d each), zeros if its board has fewer columns
+--   of a dead letter (its list is 0): 0 (d), code, detail, zeros
+-- d and H are formats of struct; a text follows its length in bytes (I4). To read bytes costs a tenth
+-- of a pattern with captures.
 
 -- include base.lua
 
@@ -18,8 +18,8 @@ local CODE, DETAIL = PLAYER, EVENT_ID -- of a dead letter
 
 local function read_boards(boards, key)
   for _, board in ipairs(boards) do
-    board.versions, board.facts, board.expiries = KEYS[key + 1], KEYS[key + 2], KEYS[key + 3]
-    board.event_ids, board.reports = KEYS[key + 4], KEYS[key + 5]
+    board.versions, board.facts, board.expiries = KEYS[key], KEYS[key + 1], KEYS[key + 2]
+    board.event_ids, board.reports = KEYS[key + 3], KEYS[key + 4]
     local columns = #board.updates
     board.columns_width = 8 * (columns - 1)
     board.id_from = board.columns_width + (board.tie == 0 and 0 or 7) + 1
@@ -31,7 +31,7 @@ end
 local function read_views(views, key, boards)
   for number, view in ipairs(views) do
     view.board, view.number = boards[view.board], number
-    view.ranking, view.players = KEYS[key + 1], KEYS[key + 2]
+    view.ranking, view.players = KEYS[key], KEYS[key + 1]
     view.states, view.to_read, view.stored_at, view.own_move = {}, {}, {}, {} -- see view.lua
     view.stored, view.old_members, view.added = {}, {}, {}
     key = key + 2
@@ -48,13 +48,13 @@ local function read_lists(lists, boards, views)
   end
 end
 
--- Reads the run after argument `at` and key `key`, except for its entries. Returns the run, its last
--- argument and key.
+-- Reads the run that begins at argument `at` and key `key`, except for its entries. Returns the run,
+-- and the positions of the argument and the key after it.
 local function read_run(at, key)
-  local run = cjson.decode(ARGV[at + 1])
+  local run = cjson.decode(ARGV[at])
   key = read_views(run.views, read_boards(run.boards, key), run.boards)
   read_lists(run.lists, run.boards, run.views)
-  run.bytes = ARGV[at + 2]
+  run.bytes = ARGV[at + 1]
   return run, at + 2, key
 end
 

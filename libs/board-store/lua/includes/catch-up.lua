@@ -1,10 +1,13 @@
 -- Applies stretches to a shadow, up to the live applied offsets: the common part of build, promote
 -- and compare-generations. Everything is muted: only the live generation has results.
 --
--- KEYS  1 lease, 2 shadows, 3 live, 4 applied offsets, 5 applied offsets of the shadow, other
---       keys of the script, then those of the stretches (arguments.lua)
--- ARGV  1 token, 2 board, 3 generation of the shadow, 4 number of stretches, other arguments of the
---       script; for each stretch: partition, first offset, last offset, its records (arguments.lua)
+-- KEYS  lease, shadows, applied_offsets, shadow_applied_offsets
+-- ARGV  token, board
+--       generation     of the shadow
+--       stretch_count
+--
+-- The lists of a script end with `stretch_keys...` and `stretches...`. These are for each stretch:
+-- partition, first offset, last offset, its records (arguments.lua).
 --
 -- A stretch is applied up to the live applied offset of its partition, and the shadow's applied
 -- offset is set with it: if a later stretch fails, the shadow still matches its applied offsets.
@@ -18,11 +21,11 @@ local function applied_offset_of(key, partition)
   return tonumber(call('HGET', key, partition) or '-1')
 end
 
-local function read_stretches(key, at)
-  local stretches = {}
-  for i = 1, tonumber(ARGV[4]) do
-    local stretch = { partition = ARGV[at + 1] }
-    stretch.first, stretch.last = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+local function read_stretches()
+  local stretches, at, key = {}, stretches_from, stretch_keys_from
+  for i = 1, tonumber(stretch_count) do
+    local stretch = { partition = ARGV[at] }
+    stretch.first, stretch.last = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
     stretch.run, at, key = read_run(at + 3, key)
     stretches[i] = stretch
   end
@@ -30,28 +33,28 @@ local function read_stretches(key, at)
 end
 
 local function refusal(shadow, stretches)
-  if not holds_lease(KEYS[1], ARGV[1]) then return LEASE_LOST end
-  if not shadow or shadow.generation ~= ARGV[3] then return SHADOW_GONE end
+  if not holds_lease(lease, token) then return LEASE_LOST end
+  if not shadow or shadow.generation ~= generation then return SHADOW_GONE end
   for _, stretch in ipairs(stretches) do
-    if stretch.first > applied_offset_of(KEYS[5], stretch.partition) + 1 then return GAP end
+    local applied_offset = applied_offset_of(shadow_applied_offsets, stretch.partition)
+    if stretch.first > applied_offset + 1 then return GAP end
   end
 end
 
 local function apply_stretch(stretch, is_unranked)
   local partition = stretch.partition
-  local applied_offset = applied_offset_of(KEYS[5], partition)
-  local last = math.min(stretch.last, applied_offset_of(KEYS[4], partition))
+  local applied_offset = applied_offset_of(shadow_applied_offsets, partition)
+  local last = math.min(stretch.last, applied_offset_of(applied_offsets, partition))
   if last <= applied_offset then return end
   for _, board in ipairs(stretch.run.boards) do board.unranked = is_unranked end
   load_run(stretch.run, partition, applied_offset, last, false)
-  call('HSET', KEYS[5], partition, format('%d', last))
+  call('HSET', shadow_applied_offsets, partition, format('%d', last))
   apply_run(stretch.run, partition)
 end
 
--- Applies all stretches and returns them, or nil and the refusal. The script has so many keys and
--- arguments before the stretches.
-local function catch_up(keys, arguments)
-  local stretches, shadow = read_stretches(keys, arguments), shadow_of(KEYS[2], ARGV[2])
+-- Applies all stretches and returns them, or nil and the refusal.
+local function catch_up()
+  local stretches, shadow = read_stretches(), shadow_of(shadows, board)
   local refused = refusal(shadow, stretches)
   if refused then return nil, refused end
   local is_unranked = shadow.purpose == 'verify' or shadow.purpose == 'unranked'
@@ -64,11 +67,11 @@ end
 local function progress_in(partitions)
   local found, caught_up = { 1, #partitions }, true
   for _, partition in ipairs(partitions) do
-    local shadow = applied_offset_of(KEYS[5], partition)
-    local live = applied_offset_of(KEYS[4], partition)
-    if shadow < live then caught_up = false end
-    found[#found + 1], found[#found + 2] = partition, format('%d', shadow)
-    found[#found + 1] = format('%d', live)
+    local shadow_offset = applied_offset_of(shadow_applied_offsets, partition)
+    local live_offset = applied_offset_of(applied_offsets, partition)
+    if shadow_offset < live_offset then caught_up = false end
+    found[#found + 1], found[#found + 2] = partition, format('%d', shadow_offset)
+    found[#found + 1] = format('%d', live_offset)
   end
   if not caught_up then found[1] = 0 end
   return found, caught_up

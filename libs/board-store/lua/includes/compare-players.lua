@@ -2,7 +2,8 @@
 -- `extraPlayers` finds players only the live view has; `ranking`, entries that fit no live state.
 
 local PLAYERS_A_STEP = 500
-local view, columns, tie = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11])
+local columns, tie = tonumber(column_count), tonumber(tie_sign)
+local view, shadow_players, live_players = view_or_partition, shadow_items, live_items
 
 -- Bytes in hexadecimal, as replies are texts; nil for none.
 local function hex(bytes)
@@ -29,7 +30,7 @@ local function compare_player(player, expected, live)
   if not live then return differ_in_state('missing', player, expected) end
   if live ~= expected then return differ_in_state(kind_of(expected, live), player, expected, live) end
   local state = read_state(expected, columns)
-  if tonumber(call('ZSCORE', KEYS[14], member_of(tie, state, player))) ~= state[1] then
+  if tonumber(call('ZSCORE', live_ranking, member_of(tie, state, player))) ~= state[1] then
     differ_in_state('order', player, expected, live)
   end
 end
@@ -44,27 +45,27 @@ local function walk_over(command, key, compare_page)
   end
 end
 
-walks['players'] = walk_over('HSCAN', KEYS[12], function(players, expected)
-  local live = each_of('HMGET', KEYS[13], players)
+walks['players'] = walk_over('HSCAN', shadow_players, function(players, expected)
+  local live = each_of('HMGET', live_players, players)
   for i, player in ipairs(players) do compare_player(player, expected[i], live[i]) end
 end)
 
-walks['extraPlayers'] = walk_over('HSCAN', KEYS[13], function(players, live)
-  local expected = each_of('HMGET', KEYS[12], players)
+walks['extraPlayers'] = walk_over('HSCAN', live_players, function(players, live)
+  local expected = each_of('HMGET', shadow_players, players)
   for i, player in ipairs(players) do
     if not expected[i] then differ_in_state('extra', player, nil, live[i]) end
   end
 end)
 
-walks['ranking'] = walk_over('ZSCAN', KEYS[14], function(members, scores)
+walks['ranking'] = walk_over('ZSCAN', live_ranking, function(members, scores)
   local players, id_from = {}, 8 * (columns - 1) + (tie == 0 and 0 or 7) + 1
   for i, member in ipairs(members) do players[i] = sub(member, id_from) end
-  local live = each_of('HMGET', KEYS[13], players)
+  local live = each_of('HMGET', live_players, players)
   for i, player in ipairs(players) do
     local state = live[i] and read_state(live[i], columns)
     local member = state and member_of(tie, state, player)
     if member ~= members[i] or tonumber(scores[i]) ~= state[1] then
-      differ_in_state('order', player, call('HGET', KEYS[12], player), live[i])
+      differ_in_state('order', player, call('HGET', shadow_players, player), live[i])
     end
   end
 end)

@@ -2,6 +2,7 @@
 -- generation has) and over the event ids of a partition (`eventIds`).
 
 local ITEMS_A_STEP = 300
+local partition, shadow_event_ids, live_event_ids = view_or_partition, shadow_items, live_items
 
 -- The time in ms at which each view expires, or 'never'; nil for a view that is missing or expired.
 local function ends_of(names, views, expiries, clock)
@@ -19,7 +20,8 @@ end
 
 -- When views expire in the shadow and in the live generation, both by the clock of the shadow.
 local function ends_in_both(names, clock)
-  return ends_of(names, KEYS[6], KEYS[7], clock), ends_of(names, KEYS[9], KEYS[10], clock)
+  return ends_of(names, shadow_views, shadow_expiries, clock),
+    ends_of(names, live_views, live_expiries, clock)
 end
 
 -- Returns the views of both generations; reports those that are missing or differ in the live one.
@@ -36,12 +38,12 @@ local function common_views(names, clock)
 end
 
 walks['views'] = function(cursor, clock)
-  local names, _, next = scan('HSCAN', KEYS[6], cursor, ITEMS_A_STEP)
+  local names, _, next = scan('HSCAN', shadow_views, cursor, ITEMS_A_STEP)
   return next, 0, common_views(names, clock)
 end
 
 walks['extraViews'] = function(cursor, clock)
-  local names, _, next = scan('HSCAN', KEYS[9], cursor, ITEMS_A_STEP)
+  local names, _, next = scan('HSCAN', live_views, cursor, ITEMS_A_STEP)
   local expected, live = ends_in_both(names, clock)
   for i, view in ipairs(names) do
     if live[i] and not expected[i] then differ('view', view, '', nil, live[i]) end
@@ -51,15 +53,15 @@ end
 
 -- The partition's clock, and the number of event ids in the span: only these drop later events.
 local function summary_of_ids(facts, event_ids)
-  local clock = call('HGET', facts, 'clock:' .. ARGV[9])
+  local clock = call('HGET', facts, 'clock:' .. partition)
   if not clock then return 'nothing' end
-  local count = call('ZCOUNT', event_ids, format('(%d', clock - ARGV[12]), '+inf')
+  local count = call('ZCOUNT', event_ids, format('(%d', clock - span), '+inf')
   return format('%d ids, up to %s ms', count, clock)
 end
 
 local function differ_in_ids(expected, found)
-  local partition = format('partition %s: ', ARGV[9])
-  differ('eventIds', '', '', partition .. expected, partition .. found)
+  local place = format('partition %s: ', partition)
+  differ('eventIds', '', '', place .. expected, place .. found)
 end
 
 local function id_text(id, time)
@@ -70,8 +72,8 @@ end
 
 -- Reports an id within the span that is missing, or has another time, in the live generation.
 local function ids_differ(ids, times)
-  local oldest = call('HGET', KEYS[8], 'clock:' .. ARGV[9]) - ARGV[12]
-  local live = each_of('ZMSCORE', KEYS[13], ids)
+  local oldest = call('HGET', shadow_facts, 'clock:' .. partition) - span
+  local live = each_of('ZMSCORE', live_event_ids, ids)
   for i, id in ipairs(ids) do
     if tonumber(times[i]) > oldest and tonumber(live[i]) ~= tonumber(times[i]) then
       differ_in_ids(id_text(id, times[i]), id_text(id, live[i]))
@@ -83,9 +85,10 @@ end
 -- Ends at the first difference. Needs no walk for extra ids: as both generations have the same
 -- number of ids, the live one can have an extra id only if it lacks another.
 walks['eventIds'] = function(cursor)
-  local expected, live = summary_of_ids(KEYS[8], KEYS[12]), summary_of_ids(KEYS[11], KEYS[13])
+  local expected = summary_of_ids(shadow_facts, shadow_event_ids)
+  local live = summary_of_ids(live_facts, live_event_ids)
   if expected ~= live then differ_in_ids(expected, live) end
   if expected ~= live or expected == 'nothing' then return '0', 0, {} end
-  local ids, times, next = scan('ZSCAN', KEYS[12], cursor, ITEMS_A_STEP)
+  local ids, times, next = scan('ZSCAN', shadow_event_ids, cursor, ITEMS_A_STEP)
   return ids_differ(ids, times) and '0' or next, #ids, {}
 end

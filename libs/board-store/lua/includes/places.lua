@@ -1,27 +1,29 @@
 -- Places of players, for reads. Positions count from 0.
 --
--- KEYS  1 to 8 as in read.lua, 9 ranking, 10 players
--- ARGV  1 to 3 as in read.lua, 4 view, 5 ms of the event clock at which it expires (- never), 6
---       number of columns, 7 bytes of the reach time in a member, 8 most players
---       to read for the dense position (0: not counted)
+-- KEYS  those of read.lua, ranking, players
+-- ARGV  those of read.lua, view
+--       expires_at        ms of the event clock (- never)
+--       column_count
+--       reach_time_width  bytes of the reach time in a member
+--       most_counted      most players to read for the dense position (0: not counted)
 
 -- include read.lua
 -- include ties.lua
 
-local id_from = columns_width + tonumber(ARGV[7]) + 1
+local id_from = columns_width + tonumber(reach_time_width) + 1
 
 -- The board's event clock if the view has expired; else false.
 local function expired_by()
-  local clock = ARGV[5] ~= '-' and call('HGET', KEYS[7], 'clock')
-  return clock and tonumber(ARGV[5]) <= tonumber(clock) and clock
+  local clock = expires_at ~= '-' and call('HGET', facts, 'clock')
+  return clock and tonumber(expires_at) <= tonumber(clock) and clock
 end
 
 -- A list: stale (1, 0), version of the view (the generation's floor if larger; 0 if there is no such
 -- view), number of players in the view.
 local function head()
-  local version, floor = call('HGET', KEYS[8], ARGV[4]), call('HGET', KEYS[7], 'floor')
+  local version, floor = call('HGET', views, view), call('HGET', facts, 'floor')
   if version and floor and tonumber(floor) > tonumber(version) then version = floor end
-  return { stale(), version or '0', call('ZCARD', KEYS[9]) }
+  return { stale(), version or '0', call('ZCARD', ranking) }
 end
 
 -- A text of lines, as a client reads it faster than a list (ids have no line breaks), and the states
@@ -43,17 +45,17 @@ end
 local function places(first, limit, from, to)
   local members, found = {}, head()
   if limit > 0 then
-    members = call('ZRANGE', KEYS[9], format('%d', first), format('%d', first + limit - 1))
+    members = call('ZRANGE', ranking, format('%d', first), format('%d', first + limit - 1))
   end
   found[4], found[5], found[6], found[7], found[8], found[9] = first, 0, '', 0, from, to
   if #members == 0 then return lines(found) end
   local ids = {}
   for i, member in ipairs(members) do ids[i] = sub(member, id_from) end
-  local states = call('HMGET', KEYS[10], unpack(ids))
+  local states = call('HMGET', players, unpack(ids))
   for i, id in ipairs(ids) do found[9 + i] = id end
   local columns, last = sub(members[1], 1, columns_width), sub(members[#ids], 1, columns_width)
   found[5] = tie_begin(first, score_of(states[1]), columns)
-  local most = tonumber(ARGV[8])
+  local most = tonumber(most_counted)
   if most > 0 then found[6] = different_columns(found[5], most) or '' end
   found[7] = found[3] - tie_end(first + #ids - 1, score_of(states[#ids]), last)
   return lines(found, states)

@@ -1,7 +1,8 @@
 -- Places of single players of a view.
 --
--- KEYS  9 ranking, 10 players
--- ARGV  6 number of columns, 9 tie (1 earliest, -1 latest, 0 none)
+-- KEYS  those of places.lua
+-- ARGV  those of places.lua
+--       tie_sign  1 earliest, -1 latest, 0 none
 
 -- include state.lua
 -- include member.lua
@@ -13,9 +14,9 @@
 local function places_of(ids, states)
   local found, found_states, ties = head(), {}, {}
   for i, id in ipairs(ids) do
-    local state = states[i] and read_state(states[i], tonumber(ARGV[6]))
-    local member = state and member_of(tonumber(ARGV[9]), state, id)
-    local position = member and call('ZRANK', KEYS[9], member)
+    local state = states[i] and read_state(states[i], tonumber(column_count))
+    local member = state and member_of(tonumber(tie_sign), state, id)
+    local position = member and call('ZRANK', ranking, member)
     if position then
       local columns, n = sub(member, 1, columns_width), #found
       local key = format('%d ', state[1]) .. columns

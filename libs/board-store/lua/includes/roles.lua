@@ -1,19 +1,25 @@
 -- Moves generations between the roles of a board: see move-5.lua.
 --
--- KEYS  1 lease, 2 shadows, 3 previous, 4 snapshots, 5 discarded
--- ARGV  1 token, 2 board
+-- KEYS  lease, shadows, previous, snapshots, discarded
+-- ARGV  token, board
 
 -- include lease.lua
 
-local ROLES = { shadow = KEYS[2], previous = KEYS[3], snapshot = KEYS[4], discarded = KEYS[5] }
+local ROLES = {
+  shadow = shadows,
+  previous = previous,
+  snapshot = snapshots,
+  discarded = discarded,
+}
 
 -- The generation in a role, or nil. A snapshot is found by its id.
 local function read_role(role, id)
-  if role == 'shadow' then return shadow_of(KEYS[2], ARGV[2]) end
+  if role == 'shadow' then return shadow_of(shadows, board) end
   if role == 'snapshot' then
-    return call('HEXISTS', KEYS[4], id) == 1 and { generation = id } or nil
+    return call('HEXISTS', snapshots, id) == 1 and { generation = id } or nil
   end
-  local generation, kept_until = string.match(call('HGET', KEYS[3], ARGV[2]) or '', '^(%S+) (%d+)$')
+  local text = call('HGET', previous, board) or ''
+  local generation, kept_until = string.match(text, '^(%S+) (%d+)$')
   return generation and { generation = generation, kept_until = kept_until }
 end
 
@@ -22,15 +28,15 @@ end
 -- written, Redis refuses no further write.
 local function move(found, from, to)
   local generation = found.generation
-  call('HDEL', ROLES[from], from == 'snapshot' and generation or ARGV[2])
+  call('HDEL', ROLES[from], from == 'snapshot' and generation or board)
   if to == 'discarded' and found.purpose == 'rollback' then to = 'previous' end
   if to == 'discarded' then
-    call('SADD', KEYS[5], generation)
+    call('SADD', discarded, generation)
   elseif to == 'snapshot' then
-    call('HSET', KEYS[4], generation, ARGV[2])
+    call('HSET', snapshots, generation, board)
   else
     local separator = to == 'shadow' and ' rollback ' or ' '
-    call('HSET', ROLES[to], ARGV[2], generation .. separator .. found.kept_until)
+    call('HSET', ROLES[to], board, generation .. separator .. found.kept_until)
   end
 end
 

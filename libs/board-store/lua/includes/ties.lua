@@ -1,19 +1,17 @@
 -- Finds where ties (players with equal columns) begin and end, for scripts that read; those that
--- write may add a probe (rank.lua). Positions start at 0.
---
--- KEYS  9 ranking
--- ARGV  6 number of columns
+-- write may add a probe (rank.lua). Positions start at 0. Uses two names of places.lua: ranking and
+-- column_count.
 
 -- include base.lua
 
-local columns_width = 8 * (tonumber(ARGV[6]) - 1)
+local columns_width = 8 * (tonumber(column_count) - 1)
 
 -- How many players a step of different_columns reads, and how long a tie must be to be jumped over.
 local STEP, LONG_TIE = 64, 16
 
 -- Whether the player at a position has this score, and these bytes for the further columns.
 local function has_columns(position, score, columns)
-  local found = call('ZRANGE', KEYS[9], position, position, 'WITHSCORES')
+  local found = call('ZRANGE', ranking, position, position, 'WITHSCORES')
   return tonumber(found[2]) == score and sub(found[1], 1, #columns) == columns
 end
 
@@ -31,7 +29,7 @@ end
 local function tie_begin(position, score, columns)
   if position == 0 then return 0 end
   if columns ~= '' and not has_columns(position - 1, score, columns) then return position end
-  local better = call('ZCOUNT', KEYS[9], '-inf', format('(%d', score))
+  local better = call('ZCOUNT', ranking, '-inf', format('(%d', score))
   if columns == '' or has_columns(better, score, columns) then return better end
   local tied, step = position - 1, 1
   while better < tied - step and has_columns(tied - step, score, columns) do
@@ -44,7 +42,7 @@ end
 
 -- The first position after the tie that the player at a position belongs to.
 local function tie_end(position, score, columns)
-  local last = call('ZCOUNT', KEYS[9], '-inf', format('%d', score))
+  local last = call('ZCOUNT', ranking, '-inf', format('%d', score))
   if columns == '' then return last end
   return first_without(position + 1, last, function(middle)
     return has_columns(middle, score, columns)
@@ -54,7 +52,7 @@ end
 -- The first position of the tie that the player at a position belongs to, and the one after it.
 local function tie_of(position, score, columns)
   local score_text = format('%d', score)
-  local is_alone = call('ZCOUNT', KEYS[9], score_text, score_text) == 1
+  local is_alone = call('ZCOUNT', ranking, score_text, score_text) == 1
   if is_alone then return position, position + 1 end
   return tie_begin(position, score, columns), tie_end(position, score, columns)
 end
@@ -67,7 +65,7 @@ local function different_columns(last, most)
   while position < last do
     if looked >= most then return nil end
     local step_end = math.min(position + STEP, last) - 1
-    local found = call('ZRANGE', KEYS[9], position, step_end, 'WITHSCORES')
+    local found = call('ZRANGE', ranking, position, step_end, 'WITHSCORES')
     for i = 1, #found, 2 do
       local prefix = sub(found[i], 1, columns_width)
       if found[i + 1] ~= score or prefix ~= columns then
