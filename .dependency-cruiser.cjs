@@ -77,15 +77,6 @@ module.exports = {
       to: { path: '^libs/(?!(.+/index|board/time|kafka-batch/nest)\\.ts$)' },
     },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
-    {
-      // Almost all that product code imports is bundled, so package.json has it among the devDependencies, with the tools.
-      name: 'product-imports-no-tools',
-      severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: '\\.spec\\.ts$' },
-      to: {
-        path: '^node_modules/(@jest|@nestjs/testing|@swc|esbuild|execa|fast-check|get-port|luxon|rollup|semver|typescript)',
-      },
-    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

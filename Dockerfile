@@ -10,18 +10,16 @@ COPY scripts scripts
 COPY schemas schemas
 COPY libs libs
 COPY src src
-# The command line is a bundle: afterwards, it needs one package.
-RUN npm run build && npm ci --ignore-scripts --omit=dev
+COPY LICENSE ./
+RUN npm run build && node scripts/stage-package.mjs --program
 
 FROM node:22-bookworm-slim
 ENV NODE_ENV=production \
     RANKLOG_BOARDS=/etc/ranklog/boards.yaml \
     RANKLOG_OPERATIONS_HOST=0.0.0.0
 WORKDIR /ranklog
-COPY LICENSE package.json ./
-COPY --from=build /ranklog/node_modules node_modules
-COPY --from=build /ranklog/dist/cli dist/cli
-COPY schemas schemas
+# The package that npm publishes, without its documents: it needs no other one.
+COPY --from=build /ranklog/dist/package .
 # By number, as Kubernetes can't tell whether a user with a name is root. It is the user `node`.
 USER 1000:1000
 EXPOSE 9464 9465

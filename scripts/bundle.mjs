@@ -1,6 +1,6 @@
 // @ts-check
 // Bundles the compiled command line with its dependencies: finding and loading 2,300 modules would take longer than most commands.
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions, COMPILED, ROOT, thirdPartyLicences } from './bundling.mjs';
@@ -8,13 +8,26 @@ import { buildPage } from './page.mjs';
 
 const BUNDLE = path.join(COMPILED, 'cli');
 
+/** Packages that Nest and debug load if they are installed. */
 const EXTERNAL = [
-  'reflect-metadata', // an import that runs before the modules of a chunk, which need it
-  // Packages that Nest loads if they are installed.
   ...['@nestjs/platform-express', '@nestjs/websockets', '@fastify/multipart', '@fastify/static'],
   ...['@fastify/view', '@grpc/*', '@nats-io/transport-node', 'amqp-connection-manager', 'mqtt'],
-  ...['class-transformer', 'class-validator'],
+  ...['class-transformer', 'class-validator', 'supports-color'],
 ];
+
+/**
+ * Bundles reflect-metadata as an ECMAScript module. A CommonJS module would run after the others of
+ * its chunk, whose decorators need it.
+ * @type {import('esbuild').Plugin}
+ */
+const reflectMetadata = {
+  name: 'reflect-metadata',
+  setup: (bundler) => {
+    bundler.onLoad({ filter: /\/reflect-metadata\/Reflect\.js$/ }, async ({ path: file }) => {
+      return { contents: `${await readFile(file, 'utf8')}\nexport {};` };
+    });
+  },
+};
 
 const LUA = 'libs/board-store/lua';
 await cp(path.join(ROOT, LUA), path.join(COMPILED, LUA), {
@@ -39,6 +52,7 @@ const shared = bundleOptions(
 const options = { ...shared, minifyWhitespace: true, minifySyntax: true, lineLimit: 200 };
 const { metafile } = await build({
   ...options,
+  plugins: [...options.plugins, reflectMetadata],
   entryPoints: [path.join(COMPILED, 'src/cli/main.js')],
   outdir: BUNDLE,
   splitting: true,

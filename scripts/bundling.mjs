@@ -57,7 +57,7 @@ function inlineLua(choose) {
  * Options for esbuild.
  * @param {Parameters<typeof inlineLua>[0]} scripts the Lua scripts that the bundle needs
  * @param {Parameters<typeof lazyRequires>[0]} [load]
- * @returns {import('esbuild').BuildOptions & { metafile: true }}
+ * @returns {import('esbuild').BuildOptions & { metafile: true, plugins: import('esbuild').Plugin[] }}
  */
 export function bundleOptions(scripts, load = (library) => `require('${library}')`) {
   return {

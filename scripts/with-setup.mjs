@@ -1,7 +1,7 @@
 // @ts-check
 // Prepares a clone for a command: dependencies, build, servers. Imports only Node's own modules until `npm ci` has run.
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runInForeground } from './foreground.mjs';
@@ -9,6 +9,8 @@ import { withLock } from './lock.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = path.join(ROOT, '.services', 'setup.lock');
+/** The last file that a build writes. */
+const LAST_BUILT = 'dist/cli/THIRD-PARTY.txt';
 const BUILD_CONFIGS = [
   'tsconfig.json',
   'tsconfig.build.json',
@@ -42,19 +44,15 @@ export async function ensureDependencies() {
 
 /** Builds dist/ again if a source is newer. */
 export async function ensureBuild() {
-  const stamp = path.join(ROOT, 'dist', '.tsbuildinfo');
-  const fresh = () => modified('dist/.tsbuildinfo') >= newestSource();
+  const fresh = () => modified(LAST_BUILT) >= newestSource();
   if (fresh()) return;
   await withLock(LOCK, () => {
     if (fresh()) return;
     process.stderr.write('setup: npm run build\n');
     const started = new Date();
     const code = run('npm', ['run', '--silent', 'build']);
-    if (code !== 0) {
-      rmSync(stamp, { force: true }); // the compiler writes it in spite of errors
-      process.exit(code);
-    }
-    utimesSync(stamp, started, started); // the compiler does not touch it when it has nothing to write
+    if (code !== 0) process.exit(code);
+    utimesSync(path.join(ROOT, LAST_BUILT), started, started); // a source may have changed since
   });
 }
 

@@ -14,10 +14,14 @@ export async function output(
   throw new Error(`${command} ${args.join(' ')} ended with ${exitCode}: ${stdout}${stderr}`);
 }
 
-/** Packs folders of the project, as npm does for a release. Returns the tarballs in the order of the folders. */
+/**
+ * Packs ranklog and folders of the project, as for a release. Returns the tarballs: that of ranklog,
+ * then those of the folders in their order.
+ */
 export async function pack(folders: readonly string[], to: string): Promise<string[]> {
-  const printed = await output('npm', ['pack', '--json', '--pack-destination', to, ...folders]);
-  // npm prints what the builds print, too.
+  const flags = ['--json', '--pack-destination', to];
+  const printed = await output('npm', ['run', 'package', '--', ...flags, ...folders]);
+  // npm prints what it runs, too.
   const packed = JSON.parse(printed.slice(printed.search(/^[[{]$/m))) as
     { filename: string }[] | Record<string, { filename: string }>;
   return Object.values(packed).map(({ filename }) => path.join(to, filename));

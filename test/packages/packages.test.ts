@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { TestInstance } from '../support/instance.js';
+import { runCommand } from '../support/project.js';
 import { BuiltImage } from '../deploy/image.js';
 import { EmptyProject, output, pack } from './empty-project.js';
 
@@ -26,10 +27,7 @@ async function projectWith(packages: readonly string[], manifest?: object): Prom
 
 beforeAll(async () => {
   const names = ['client', 'reader', 'nestjs', 'http'].map((name) => `./packages/${name}`);
-  [service = '', client = '', reader = '', nestjs = '', http = ''] = await pack(
-    ['.', ...names],
-    tarballs,
-  );
+  [service = '', client = '', reader = '', nestjs = '', http = ''] = await pack(names, tarballs);
 });
 afterAll(() => {
   for (const project of projects) project.remove();
@@ -39,12 +37,13 @@ afterAll(() => {
 describe('the packed ranklog', () => {
   let instance: TestInstance;
   let running: ChildProcess;
+  let program: EmptyProject;
   let user: EmptyProject;
   let shared: { name: string; brokers: string[]; redis: string };
 
   beforeAll(async () => {
-    const program = await projectWith([service]);
-    expect(program.installed()).toEqual(['ranklog', 'reflect-metadata']);
+    program = await projectWith([service]);
+    expect(program.installed()).toEqual(['ranklog']);
     expect(await output('npx', ['--no', 'ranklog', '--version'], { cwd: program.folder })).toMatch(
       /^\d+\.\d+\.\d+\n$/,
     );
@@ -65,6 +64,28 @@ describe('the packed ranklog', () => {
     running.kill('SIGTERM');
     await once(running, 'exit');
     await instance.remove();
+  });
+
+  it('lists the packages that it contains, and has no source maps', () => {
+    const files = program.list('node_modules/ranklog/dist/cli');
+    expect(files.filter((file) => file.endsWith('.map'))).toEqual([]);
+    const licences = program.read('node_modules/ranklog/dist/cli/THIRD-PARTY.txt');
+    const contained = [...licences.matchAll(/(?:^|-{80}\n\n)(\S+) (\S+) \(/g)];
+    const { components } = JSON.parse(program.read('node_modules/ranklog/sbom.cdx.json')) as {
+      components: { name: string; version: string }[];
+    };
+    const listed = components.map(({ name, version }) => `${name}@${version}`);
+    const names = contained.map(([, name, version]) => `${name}@${version}`);
+    expect(names).toContain('kafkajs@2.2.4');
+    expect(listed).toEqual(expect.arrayContaining(names));
+  });
+
+  it('is not what npm packs in the folder of the clone', async () => {
+    const { exitCode, stderr } = await runCommand('npm', ['pack', '--dry-run']);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringContaining('run npm run package'),
+    });
   });
 
   const sendAndRead = (name: string) => `

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { transform } from 'esbuild';
 import semver from 'semver';
 
 interface Manifest {
@@ -20,7 +22,33 @@ const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
   packages: Record<string, { engines?: { node?: string } }>;
 };
 
+const IMPORT = String.raw`\bfrom |\bimport |\bimport\(|createRequire\(import\.meta\.url\)\(`;
+const PACKAGE = String.raw`(?:@[\w-]+\/)?[a-z][\w.-]*`;
+const LOADS = new RegExp(`(?:${IMPORT})"(${PACKAGE})["/]`, 'g');
+
+/** The packages that src and libs load, at once or on first use. Imports of types load none. */
+async function loadedPackages(): Promise<string[]> {
+  const files = ['src', 'libs'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  );
+  const loaded = new Set<string>();
+  for (const file of files.filter((name) => /(?<!\.spec|\.d)\.tsx?$/.test(name))) {
+    const { code } = await transform(readFileSync(file, 'utf8'), {
+      loader: path.extname(file) === '.tsx' ? 'tsx' : 'ts',
+      tsconfigRaw: {
+        compilerOptions: { verbatimModuleSyntax: true, experimentalDecorators: true },
+      },
+    });
+    for (const [, name = ''] of code.matchAll(LOADS)) loaded.add(name);
+  }
+  return [...loaded].sort();
+}
+
 describe('package.json', () => {
+  it('has the packages that src and libs load among the dependencies, and no others', async () => {
+    expect(Object.keys(root.dependencies ?? {}).sort()).toEqual(await loadedPackages());
+  });
+
   it('allows only versions of Node that all packages of the lockfile allow', () => {
     const refused = Object.entries(packages).filter(
       ([, { engines }]) => !semver.subset(root.engines.node, engines?.node ?? '*'),

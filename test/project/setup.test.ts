@@ -53,6 +53,11 @@ describe('the setup of a clone', () => {
     for (const built of ['dist/cli/main.js', 'dist/cli/page/index.html'])
       expect(existsSync(path.join(copy.folder, built))).toBe(true);
     expect(await setUp('ensureBuild')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+
+    // As after `nest build`, which makes no bundle.
+    rmSync(path.join(copy.folder, 'dist/cli'), { recursive: true });
+    expect((await setUp('ensureBuild')).exitCode).toBe(0);
+    expect(existsSync(path.join(copy.folder, 'dist/cli/main.js'))).toBe(true);
   });
 
   it('does not run npm ci on linked dependencies, because npm ci would remove them from their own folder', async () => {
