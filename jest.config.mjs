@@ -31,13 +31,16 @@ export default {
     {
       ...shared,
       displayName: 'redis',
-      testMatch: ['<rootDir>/test/{board-store,model,standings}/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/{board-store,model,query/reads}/**/*.test.ts'],
       globalSetup: '<rootDir>/test/support/redis-setup.mjs',
     },
     {
       ...shared,
       displayName: 'system',
-      testMatch: ['<rootDir>/test/!(board-store|model|standings|packages|page)/**/*.test.ts'],
+      testMatch: [
+        '<rootDir>/test/!(board-store|model|query|packages|page)/**/*.test.ts',
+        '<rootDir>/test/query/!(reads)/**/*.test.ts',
+      ],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
     },
     {

@@ -5,7 +5,7 @@ export {
   type Promoted,
   type Recovered,
 } from './apply/continuity-store.js';
-export * from './layout/errors.js';
+export * from './layout/store-errors.js';
 export { GenerationCatalog } from './generations/generation-catalog.js';
 export {
   GenerationStore,
@@ -13,12 +13,12 @@ export {
   type Promotion,
   type NewShadow,
 } from './generations/generation-store.js';
-export * from './layout/identity.js';
+export * from './layout/identity-check.js';
 export { HOLDER, LEASE_MS } from './layout/leases.js';
 export { KeySpace, shardOf } from './layout/keys.js';
 export { LeaseStore } from './generations/lease-store.js';
 export { replicaErrorOf, ReplicaError, requirePrimary } from './layout/primary.js';
-export { refusedCommands } from './layout/rights.js';
+export { refusedCommands } from './layout/redis-rights.js';
 export { requirePlayerId } from './read/read-requests.js';
 export * from './reader.js';
 export { StoreStatus, type BoardOverview } from './read/store-status.js';

@@ -10,9 +10,9 @@ export {
   ListingInterruptedError,
   UnknownBoardError,
   UnknownGenerationError,
-} from './layout/errors.js';
+} from './layout/store-errors.js';
 export type { ViewsPage, ViewSummary } from './read/existing-views.js';
 export type * from './read/read-requests.js';
-export type * from './read/standings.js';
+export type * from './read/standings-reply.js';
 export type { LiveBoard } from './layout/types.js';
 export type { ViewSelection } from './read/view-selection.js';

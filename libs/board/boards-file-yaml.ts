@@ -12,8 +12,8 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
+import { BoardsFileError } from './board-errors.js';
 import type { Path } from './boards-file-problem.js';
-import { BoardsFileError } from './errors.js';
 
 /**
  * Reads a YAML document. Numbers that JavaScript writes differently become texts. `lineOf` returns the line of a value or of its

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { Ajv, type ValidateFunction } from 'ajv';
+import { BoardsFileError } from './board-errors.js';
 import { placeOf, schemaProblems, type Problem } from './boards-file-problem.js';
 import { readYaml } from './boards-file-yaml.js';
 import type { BoardDefinition } from './definition.js';
-import { BoardsFileError } from './errors.js';
 import { readBoard, type BoardText } from './read-board.js';
 
 interface BoardsFileSchema {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { arena } from '../../test/support/arena.js';
+import { RejectedEventError } from './board-errors.js';
 import { columnValues, type EventNumbers } from './column-values.js';
 import { formatDecimal } from './decimal.js';
 import type { Column } from './definition.js';
-import { RejectedEventError } from './errors.js';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 

@@ -1,6 +1,6 @@
+import { RejectedEventError, type EventRejectionCode } from './board-errors.js';
 import { formatDecimal, parseDecimal } from './decimal.js';
 import { derived, type BoardDefinition, type Column } from './definition.js';
-import { RejectedEventError, type EventRejectionCode } from './errors.js';
 import { sortDirection } from './state.js';
 
 /** The numbers of an event, as decimal texts: either `delta`, only for a board with one input, or `deltas`. */

@@ -3,7 +3,7 @@ export { inputDecimals, type EventNumbers } from './column-values.js';
 export * from './decimal.js';
 export * from './definition.js';
 export * from './definition-text.js';
-export * from './errors.js';
+export * from './board-errors.js';
 export * from './resolve-event.js';
 export * from './state.js';
 export { nearNames, suggestion } from './suggestion.js';

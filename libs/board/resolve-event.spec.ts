@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { arena } from '../../test/support/arena.js';
+import type { EventRejectionCode } from './board-errors.js';
 import type { BoardDefinition } from './definition.js';
-import type { EventRejectionCode } from './errors.js';
 import { resolveEvent, type ScoreInput } from './resolve-event.js';
 import { formatTime } from './time.js';
 

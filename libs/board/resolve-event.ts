@@ -1,6 +1,6 @@
+import { RejectedEventError, type EventRejectionCode } from './board-errors.js';
 import { columnValues, type EventNumbers } from './column-values.js';
 import type { BoardDefinition } from './definition.js';
-import { RejectedEventError, type EventRejectionCode } from './errors.js';
 import { EARLIEST_TIME, formatTime, LATEST_TIME } from './time.js';
 import { viewsOf, type Attributes, type ResolvedView } from './view.js';
 

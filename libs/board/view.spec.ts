@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { arena } from '../../test/support/arena.js';
+import { MalformedViewError } from './board-errors.js';
 import type { BoardDefinition } from './definition.js';
-import { MalformedViewError } from './errors.js';
 import { canonicalView, formatView, parseView, viewsOf, type Attributes } from './view.js';
 
 const attributeName = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/);

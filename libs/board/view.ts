@@ -1,5 +1,5 @@
+import { MalformedViewError, RejectedEventError } from './board-errors.js';
 import { derived, windowName, type BoardDefinition, type Window } from './definition.js';
-import { MalformedViewError, RejectedEventError } from './errors.js';
 import { windowsAt, type WindowInstance } from './windows.js';
 
 /** One ranking of a board: a window instance, and a value for each attribute of one dimension, in the definition's order. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { arena } from '../../test/support/arena.js';
+import { MalformedViewError, NoInstanceError, NoSuchViewError } from './board-errors.js';
 import type { BoardDefinition } from './definition.js';
-import { MalformedViewError, NoInstanceError, NoSuchViewError } from './errors.js';
 import { readableView, viewToRead } from './window-of-read.js';
 
 const DAY_MS = 86_400_000;

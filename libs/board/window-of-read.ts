@@ -1,5 +1,5 @@
+import { NoInstanceError, NoSuchViewError } from './board-errors.js';
 import { windowName, type BoardDefinition, type Window } from './definition.js';
-import { NoInstanceError, NoSuchViewError } from './errors.js';
 import { EARLIEST_TIME } from './time.js';
 import { formatView, parseView, type ResolvedView, type View } from './view.js';
 import { parseWindow, windowsAt, type WindowInstance } from './windows.js';

@@ -9,7 +9,7 @@ export type {
 // For services with a consumer of their own.
 export { decodeDeadLetter, decodeLeaderChange, decodeRankChange, topicNames } from '#contracts';
 export { MalformedViewError } from '#board';
-export * from './errors.js';
+export * from './client-errors.js';
 export * from './leaders-by-view.js';
 export * from './result-subscriber.js';
 export type { PlaceReader, SendOutcome, ViewPlace } from './result-wait.js';

@@ -33,7 +33,7 @@ import {
   SubscriberUsedError,
   UnreadableResultError,
   type ResultGap,
-} from './errors.js';
+} from './client-errors.js';
 import { HandledPositions } from './group-positions.js';
 import {
   HandlerRetries,

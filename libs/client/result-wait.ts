@@ -6,7 +6,7 @@ import {
   type Source,
 } from '#contracts';
 import { toError } from '#errors';
-import { ResultUnknownError } from './errors.js';
+import { ResultUnknownError } from './client-errors.js';
 
 /** What ranklog made of a score event. */
 export type SendOutcome =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import kafkajs, { type Kafka, type Message, type ProducerConfig } from 'kafkajs';
 import { decodeScoreEvent, type ScoreEvent } from '#contracts';
-import { InvalidScoreEventError } from './errors.js';
+import { InvalidScoreEventError } from './client-errors.js';
 import { ScoreProducer } from './score-producer.js';
 
 const kafka = new kafkajs.Kafka({ brokers: ['nowhere:1'], logLevel: kafkajs.logLevel.NOTHING });

@@ -11,7 +11,7 @@ import {
   type Source,
 } from '#contracts';
 import { allDone, partitionOf, patchKafkajs } from '#kafka-batch';
-import { InvalidScoreEventError, SendError, type EventPosition } from './errors.js';
+import { InvalidScoreEventError, SendError, type EventPosition } from './client-errors.js';
 import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
 import { publishesAll, ResultWait, type PlaceReader, type SendOutcome } from './result-wait.js';
 

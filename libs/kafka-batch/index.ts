@@ -7,7 +7,7 @@ export {
 export { allDone, Batched } from './kafkajs/batched.js';
 export { MAX_DECOMPRESSED_BYTES } from './kafkajs/codecs.js';
 export type { LogBatch } from './kafkajs/committed-messages.js';
-export * from './kafkajs/errors.js';
+export * from './kafkajs/kafka-errors.js';
 export { isPassedOver, passOver } from './kafkajs/fetch-decoder.js';
 export { ROUND_ROBIN } from './consume/group-members.js';
 export { kafkaLogCreator } from './kafkajs/kafka-logger.js';
@@ -28,7 +28,7 @@ export { partitionOf } from './produce/partitioner.js';
 export { committedOffsets, offsetsAtTime } from './look-up/positions.js';
 export { readRanges } from './look-up/read-ranges.js';
 export { BatchEncoder, type OutgoingRecord } from './kafkajs/record-batch.js';
-export { brokerFacts, type Right } from './look-up/rights.js';
+export { brokerFacts, type Right } from './look-up/kafka-rights.js';
 export { TopicFollower } from './look-up/topic-follower.js';
 export { TransactionalPublisher } from './produce/transactional-publisher.js';
 export * from './kafkajs/types.js';

@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { LiveBoard, ReconciliationStatus } from '#board-store';
 import type { ConsumerHealth } from '#kafka-batch';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
-import { NeedsOperatorError } from '../ingest/errors.js';
+import { NeedsOperatorError } from '../ingest/ingest-errors.js';
 import type { PartitionWaits } from '../ingest/partition-waits.js';
 import { MetricsCollector, StoreReader, type StoreFacts } from '../operations/metrics-collector.js';
-import type { Stores } from './stores.js';
 import { COUNTERS, GAUGES, HISTOGRAMS, Metrics } from './metrics.js';
+import type { Stores } from './stores.js';
 
 const NO_LAG = { lag: 0, lagMs: 0 };
 const live = (board: string, starts?: LiveBoard['starts']) =>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IdentityCheck } from '#board-store';
 import { parseObject, topicNames } from '#contracts';
 import { membersText, ROUND_ROBIN, type GroupFacts } from '#kafka-batch';
-import { GroupTakenError, PreviousVersionError } from './errors.js';
+import { GroupTakenError, PreviousVersionError } from './ingest-errors.js';
 
 const PROTOCOL = 'ranklog-';
 

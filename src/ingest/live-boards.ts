@@ -1,7 +1,7 @@
 import type { BoardStore, Boards, LiveBoard } from '#board-store';
 import { toError } from '#errors';
 import type { Logger } from '../infra/logger.js';
-import { NeedsOperatorError } from './errors.js';
+import { NeedsOperatorError } from './ingest-errors.js';
 
 /**
  * The live boards as this process last read them. Ingest knows boards from Redis alone. The apply script refuses a call

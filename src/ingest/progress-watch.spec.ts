@@ -4,7 +4,7 @@ import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { loggerTo } from '../../test/support/loggers.js';
 import type { Settings } from '../config/settings.js';
 import type { Shutdown } from '../infra/shutdown.js';
-import { NeedsOperatorError } from './errors.js';
+import { NeedsOperatorError } from './ingest-errors.js';
 import { ProgressWatch } from './progress-watch.js';
 
 const NO_LAG = { lag: 0, lagMs: 0 };

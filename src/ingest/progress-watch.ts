@@ -11,7 +11,7 @@ import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
 import { Logger } from '../infra/logger.js';
 import { Shutdown } from '../infra/shutdown.js';
-import { isStopped, NeedsOperatorError } from './errors.js';
+import { isStopped, NeedsOperatorError } from './ingest-errors.js';
 
 const MAX_INTERVAL_MS = 5_000;
 

@@ -19,9 +19,9 @@ import {
 } from '#kafka-batch';
 import { KafkaConnection } from '../infra/kafka.js';
 import { maxMessageBytes, TopicsMissingError } from '../infra/topics.js';
-import { NeedsOperatorError } from './errors.js';
-import { PublishedPositions } from './published-positions.js';
+import { NeedsOperatorError } from './ingest-errors.js';
 import type { Publication, Result } from './publish-pipeline.js';
+import { PublishedPositions } from './published-positions.js';
 import type { ReadRecord } from './read-record.js';
 
 /** Keeps requests below 100 MiB, which a broker accepts by default (socket.request.max.bytes), whatever the topic allows. */

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { KafkaBatchServer } from '#kafka-batch/nest';
-import { Stores } from '../infra/stores.js';
 import { Metrics } from '../infra/metrics.js';
-import { isStopped } from '../ingest/errors.js';
+import { Stores } from '../infra/stores.js';
+import { isStopped } from '../ingest/ingest-errors.js';
 import { PartitionWaits } from '../ingest/partition-waits.js';
 
 export type StoreFacts = Awaited<ReturnType<StoreReader['read']>>;

@@ -7,7 +7,7 @@ import { BackgroundBuilder } from './background-builder.js';
 import type { BoardRegistrar } from './boards/board-registrar.js';
 import type { Reconciler } from './reconciler.js';
 import type { BuildOptions } from './runs/build.js';
-import { HistoryCutError, OutOfMemoryError } from './runs/errors.js';
+import { HistoryCutError, OutOfMemoryError } from './runs/run-errors.js';
 
 const [arena] = parseBoardsFile(
   'boards: { arena: { columns: [{ name: points }] } }',

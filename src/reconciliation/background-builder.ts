@@ -5,8 +5,8 @@ import { Backoff } from '#kafka-batch';
 import { Logger } from '../infra/logger.js';
 import { BoardRegistrar } from './boards/board-registrar.js';
 import { Reconciler } from './reconciler.js';
-import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/errors.js';
 import type { RunProgress } from './runs/progress.js';
+import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/run-errors.js';
 
 const LOG_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };

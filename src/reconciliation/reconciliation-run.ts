@@ -4,12 +4,12 @@ import { HOLDER, isOutOfMemory, LeaseLostError, type Lease, type Shadow } from '
 import { toError } from '#errors';
 import { Backoff, LogGapError } from '#kafka-batch';
 import { finishBuild, NewBoards, type BuildOptions, type BuildReport } from './runs/build.js';
-import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/errors.js';
 import type { OpenShadow } from './runs/log-history.js';
 import { LogPass, type ShadowAtWork } from './runs/log-pass.js';
 import { promote, type PromotionReport } from './runs/promote.js';
 import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
 import { RestartPolicy } from './runs/retries.js';
+import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/run-errors.js';
 import { RunLeases } from './runs/run-leases.js';
 import {
   isResumable,

@@ -9,11 +9,11 @@ import {
 import { eventually } from '../../test/support/eventually.js';
 import { loggerTo } from '../../test/support/loggers.js';
 import { loadSettings } from '../config/settings.js';
-import type { Stores } from '../infra/stores.js';
 import type { Metrics } from '../infra/metrics.js';
+import type { Stores } from '../infra/stores.js';
 import type { Reconciler } from './reconciler.js';
 import type { BuildReport } from './runs/build.js';
-import { CancelledError, HistoryCutError } from './runs/errors.js';
+import { CancelledError, HistoryCutError } from './runs/run-errors.js';
 import { ScheduledVerify } from './scheduled-verify.js';
 import type { VerifyReport } from './verify/verify.js';
 

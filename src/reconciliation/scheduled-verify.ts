@@ -18,7 +18,7 @@ import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js'
 import { Metrics } from '../infra/metrics.js';
 import { Stores } from '../infra/stores.js';
 import { Reconciler } from './reconciler.js';
-import { CancelledError, HistoryCutError } from './runs/errors.js';
+import { CancelledError, HistoryCutError } from './runs/run-errors.js';
 import { leftShadow } from './runs/shadow-plan.js';
 import type { VerifyReport } from './verify/verify.js';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { KeySpace } from '#board-store';
+import { EventReader } from '../query/live/event-reader.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-import { EventReader } from '../live/event-reader.js';
 
 const BOARDS = `boards:
   arena: { columns: [{ name: score }], publish: { leaders: 3 } }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ReconciliationStatus } from '#board-store';
 import type { RankChange } from '#contracts';
-import { CancelledError } from '../../src/reconciliation/runs/errors.js';
 import type { RunProgress } from '../../src/reconciliation/runs/progress.js';
+import { CancelledError } from '../../src/reconciliation/runs/run-errors.js';
 import { until } from '../support/instance.js';
 import { brokenChains, causeOf } from '../support/results.js';
 import { definitionsOf, RUN, Scene, type Sandbox } from './sandbox.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { HistoryCutError } from '../../src/reconciliation/runs/errors.js';
+import { HistoryCutError } from '../../src/reconciliation/runs/run-errors.js';
 import { until } from '../support/instance.js';
 import { definitionsOf, RUN, Scene } from './sandbox.js';
 

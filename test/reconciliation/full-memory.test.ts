@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EXIT } from '../../src/cli/text/exit-codes.js';
 import { exitCodeOf } from '../../src/cli/text/failures.js';
-import { OutOfMemoryError } from '../../src/reconciliation/runs/errors.js';
+import { OutOfMemoryError } from '../../src/reconciliation/runs/run-errors.js';
 import { eventually } from '../support/eventually.js';
 import { RedisServer } from '../support/redis-server.js';
 import { definitionsOf, RUN, Scene } from './sandbox.js';

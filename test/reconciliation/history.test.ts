@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { BoardReader, NoPreviousGenerationError } from '#board-store';
-import { AppliedBeyondLogError } from '../../src/reconciliation/runs/errors.js';
-import { until } from '../support/instance.js';
+import { AppliedBeyondLogError } from '../../src/reconciliation/runs/run-errors.js';
 import { ScoreTopic } from '../ingest/score-topic.js';
+import { until } from '../support/instance.js';
 import { definitionsOf, RUN, Scene, type Sandbox } from './sandbox.js';
 
 const BOARDS =

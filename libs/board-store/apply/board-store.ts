@@ -2,11 +2,11 @@ import type { Redis } from 'ioredis';
 import { canExpire, definitionHash, definitionText, type BoardDefinition } from '#board';
 import type { DefinitionRecord } from '#contracts';
 import { identityIn, readBoards, startsText } from '../layout/boards.js';
-import { BoardBuildingError, UnknownBoardError } from '../layout/errors.js';
 import type { Boards } from '../layout/generation-types.js';
-import { IdentityCheck } from '../layout/identity.js';
+import { IdentityCheck } from '../layout/identity-check.js';
 import type { KeySpace } from '../layout/keys.js';
 import { largestOf, ShardedStore } from '../layout/sharded-store.js';
+import { BoardBuildingError, UnknownBoardError } from '../layout/store-errors.js';
 import type {
   ApplyCall,
   ApplyOutcome,

@@ -9,7 +9,6 @@ import {
   startsText,
   type Origin,
 } from '../layout/boards.js';
-import { LeaseLostError, NoPreviousGenerationError } from '../layout/errors.js';
 import type {
   CatchUpOutcome,
   ComparisonStep,
@@ -19,6 +18,7 @@ import type {
   Stretch,
 } from '../layout/generation-types.js';
 import { ShardedStore } from '../layout/sharded-store.js';
+import { LeaseLostError, NoPreviousGenerationError } from '../layout/store-errors.js';
 import { refusalOf, rowsOf, type CatchUpReply } from '../lua/scripts.js';
 import {
   beginComparison,
@@ -27,7 +27,7 @@ import {
   comparisonEnding,
   readComparison,
   type ShadowPlace,
-} from './catch-up.js';
+} from './catch-up-arguments.js';
 import { moveGeneration, type Move } from './generation-catalog.js';
 
 /** A shadow to begin; see Shadow. `asOf` is the moment that a snapshot shows, in ms. */

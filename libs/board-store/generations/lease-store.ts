@@ -1,7 +1,7 @@
-import { LeaseLostError } from '../layout/errors.js';
 import type { Lease, ReconciliationStatus } from '../layout/generation-types.js';
 import { heldLease, holderOf, LEASE_MS, releaseLease, takeLease } from '../layout/leases.js';
 import { ShardedStore } from '../layout/sharded-store.js';
+import { LeaseLostError } from '../layout/store-errors.js';
 import { refusalOf } from '../lua/scripts.js';
 
 /** The outcome of a verify or rollback whose process died. A sweep discards the shadow, or makes it previous again (rollback). */

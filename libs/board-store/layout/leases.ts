@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
-import { LeaseHeldError } from './errors.js';
+import { LeaseHeldError } from './store-errors.js';
 
 /** How long a lease lasts without renewal, in ms: the longest that other processes wait after its holder dies. */
 export const LEASE_MS = 15_000;

@@ -1,15 +1,15 @@
 import type { Redis } from 'ioredis';
 import { NoInstanceError, NoSuchViewError } from '#board';
 import { BUILDING, liveBoardOf } from '../layout/boards.js';
+import { shardOf, type KeySpace } from '../layout/keys.js';
 import {
   BoardBuildingError,
   InvalidReadError,
   ListingInterruptedError,
   UnknownBoardError,
   UnknownGenerationError,
-} from '../layout/errors.js';
-import { shardOf, type KeySpace } from '../layout/keys.js';
-import { LiveBoards } from './live-boards.js';
+} from '../layout/store-errors.js';
+import { BoardList } from './board-list.js';
 import { MovedError, type Located, type ReadCommands } from './read-commands.js';
 
 /**
@@ -23,7 +23,7 @@ const MOST_FOLLOWED = 5;
  * never changes. A read names the cached generation to its script, which reads it only while it is
  * live (or is the snapshot).
  */
-export class BoardLocator extends LiveBoards {
+export class BoardLocator extends BoardList {
   readonly #found = new Map<string, Located>();
 
   constructor(

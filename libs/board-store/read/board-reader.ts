@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
 import { decimalColumns, resolveEvent, stateBytes } from '#board';
 import { decodeText, type ScoreEvent } from '#contracts';
-import { ExpiredViewError, InvalidReadError } from '../layout/errors.js';
 import { KeySpace } from '../layout/keys.js';
 import { requirePrimary } from '../layout/primary.js';
+import { ExpiredViewError, InvalidReadError } from '../layout/store-errors.js';
 import type { LiveBoard } from '../layout/types.js';
 import { BoardLocator } from './board-locator.js';
 import { byText, type ViewsPage, type ViewSummary } from './existing-views.js';
@@ -23,7 +23,12 @@ import {
   type PlaceRequest,
   type PlayerRequest,
 } from './read-requests.js';
-import { playerStandingOf, standingsOf, type PlayerStanding, type Standings } from './standings.js';
+import {
+  playerStandingOf,
+  standingsOf,
+  type PlayerStanding,
+  type Standings,
+} from './standings-reply.js';
 import { walkView, type ViewReads } from './view-reads.js';
 import { encodeCursor, scanCursor, selectedView, type ViewSelection } from './view-selection.js';
 

@@ -1,10 +1,10 @@
 import type { BoardDefinition } from '#board';
-import { InvalidReadError, ListingInterruptedError } from '../layout/errors.js';
+import { InvalidReadError, ListingInterruptedError } from '../layout/store-errors.js';
 import type { BoardLocator } from './board-locator.js';
 import { byText, type ViewsPage, type ViewsStep, type ViewSummary } from './existing-views.js';
 import type { ReadCommands } from './read-commands.js';
 import { boundsOf, MOST_PLAYERS, whole, type PageRequest } from './read-requests.js';
-import { standingsOf, type Standings } from './standings.js';
+import { standingsOf, type Standings } from './standings-reply.js';
 import {
   encodeCursor,
   pageEndOf,

@@ -1,13 +1,19 @@
 import type { Redis } from 'ioredis';
 import { readStates, type ReadableView } from '#board';
 import { TIE_SIGNS } from '../apply/run-arguments.js';
-import { ExpiredViewError } from '../layout/errors.js';
 import type { KeySpace } from '../layout/keys.js';
+import { ExpiredViewError } from '../layout/store-errors.js';
 import type { LiveBoard } from '../layout/types.js';
 import { defineScripts, MOVED, READ_SCRIPTS, type ReadReply } from '../lua/scripts.js';
 import { viewsStepOf } from './existing-views.js';
 import { MOST_COUNTED, type DenseOption } from './read-requests.js';
-import { histogramOf, placesOf, playersOf, type Histogram, type PlacesReply } from './standings.js';
+import {
+  histogramOf,
+  placesOf,
+  playersOf,
+  type Histogram,
+  type PlacesReply,
+} from './standings-reply.js';
 import type { Anchor, Bounds } from './view-selection.js';
 
 const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;

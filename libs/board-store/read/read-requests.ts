@@ -1,6 +1,6 @@
 import { parseDecimal, sortDirection, type BoardDefinition, type Column } from '#board';
 import { isId } from '#contracts';
-import { InvalidReadError } from '../layout/errors.js';
+import { InvalidReadError } from '../layout/store-errors.js';
 import type { Anchor, Bounds, ViewSelection } from './view-selection.js';
 
 /** The most players that one read returns, or asks for by id. */

@@ -1,6 +1,6 @@
 import { shardOf } from '../layout/keys.js';
 import { largestOf } from '../layout/sharded-store.js';
-import { LiveBoards } from './live-boards.js';
+import { BoardList } from './board-list.js';
 
 export interface BoardOverview {
   readonly board: string;
@@ -14,7 +14,7 @@ export interface BoardOverview {
   readonly maxViews: number;
 }
 
-export class StoreStatus extends LiveBoards {
+export class StoreStatus extends BoardList {
   /** The live boards with their counters, sorted by name. Cost: two requests, at most five per shard, and three per board. */
   async overviews(): Promise<BoardOverview[]> {
     const { redis, keys } = this;

@@ -17,7 +17,7 @@ import type {
   SearchPage,
   SelectedStandings,
   Standings,
-} from './standings.js';
+} from './standings-reply.js';
 import type { ViewSelection } from './view-selection.js';
 
 /** The questions on views. BoardReader, which says what each answers, asks Redis; HttpBoardReader of libs/http asks a service. */

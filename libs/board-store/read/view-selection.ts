@@ -11,7 +11,7 @@ import {
   type BoardDefinition,
   type ReadableView,
 } from '#board';
-import { InvalidReadError } from '../layout/errors.js';
+import { InvalidReadError } from '../layout/store-errors.js';
 
 /** Which view of a board to read. By default the overall ranking of the window `all`, or of the board's first window. */
 export interface ViewSelection {

@@ -14,7 +14,7 @@ import {
   isGroupRefused,
   KafkaUnreachableError,
   OtherTopicsError,
-} from '../kafkajs/errors.js';
+} from '../kafkajs/kafka-errors.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
 import { patchKafkajs, takingEveryFetch, type FetchedBatch } from '../kafkajs/kafkajs-patches.js';
 import { logRange } from '../look-up/log-ranges.js';

@@ -1,4 +1,4 @@
-import type { UnreadableBatchError } from '../kafkajs/errors.js';
+import type { UnreadableBatchError } from '../kafkajs/kafka-errors.js';
 import type { RecordBatch } from '../kafkajs/types.js';
 
 /** A fetch that waits for the handler. If it does not begin where the previous one ended, the worker refuses it. */

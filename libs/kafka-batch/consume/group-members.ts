@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
-import type { GroupFacts } from '../kafkajs/errors.js';
+import type { GroupFacts } from '../kafkajs/kafka-errors.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
 
 const { MemberMetadata } = kafkajs.AssignerProtocol;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Batch } from 'kafkajs';
 import { eventually } from '../../../test/support/eventually.js';
-import { LogGapError, PermanentPartitionError } from '../kafkajs/errors.js';
+import { LogGapError, PermanentPartitionError } from '../kafkajs/kafka-errors.js';
 import type { PartitionAssignment, RecordBatch } from '../kafkajs/types.js';
 import { PartitionWorker } from './partition-worker.js';
 

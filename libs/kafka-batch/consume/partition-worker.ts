@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { toError } from '#errors';
 import { Backoff } from '../kafkajs/backoff.js';
 import { toRecord } from '../kafkajs/committed-messages.js';
-import { LogGapError, PermanentPartitionError, type LogRange } from '../kafkajs/errors.js';
+import { LogGapError, PermanentPartitionError, type LogRange } from '../kafkajs/kafka-errors.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
 import type { FetchedBatch } from '../kafkajs/kafkajs-patches.js';
 import type { PartitionAssignment, RecordBatch } from '../kafkajs/types.js';

@@ -4,7 +4,7 @@ import Decoder from 'kafkajs/src/protocol/decoder.js';
 import decodeMessageSet from 'kafkajs/src/protocol/messageSet/decoder.js';
 import { toError } from '#errors';
 import { BrokenBatchError, decompress } from './codecs.js';
-import { UnreadableBatchError, type FoundBatch } from './errors.js';
+import { UnreadableBatchError, type FoundBatch } from './kafka-errors.js';
 import { AT, MAGIC, TRANSACTIONAL } from './record-batch.js';
 import { RecordsDecoder } from './record-decoder.js';
 

@@ -11,8 +11,8 @@ import Decoder from 'kafkajs/src/protocol/decoder.js';
 import errors from 'kafkajs/src/protocol/error.js';
 import fetchVersions from 'kafkajs/src/protocol/requests/fetch/index.js';
 import { markAborted } from './committed-messages.js';
-import type { UnreadableBatchError } from './errors.js';
 import { decodeFetch, FIRST_DECODED_VERSION, unreadableBatch } from './fetch-decoder.js';
+import type { UnreadableBatchError } from './kafka-errors.js';
 import { EncodedHeaders } from './record-headers.js';
 
 const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestTimeoutError } =

@@ -1,6 +1,6 @@
 import type { Kafka } from 'kafkajs';
 import { perClient } from '../kafkajs/batched.js';
-import { isUnknownTopic, type LogRange } from '../kafkajs/errors.js';
+import { isUnknownTopic, type LogRange } from '../kafkajs/kafka-errors.js';
 import type { LogEnd } from './leader-lookups.js';
 import { leaderOf, oneCluster, withLeaders } from './shared-leaders.js';
 

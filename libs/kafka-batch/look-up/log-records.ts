@@ -1,5 +1,5 @@
 import type { Kafka } from 'kafkajs';
-import { UnreadableBatchError, type LogRange } from '../kafkajs/errors.js';
+import { UnreadableBatchError, type LogRange } from '../kafkajs/kafka-errors.js';
 import type { KafkaRecord } from '../kafkajs/types.js';
 import type { FetchAsk, LeaderLookups, TopicPartition } from './leader-lookups.js';
 import { leaderOf, withLeaders } from './shared-leaders.js';

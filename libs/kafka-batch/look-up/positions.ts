@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import { Backoff } from '../kafkajs/backoff.js';
-import { isBusy } from '../kafkajs/errors.js';
+import { isBusy } from '../kafkajs/kafka-errors.js';
 
 /** A new cluster creates the topic of its groups at the first request for a group. */
 const COORDINATOR_TIMEOUT_MS = 15_000;

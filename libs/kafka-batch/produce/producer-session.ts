@@ -5,7 +5,7 @@ import type Cluster from 'kafkajs/src/cluster/index.js';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import produceVersions from 'kafkajs/src/protocol/requests/produce/index.js';
 import { Backoff } from '../kafkajs/backoff.js';
-import { isBusy, isConcurrent } from '../kafkajs/errors.js';
+import { isBusy, isConcurrent } from '../kafkajs/kafka-errors.js';
 import { stamp, type EncodedBatch, type ProducerIdentity } from '../kafkajs/record-batch.js';
 
 /** A partition of a topic, and the batches to add to it, in order. */

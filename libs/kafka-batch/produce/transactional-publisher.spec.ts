@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Kafka } from 'kafkajs';
 import protocolErrors from 'kafkajs/src/protocol/error.js';
-import { ProducerFencedError, PublishOutcomeUnknownError } from '../kafkajs/errors.js';
+import { ProducerFencedError, PublishOutcomeUnknownError } from '../kafkajs/kafka-errors.js';
 import { BatchEncoder } from '../kafkajs/record-batch.js';
 import { TransactionalPublisher } from './transactional-publisher.js';
 

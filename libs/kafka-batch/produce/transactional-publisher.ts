@@ -7,7 +7,7 @@ import {
   ProducerFencedError,
   PublishOutcomeUnknownError,
   RecordTooLargeError,
-} from '../kafkajs/errors.js';
+} from '../kafkajs/kafka-errors.js';
 import { ProducerSession, type GroupOffset, type PartitionBatches } from './producer-session.js';
 
 /** Records, and maybe a group's offset, to be committed in the same transaction. */

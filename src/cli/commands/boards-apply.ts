@@ -2,7 +2,7 @@ import { suggestion, type BoardDefinition } from '#board';
 import { needsBuild, type Plan } from '../../reconciliation/boards/plan.js';
 import { readBoardsFile } from '../../reconciliation/boards/read-boards-file.js';
 import { readPlan } from '../../reconciliation/boards/read-plan.js';
-import { CancelledError } from '../../reconciliation/runs/errors.js';
+import { CancelledError } from '../../reconciliation/runs/run-errors.js';
 import { withLease } from '../sessions/held-lease.js';
 import {
   withReconciliation,

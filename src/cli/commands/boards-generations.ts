@@ -1,5 +1,5 @@
 import { formatTime } from '#board';
-import { generationJson } from '../../query/status/status.js';
+import { generationJson } from '../../query/status/read-status.js';
 import { withReconciliation } from '../sessions/reconciliation-session.js';
 import { runOnLog } from '../sessions/run-build.js';
 import { interruptible } from '../sessions/terminal.js';

@@ -1,5 +1,5 @@
 import { BoardBuildingError } from '#board-store';
-import { readPositions, readPublished } from '../../query/status/status.js';
+import { readPositions, readPublished } from '../../query/status/read-status.js';
 import { withReconciliation } from '../sessions/reconciliation-session.js';
 import { build, builtText, runOnLog } from '../sessions/run-build.js';
 import { interruptible } from '../sessions/terminal.js';

@@ -3,14 +3,14 @@ import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/definitions-log.js';
 import { readIdentity } from '../../infra/identity.js';
 import { requireTopics } from '../../infra/topics.js';
-import { misplacedText } from '../../query/status/sampled-records.js';
 import {
   readLogStatus,
   readPositions,
   readPublished,
   readStatus,
   type Status,
-} from '../../query/status/status.js';
+} from '../../query/status/read-status.js';
+import { misplacedText } from '../../query/status/sampled-records.js';
 import { withKafka, type KafkaSession } from '../sessions/kafka-session.js';
 import { withRedis, type RedisSession } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';

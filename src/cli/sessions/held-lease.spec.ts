@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import { LeaseHeldError } from '#board-store';
-import { CancelledError } from '../../reconciliation/runs/errors.js';
+import { CancelledError } from '../../reconciliation/runs/run-errors.js';
 import { exitCodeOf } from '../text/failures.js';
 import { withLease } from './held-lease.js';
 

@@ -1,6 +1,6 @@
 import { createInterface, type ReadLineOptions } from 'node:readline/promises';
 import { SAME_REQUEST_MS } from '../../infra/shutdown.js';
-import { CancelledError } from '../../reconciliation/runs/errors.js';
+import { CancelledError } from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 
 /**

@@ -22,7 +22,7 @@ import { SettingsError } from '../../config/settings.js';
 import { isRedisUnavailable } from '../../infra/redis.js';
 import { ServiceUnreachableError } from '../../infra/services.js';
 import { ScoreTopicError, TopicsMissingError } from '../../infra/topics.js';
-import { GroupTakenError } from '../../ingest/errors.js';
+import { GroupTakenError } from '../../ingest/ingest-errors.js';
 import { BoardsFileMissingError } from '../../reconciliation/boards/read-boards-file.js';
 import {
   AppliedBeyondLogError,
@@ -30,7 +30,7 @@ import {
   CancelledError,
   HistoryCutError,
   OutOfMemoryError,
-} from '../../reconciliation/runs/errors.js';
+} from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
 /** The errors of each exit code. Other errors: `unreachable` if they are retriable or Redis is unavailable, else `failed`. */

@@ -6,7 +6,7 @@ import {
   type Plan,
   type PlannedBoard,
 } from '../../reconciliation/boards/plan.js';
-import { megabytes } from '../../reconciliation/runs/errors.js';
+import { megabytes } from '../../reconciliation/runs/run-errors.js';
 import { WHOLE_LOG_HINT, countText, durationText, partialText } from './value-text.js';
 
 /** A plan for people. `graceMs`: how long the previous generation is kept; `remove`: boards to remove. */

@@ -6,7 +6,7 @@ import { QUERIES } from '../dto/request-schemas.js';
 import { inTime } from '../http/problems.js';
 import { Read } from '../http/route.js';
 import { Answers } from '../reads/answers.js';
-import { LogSamples, readLogStatus, readPublished, readStatus } from './status.js';
+import { LogSamples, readLogStatus, readPublished, readStatus } from './read-status.js';
 
 /** The state of all processes of this ranklog, for those who operate it. */
 @Controller('v1/status')

@@ -1,7 +1,7 @@
 import { definitionHash, definitionText, type BoardDefinition } from '#board';
 import type { Boards, LiveBoard, ReconciliationStatus } from '#board-store';
 import type { LogRange } from '#kafka-batch';
-import type { CutPartition } from '../runs/errors.js';
+import type { CutPartition } from '../runs/run-errors.js';
 import { fieldChanges, type FieldChange } from './field-changes.js';
 import type { LeftOut } from './left-out.js';
 

@@ -1,8 +1,8 @@
 import type { BoardDefinition } from '#board';
-import { BoardsLostError } from './errors.js';
 import type { ShadowAtWork } from './log-pass.js';
 import { promote, type PromotionReport } from './promote.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
+import { BoardsLostError } from './run-errors.js';
 import type { RunLeases } from './run-leases.js';
 import type { From } from './shadow-plan.js';
 

@@ -2,9 +2,9 @@ import type { BoardStore, CatchUpOutcome, GenerationStore, Lease, Stretch } from
 import type { Logger } from '../../infra/logger.js';
 import type { Throttle } from '../../infra/throttle.js';
 import { FULL_CALL, type CallLimits } from '../../ingest/split-calls.js';
-import { refusal } from './errors.js';
 import type { LogFeed } from './log-feed.js';
 import { withRetries } from './retries.js';
+import { refusal } from './run-errors.js';
 import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
 

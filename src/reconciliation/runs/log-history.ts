@@ -9,7 +9,7 @@ import {
   type LogRange,
 } from '#kafka-batch';
 import type { Logger } from '../../infra/logger.js';
-import type { CutPartition } from './errors.js';
+import type { CutPartition } from './run-errors.js';
 
 /** A shadow and its applied offsets, by partition. */
 export interface OpenShadow {

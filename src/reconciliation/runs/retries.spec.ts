@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { LeaseLostError, UnknownBoardError } from '#board-store';
 import { loggerTo } from '../../../test/support/loggers.js';
-import { BoardsLostError, HistoryCutError, RestartError } from './errors.js';
 import { RestartPolicy, withRetries } from './retries.js';
+import { BoardsLostError, HistoryCutError, RestartError } from './run-errors.js';
 
 const warnings: string[] = [];
 const logger = loggerTo((text) => warnings.push(text));

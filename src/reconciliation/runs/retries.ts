@@ -9,7 +9,7 @@ import {
 import { toError } from '#errors';
 import { Backoff } from '#kafka-batch';
 import type { Logger } from '../../infra/logger.js';
-import { BoardsLostError, HistoryCutError, RestartError } from './errors.js';
+import { BoardsLostError, HistoryCutError, RestartError } from './run-errors.js';
 
 /** How long Redis or Kafka may be unreachable, and boards missing after a loss of Redis. */
 const RETRY_FOR_MS = 60_000;

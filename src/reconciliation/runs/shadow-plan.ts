@@ -2,7 +2,6 @@ import { definitionText } from '#board';
 import type { GenerationStore, Lease, NewShadow, Shadow, Starts } from '#board-store';
 import { logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
 import type { Logger } from '../../infra/logger.js';
-import { HistoryCutError } from './errors.js';
 import {
   cutPartitions,
   isBetween,
@@ -13,6 +12,7 @@ import {
   type HistoryParts,
   type OpenShadow,
 } from './log-history.js';
+import { HistoryCutError } from './run-errors.js';
 
 /** Where a build begins, if not where the live generation begins: at a time in ms, or at the start of the log. */
 export type From = number | 'start';

@@ -1,7 +1,7 @@
 import { toError } from '#errors';
 import { logRanges } from '#kafka-batch';
-import { AppliedBeyondLogError } from './errors.js';
 import { IS_IT_RUNNING, type HistoryParts } from './log-history.js';
+import { AppliedBeyondLogError } from './run-errors.js';
 
 const CHECK_EVERY_MS = 1_000;
 /** One check is not enough: a broker that no longer leads a partition may report an old end of its log. */

@@ -1,8 +1,8 @@
 import type { BoardDefinition } from '#board';
 import type { ComparisonCursor, Difference, TooManyViews } from '#board-store';
-import { AppliedBeyondLogError } from '../runs/errors.js';
 import type { ShadowAtWork } from '../runs/log-pass.js';
 import type { ReconcilerParts, RunOptions } from '../runs/reconciler-parts.js';
+import { AppliedBeyondLogError } from '../runs/run-errors.js';
 
 export interface VerifyOptions extends RunOptions {
   /** How many differences of a board are reported; all are counted. */

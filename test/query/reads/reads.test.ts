@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import type { BoardDefinition } from '#board';
 import type { BoardReader } from '#board-store';
-import { arena, lasting, scored, StoreFixture } from '../board-store/fixture.js';
-import { openTestRedis } from '../board-store/test-redis.js';
+import { arena, lasting, scored, StoreFixture } from '../../board-store/fixture.js';
+import { openTestRedis } from '../../board-store/test-redis.js';
 import { openApp, type TestApp } from './app.js';
 
 const { redis, newKeys, close } = openTestRedis();

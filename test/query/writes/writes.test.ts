@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
-import { KafkaProxy } from '../support/kafka-proxy.js';
-import { readCommitted, readRankChanges } from '../support/results.js';
+import { TestInstance, until, type RanklogProcess } from '../../support/instance.js';
+import { KafkaProxy } from '../../support/kafka-proxy.js';
+import { readCommitted, readRankChanges } from '../../support/results.js';
 
 const BOARDS = `
 boards:

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BoardReader } from '#board-store';
 import { HttpBoardReader, HttpReadError, type ViewReads } from '#http';
-import { arena, lasting, scored, StoreFixture } from '../board-store/fixture.js';
-import { openTestRedis } from '../board-store/test-redis.js';
+import { arena, lasting, scored, StoreFixture } from '../../board-store/fixture.js';
+import { openTestRedis } from '../../board-store/test-redis.js';
 import { openApp, type TestApp } from './app.js';
 
 const { redis, newKeys, close } = openTestRedis();

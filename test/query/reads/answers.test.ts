@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { arena, scored, StoreFixture } from '../board-store/fixture.js';
-import { interceptedClient, openTestRedis, type TestRedis } from '../board-store/test-redis.js';
-import { until } from '../support/instance.js';
-import { TcpProxy } from '../support/tcp-proxy.js';
+import { arena, scored, StoreFixture } from '../../board-store/fixture.js';
+import { interceptedClient, openTestRedis, type TestRedis } from '../../board-store/test-redis.js';
+import { until } from '../../support/instance.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
 import { openApp, type TestApp } from './app.js';
 
 const URL_OF_PAGE = '/v1/boards/arena/standings';

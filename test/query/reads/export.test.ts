@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import type { BoardDefinition } from '#board';
-import { arena, lasting, scored } from '../board-store/fixture.js';
-import { GenerationFixture } from '../board-store/generation-fixture.js';
-import { interceptedClient, openTestRedis } from '../board-store/test-redis.js';
-import { eventually } from '../support/eventually.js';
+import { arena, lasting, scored } from '../../board-store/fixture.js';
+import { GenerationFixture } from '../../board-store/generation-fixture.js';
+import { interceptedClient, openTestRedis } from '../../board-store/test-redis.js';
+import { eventually } from '../../support/eventually.js';
 import { openApp, type TestApp } from './app.js';
 
 const testRedis = openTestRedis();

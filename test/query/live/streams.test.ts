@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RankChange } from '#client';
-import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
-import { causeOf, readCommitted, readRankChanges } from '../support/results.js';
-import { seededRandom } from '../support/seeded-random.js';
+import { TestInstance, until, type RanklogProcess } from '../../support/instance.js';
+import { causeOf, readCommitted, readRankChanges } from '../../support/results.js';
+import { seededRandom } from '../../support/seeded-random.js';
 import { EventReader } from './event-reader.js';
 
 const BOARDS = `

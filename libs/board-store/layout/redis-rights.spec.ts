@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from '@jest/globals';
-import { COMMANDS } from './rights.js';
+import { COMMANDS } from './redis-rights.js';
 
 it('the commands that ranklog needs are those of its scripts and its client', () => {
   const files = ['libs/board-store', 'src'].flatMap((folder) =>

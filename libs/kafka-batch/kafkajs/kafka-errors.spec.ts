@@ -8,7 +8,7 @@ import {
   isTooLarge,
   LogGapError,
   UnreadableBatchError,
-} from './errors.js';
+} from './kafka-errors.js';
 
 /** A failure as kafkajs throws it, with the broker's error as a cause. */
 const failure = (code: number) =>

@@ -5,7 +5,7 @@ import type { KeySpace } from '../layout/keys.js';
 import type { LiveBoard } from '../layout/types.js';
 
 /** Lists the boards of all shards. */
-export class LiveBoards {
+export class BoardList {
   #boards: Boards | undefined;
 
   constructor(

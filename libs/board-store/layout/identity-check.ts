@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { identityIn, VERSION } from './boards.js';
-import { OtherIdentityError } from './errors.js';
 import type { KeySpace } from './keys.js';
+import { OtherIdentityError } from './store-errors.js';
 import type { Identity } from './types.js';
 
 const ORIGINS: Readonly<Record<keyof Identity, string>> = {

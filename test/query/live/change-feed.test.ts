@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ChangeFeed } from '../../src/query/live/change-feed.js';
-import { result } from '../client/rank-change-topic.js';
-import { TestTopic } from '../kafka-batch/topic.js';
-import { until } from '../support/instance.js';
-import { SILENT } from '../support/loggers.js';
+import { ChangeFeed } from '../../../src/query/live/change-feed.js';
+import { result } from '../../client/rank-change-topic.js';
+import { TestTopic } from '../../kafka-batch/topic.js';
+import { until } from '../../support/instance.js';
+import { SILENT } from '../../support/loggers.js';
 
 const RECORDS = 40;
 const large = (number: number) => result(number) + ' '.repeat(100_000);

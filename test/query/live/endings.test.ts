@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import type { BoardReader } from '#board-store';
-import type { KafkaConnection } from '../../src/infra/kafka.js';
-import { LiveStreams } from '../../src/query/live/live-streams.js';
-import { TestInstance, until } from '../support/instance.js';
-import { SILENT } from '../support/loggers.js';
+import type { KafkaConnection } from '../../../src/infra/kafka.js';
+import { LiveStreams } from '../../../src/query/live/live-streams.js';
+import { TestInstance, until } from '../../support/instance.js';
+import { SILENT } from '../../support/loggers.js';
 import { EventReader } from './event-reader.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';

@@ -4,22 +4,22 @@ import type { Redis } from 'ioredis';
 import { BoardReader, IdentityCheck } from '#board-store';
 import { ScoreProducer } from '#client';
 import { topicNames } from '#contracts';
-import { SETTINGS } from '../../src/infra/config.module.js';
-import { ReadStores } from '../../src/infra/connections.module.js';
-import { KafkaConnection } from '../../src/infra/kafka.js';
-import { Logger } from '../../src/infra/logger.js';
-import { Metrics } from '../../src/infra/metrics.js';
-import { createHttpApplication } from '../../src/query/http/http-server.js';
-import { describeRoutes } from '../../src/query/http/openapi.js';
-import { LiveStreams } from '../../src/query/live/live-streams.js';
-import { READ_CONTROLLERS } from '../../src/query/query.module.js';
-import { WritesController } from '../../src/query/writes/writes.controller.js';
-import { loggerTo } from '../support/loggers.js';
+import { SETTINGS } from '../../../src/infra/config.module.js';
+import { ReadStores } from '../../../src/infra/connections.module.js';
+import { KafkaConnection } from '../../../src/infra/kafka.js';
+import { Logger } from '../../../src/infra/logger.js';
+import { Metrics } from '../../../src/infra/metrics.js';
+import { createHttpApplication } from '../../../src/query/http/http-server.js';
+import { describeRoutes } from '../../../src/query/http/openapi.js';
+import { LiveStreams } from '../../../src/query/live/live-streams.js';
+import { READ_CONTROLLERS } from '../../../src/query/query.module.js';
+import { WritesController } from '../../../src/query/writes/writes.controller.js';
+import { loggerTo } from '../../support/loggers.js';
 
 @Module({})
 class App {}
 
-/** Takes all requests for streams, and sends nothing: see test/live. */
+/** Takes all requests for streams, and sends nothing: see test/query/live. */
 const STREAMS: Pick<LiveStreams, 'standings' | 'rankChanges' | 'heldChanges'> = {
   standings: (reply) => Promise.resolve(void reply.send()),
   rankChanges: (reply) => Promise.resolve(void reply.send()),
@@ -41,7 +41,7 @@ const KAFKA = {
   kafka: { [Symbol('private:Kafka:createCluster')]: createCluster },
 };
 
-/** Sends nothing: see test/writes. */
+/** Sends nothing: see test/query/writes. */
 const PRODUCER: Pick<ScoreProducer, 'send'> = { send: () => Promise.resolve([]) };
 
 export interface TestApp {
