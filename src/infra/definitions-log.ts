@@ -57,7 +57,10 @@ export async function* definitionsLog(
 
 type Clients = Pick<KafkaConnection, 'kafka' | 'topics'>;
 
-/** The ranges of the definitions topic. @throws errors of Kafka; after ten seconds if it has no such topic */
+/**
+ * The ranges of the definitions topic. Waits up to ten seconds for a topic that Kafka does not know.
+ * @throws errors of Kafka
+ */
 export function definitionsRanges({ kafka, topics }: Clients): Promise<Ranges> {
   return whenKnown(() => logRanges(kafka, topics.definitions));
 }

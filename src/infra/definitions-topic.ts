@@ -66,9 +66,10 @@ export class DefinitionsTopic {
   }
 
   /**
-   * Writes the latest record of a board again if an older one came after it, as a writer may pause between a promotion and its
-   * record, or if another program wrote one after it. Returns these boards. Safe to repeat, in several processes. Cost: that of
-   * `logRanges` if the topic has not changed.
+   * Writes the latest record of a board again if an older one came after it, as a writer may pause
+   * between a promotion and its record, or if another program wrote one after it. Returns these
+   * boards. Safe to repeat, in several processes. Cost: that of `logRanges` if the topic has not
+   * changed.
    */
   async repair(): Promise<string[]> {
     const ranges = await definitionsRanges(this.connection);

@@ -70,7 +70,10 @@ export function lastRecords(
   });
 }
 
-/** The range of a partition, its record at an offset, if there is one, and how many partitions the topic has. */
+/**
+ * The range of a partition, its record at an offset, if there is one, and how many partitions the
+ * topic has.
+ */
 export interface PartitionLook {
   readonly partitions: number;
   readonly range: LogRange;

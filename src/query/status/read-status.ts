@@ -59,10 +59,11 @@ export async function readPublished(
 }
 
 /**
- * Positions in each partition of the score topic: offsets after the last one that they include. `lag`: offsets up to `committedEnd`
- * that are not published. `stopped`: why no reader gets further, if it is a batch that can't be read. Cost: a connection and two
- * requests to each leader; for each partition that lags, a look at its next records, and searches for the ends of its log and of
- * its results.
+ * Positions in each partition of the score topic: offsets after the last one that they include.
+ * `lag`: offsets up to `committedEnd` that are not published. `stopped`: why no reader gets further,
+ * if it is a batch that can't be read. Cost: a connection and two requests to each leader; for each
+ * partition that lags, a look at its next records, and searches for the ends of its log and of its
+ * results.
  */
 export async function readPositions({ kafka, topics }: Clients, positions: PublishedPositions) {
   const topic = topics.scoreEvents;
