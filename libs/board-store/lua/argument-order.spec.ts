@@ -24,10 +24,10 @@ describe('the arguments of a script', () => {
   it('are refused if a name is missing', () => {
     const { board, ...others } = named;
     expect(board).toBe('arena');
-    expect(() => order.words(others)).toThrow('sweep-6 was called without a value for board');
+    expect(() => order.words(others)).toThrow('sweep-6 needs a value for board');
     const { views, ...lists } = named;
     expect(views).toHaveLength(2);
-    expect(() => order.words(lists)).toThrow('sweep-6 was called without an array for views');
+    expect(() => order.words(lists)).toThrow('sweep-6 needs an array for views');
   });
 
   it('are refused if the header lacks a name', () => {
@@ -36,7 +36,7 @@ describe('the arguments of a script', () => {
   });
 
   it('are refused if a list is given for a value, or a value for a list', () => {
-    expect(() => order.words({ ...named, board: ['arena'] })).toThrow('without a value for board');
-    expect(() => order.words({ ...named, views: 'all' })).toThrow('without an array for views');
+    expect(() => order.words({ ...named, board: ['arena'] })).toThrow('needs a value for board');
+    expect(() => order.words({ ...named, views: 'all' })).toThrow('needs an array for views');
   });
 });

@@ -7,18 +7,15 @@ export type Named = Readonly<Record<string, Argument | readonly Argument[]>>;
 
 /** Puts the keys and arguments of a call in the order of a script's header. */
 export class ArgumentOrder {
-  readonly #keys: Names;
-  readonly #arguments: Names;
-  readonly #names: readonly string[];
+  readonly #keys: readonly Parameter[];
+  readonly #arguments: readonly Parameter[];
 
   constructor(
     private readonly script: string,
     header: Header,
   ) {
-    this.#keys = namesOf(header.keys);
-    this.#arguments = namesOf(header.arguments);
-    const parts = [this.#keys, this.#arguments];
-    this.#names = parts.flatMap(({ fixed, lists }) => [...fixed, ...lists]);
+    this.#keys = header.keys.map(parameterOf);
+    this.#arguments = header.arguments.map(parameterOf);
   }
 
   /**
@@ -28,48 +25,36 @@ export class ArgumentOrder {
   words(named: Named): Argument[] {
     const keys = this.#inOrder(this.#keys, named);
     const words = this.#inOrder(this.#arguments, named);
-    const given = Object.keys(named);
-    if (given.length > this.#names.length) {
-      const unknown = given.filter((name) => !this.#names.includes(name));
-      throw new Error(`${this.script} does not take ${unknown.join(', ')}`);
-    }
+    if (Object.keys(named).length > this.#keys.length + this.#arguments.length)
+      throw new Error(`${this.script} does not take ${this.#unknown(named).join(', ')}`);
     const count: Argument[] = [keys.length];
     return count.concat(keys, words);
   }
 
-  #inOrder({ fixed, lists }: Names, named: Named): Argument[] {
+  #inOrder(parameters: readonly Parameter[], named: Named): Argument[] {
     let values: Argument[] = [];
-    for (const name of fixed) {
+    for (const { name, isList } of parameters) {
       const value = named[name];
-      if (value === undefined || value instanceof Array) throw this.#error(name, 'a value');
-      values.push(value);
-    }
-    for (const name of lists) {
-      const value = named[name];
-      if (!(value instanceof Array)) throw this.#error(name, 'an array');
-      values = values.concat(value);
+      if (value === undefined || value instanceof Array !== isList)
+        throw new Error(`${this.script} needs ${isList ? 'an array' : 'a value'} for ${name}`);
+      if (value instanceof Array) values = values.concat(value);
+      else values.push(value);
     }
     return values;
   }
 
-  #error(name: string, kind: string): Error {
-    return new Error(`${this.script} was called without ${kind} for ${name}`);
+  #unknown(named: Named): string[] {
+    const known = [...this.#keys, ...this.#arguments].map(({ name }) => name);
+    return Object.keys(named).filter((name) => !known.includes(name));
   }
 }
 
-/** The names of keys, or of arguments, in camel case. */
-interface Names {
-  readonly fixed: readonly string[];
-  readonly lists: readonly string[];
+interface Parameter {
+  readonly name: string;
+  readonly isList: boolean;
 }
 
-function namesOf(header: readonly string[]): Names {
-  const names = header.map((name) =>
-    name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-  );
-  const lists = names.filter((name) => name.endsWith('...'));
-  return {
-    fixed: names.slice(0, names.length - lists.length),
-    lists: lists.map((name) => name.replace('...', '')),
-  };
+function parameterOf(name: string): Parameter {
+  const camelCase = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  return { name: camelCase.replace('...', ''), isList: name.endsWith('...') };
 }
