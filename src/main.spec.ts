@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Redis } from 'ioredis';
 import { IdentityCheck } from '#board-store';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { AppModule } from './app.module.js';
@@ -11,6 +10,7 @@ import { loadSettings } from './config/settings.js';
 import { KafkaConnection } from './infra/kafka.js';
 import { SILENT } from './infra/logger.js';
 import { Maintenance } from './infra/maintenance.js';
+import { RedisClients } from './infra/redis.js';
 import { Shutdown } from './infra/shutdown.js';
 import { HealthService } from './operations/health.js';
 import { describeRoutes } from './query/http/openapi.js';
@@ -83,8 +83,8 @@ describe('AppModule', () => {
 
   it('registers the boards before the transport reads; at the end stops maintenance, then the transport, Kafka and Redis', async () => {
     const app = await create(...ROLES);
-    const redis = app.get(Redis);
-    redis.disconnect = () => void calls.push('Redis closed');
+    const clients = app.get(RedisClients);
+    clients.disconnect = () => void calls.push('Redis closed');
     app.connectMicroservice({ strategy: app.get(KafkaBatchServer) });
     await app.init();
     await app.startAllMicroservices();
