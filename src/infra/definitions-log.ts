@@ -2,6 +2,7 @@ import type { Kafka } from 'kafkajs';
 import { decodeSkippedBatch, type SkippedBatch } from '#contracts';
 import {
   isUnknownTopic,
+  KafkaUnreachableError,
   logRanges,
   passOver,
   PermanentPartitionError,
@@ -34,7 +35,7 @@ export class UnreadableDefinitionsError extends PermanentPartitionError {
 
 /**
  * Reads the definitions topic. Cost: connections of its own.
- * @throws UnreadableDefinitionsError, and errors of Kafka, also after READ_TIMEOUT_MS
+ * @throws UnreadableDefinitionsError, KafkaUnreachableError after READ_TIMEOUT_MS, and errors of Kafka
  */
 export async function* definitionsLog(
   kafka: Kafka,
@@ -51,7 +52,10 @@ export async function* definitionsLog(
         for (const record of records) yield { partition, record };
     }
   } catch (error) {
-    throw error instanceof UnreadableBatchError ? new UnreadableDefinitionsError(error) : error;
+    if (error instanceof UnreadableBatchError) throw new UnreadableDefinitionsError(error);
+    if (!signal.aborted) throw error;
+    const problem = new Error(`${topic} was not read to its end`, { cause: error });
+    throw new KafkaUnreachableError(READ_TIMEOUT_MS, problem);
   }
 }
 
