@@ -22,7 +22,8 @@ export class EventReader {
       headers: { accept: 'text/event-stream', ...(lastId !== '' && { 'last-event-id': lastId }) },
       signal: reader.#abort.signal,
     });
-    if (response.status === 408) return EventReader.open(url, lastId); // a busy machine sent the request too late
+    // On a busy machine, the request was sent too late.
+    if (response.status === 408) return EventReader.open(url, lastId);
     if (response.status !== 200 || response.body === null)
       throw new Error(`${url}: ${response.status} ${await response.text()}`);
     reader.lastId = lastId;
