@@ -1,7 +1,7 @@
 export { BoardStore } from './apply/board-store.js';
 export {
   ContinuityStore,
-  type Comparison,
+  type BegunResync,
   type Promoted,
   type Recovered,
 } from './apply/continuity-store.js';

@@ -41,10 +41,10 @@ const PROVIDERS = [
     useFactory: ({ reads }: RedisClients, settings: Settings, identity: IdentityCheck) =>
       openStores(reads, settings, { identity }),
   },
-  oneOf(Stores, BoardStore, 'store'),
-  oneOf(Stores, ContinuityStore, 'continuity'),
-  oneOf(Stores, LeaseStore, 'leases'),
-  oneOf(ReadStores, BoardReader, 'reader'),
+  storeProvider(Stores, BoardStore, 'store'),
+  storeProvider(Stores, ContinuityStore, 'continuity'),
+  storeProvider(Stores, LeaseStore, 'leases'),
+  storeProvider(ReadStores, BoardReader, 'reader'),
 ];
 
 function createClients({ settings, roles, logger }: ProcessOptions): RedisClients {
@@ -53,7 +53,7 @@ function createClients({ settings, roles, logger }: ProcessOptions): RedisClient
 }
 
 /** Provides one of the stores by its class. */
-function oneOf<Name extends keyof Stores>(
+function storeProvider<Name extends keyof Stores>(
   from: Type<Stores>,
   provide: Type<Stores[Name]>,
   name: Name,
@@ -80,8 +80,10 @@ export class ConnectionsModule implements OnApplicationShutdown {
 }
 
 /**
- * Waits for Redis and Kafka, connects, and reads the cluster id. Closes all on failure, as Nest calls no shutdown hook then.
- * @throws ServiceUnreachableError, SettingsError, TopicsMissingError, and the reason of the shutdown signal
+ * Waits for Redis and Kafka, runs the checks of a start, and returns the identity. Closes all on
+ * failure: Nest calls no shutdown hook then.
+ * @throws ServiceUnreachableError, SettingsError, TopicsMissingError, and the reason of the
+ * shutdown signal
  */
 export async function connect(
   clients: RedisClients,

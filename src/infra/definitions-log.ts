@@ -15,7 +15,10 @@ import type { KafkaConnection } from './kafka.js';
 import { whenKnown } from './topics.js';
 
 const READ_TIMEOUT_MS = 10_000;
-/** After this many rounds without a record, though all brokers answered, compaction must have removed the last records. */
+/**
+ * After this many rounds without a record, though all brokers answered, compaction must have
+ * removed the last records.
+ */
 const QUIET_ROUNDS = 5;
 
 export type Ranges = ReadonlyMap<number, LogRange>;
@@ -35,7 +38,8 @@ export class UnreadableDefinitionsError extends PermanentPartitionError {
 
 /**
  * Reads the definitions topic. Cost: connections of its own.
- * @throws UnreadableDefinitionsError, KafkaUnreachableError after READ_TIMEOUT_MS, and errors of Kafka
+ * @throws UnreadableDefinitionsError, KafkaUnreachableError after READ_TIMEOUT_MS, and errors of
+ * Kafka
  */
 export async function* definitionsLog(
   kafka: Kafka,
@@ -62,7 +66,8 @@ export async function* definitionsLog(
 type Clients = Pick<KafkaConnection, 'kafka' | 'topics'>;
 
 /**
- * The ranges of the definitions topic. Waits up to ten seconds for a topic that Kafka does not know.
+ * The ranges of the definitions topic. Waits up to ten seconds for a topic that Kafka does not
+ * know.
  * @throws errors of Kafka
  */
 export function definitionsRanges({ kafka, topics }: Clients): Promise<Ranges> {
@@ -73,9 +78,10 @@ export function definitionsRanges({ kafka, topics }: Clients): Promise<Ranges> {
 const skippedBatches = new WeakMap<Kafka, Promise<SkippedBatch[]>>();
 
 /**
- * Makes all readers of this process pass over the batches that were given up by `ranklog skip`. Every process calls it before it
- * reads the score topic: otherwise a version that can read such a batch would build other boards than one that can't.
- * Returns these batches. Cost: the first call reads the definitions topic.
+ * Makes all readers of this process pass over the batches that were given up by `ranklog skip`.
+ * Every process calls it before it reads the score topic: otherwise a version that can read such a
+ * batch would build other boards than one that can't. Returns these batches. Cost: the first call
+ * reads the definitions topic.
  */
 export function passOverSkipped(clients: Clients): Promise<SkippedBatch[]> {
   const { kafka } = clients;

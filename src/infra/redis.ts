@@ -7,13 +7,17 @@ import { RecurringTask } from './recurring-task.js';
 /** Long enough for a slow script, short enough to notice a server that hangs. */
 const COMMAND_TIMEOUT_MS = 5_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
-/** How long a process that sends no commands takes its server for the primary after a change of role. */
+/**
+ * How long a process that sends no commands takes its server for the primary after a change of
+ * role.
+ */
 const ROLE_CHECK_MS = 1_000;
 
 /**
- * A Redis client that is not connected yet. While the server is unreachable, commands fail instead of queueing. A command may
- * have run although it failed, or run later when ioredis sends it again on the next connection, so ranklog sends only commands
- * that are safe to repeat. It is never ready on a replica, and leaves a server that becomes one; `anyRole`: a replica will do.
+ * A Redis client that is not connected yet. While the server is unreachable, commands fail instead
+ * of queueing. A command may have run although it failed, or run later when ioredis sends it again
+ * on the next connection, so ranklog sends only commands that are safe to repeat. It is never ready
+ * on a replica, and leaves a server that becomes one; `anyRole`: a replica will do.
  */
 export function createRedis(settings: Settings, logger: Logger, anyRole = false): Redis {
   const redis = new Redis(settings.redisUrl, {
@@ -53,9 +57,9 @@ export function createRedis(settings: Settings, logger: Logger, anyRole = false)
 /** The Redis clients of a process. */
 export class RedisClients {
   /**
-   * `reads` is the client for reads over HTTP, in a process with the role `query`. Redis answers the
-   * commands of a connection in order, so on `main` those of ingest would wait behind all reads that
-   * came before.
+   * `reads` is the client for reads over HTTP, in a process with the role `query`. Redis answers
+   * the commands of a connection in order, so on `main` those of ingest would wait behind all reads
+   * that came before.
    */
   constructor(
     readonly main: Redis,
@@ -75,8 +79,9 @@ export class RedisClients {
 const NO_PLAIN_READ = /^(auth|select|info|ping|time|config|eval|evalsha)$/;
 
 /**
- * Leaves a server that is a replica, as its plain reads may be old: when it connects, after plain commands, and at intervals, for a
- * process that sends none. The next connection resolves the host name anew.
+ * Leaves a server that is a replica, as its plain reads may be old: when it connects, after plain
+ * commands, and at intervals, for a process that sends none. The next connection resolves the host
+ * name anew.
  */
 function stayOnPrimary(redis: Redis): void {
   const { connector } = redis as unknown as { connector: Connector };
@@ -119,8 +124,8 @@ function stayOnPrimary(redis: Redis): void {
 }
 
 /**
- * Runs a check once behind all calls of a turn of the event loop, and gives them its outcome: a check for each plain command would
- * double the time of many that are sent in a row.
+ * Runs a check once behind all calls of a turn of the event loop, and gives them its outcome: a
+ * check for each plain command would double the time of many that are sent in a row.
  */
 function sharedInTurn(check: () => Promise<void>): () => Promise<void> {
   let next: Promise<void> | undefined;
@@ -145,12 +150,17 @@ function stopSocketTimer(redis: object): void {
   owner.socketTimeoutTimer = undefined;
 }
 
-/** Without a reconnect, ioredis would go on in database 0 if Redis does not have that of the URL. */
+/**
+ * Without a reconnect, ioredis would go on in database 0 if Redis does not have that of the URL.
+ */
 function isOfSelect(error: Error): boolean {
   return (error as Error & { command?: { name: string } }).command?.name === 'select';
 }
 
-/** The text of ioredis goes on with "and enableOfflineQueue options is false", which tells users nothing. */
+/**
+ * The text of ioredis goes on with "and enableOfflineQueue options is false", which tells users
+ * nothing.
+ */
 const OFFLINE = "Stream isn't writeable";
 const NOT_CONNECTED = 'Redis is not connected';
 

@@ -15,7 +15,10 @@ import { StoreChangedError } from './resync.js';
 import { recordIdentity } from './score-log.js';
 import { splitRuns, type BatchPosition, type Run } from './split-calls.js';
 
-/** The verdicts of one run in order of offsets, each with its record. `through` is the last offset of the run. */
+/**
+ * The verdicts of one run in order of offsets, each with its record. `through` is the last offset
+ * of the run.
+ */
 export interface AppliedRun {
   readonly through: number;
   readonly items: readonly ReadRecord[];
@@ -27,8 +30,9 @@ export interface AppliedRun {
 }
 
 /**
- * A run, and the boards against which its records were resolved. Its calls name the version of these boards, even if this
- * process has read newer boards since. The script refuses a call if the boards have changed.
+ * A run, and the boards against which its records were resolved. Its calls name the version of
+ * these boards, even if this process has read newer boards since. The script refuses a call if the
+ * boards have changed.
  */
 interface ReadRun extends Run<ReadRecord> {
   readonly boards: Boards;
@@ -49,13 +53,15 @@ interface ApplierServices {
   readonly metrics: Pick<Metrics, 'counters' | 'histograms'>;
 }
 
-/** How often a run is tried while the boards change each time. After that, the partition starts again. */
+/**
+ * How often a run is tried while the boards change each time. After that, the partition starts
+ * again.
+ */
 const MAX_BOARD_CHANGES = 5;
 
 /** They changed during a start, or too often during one run. A new start of the partition helps. */
 const BOARDS_CHANGED = 'the live boards changed while events were applied';
 
-/** Opens the appliers of partitions. */
 @Injectable()
 export class ApplierFactory {
   readonly #services: ApplierServices;
@@ -74,8 +80,9 @@ export class ApplierFactory {
 }
 
 /**
- * Applies the records of one partition to the boards, strictly in order, one call at a time. Every shard is told the offsets
- * of every run, so an applied offset below the published position is a sign of a loss.
+ * Applies the records of one partition to the boards, strictly in order, one call at a time. Every
+ * shard is told the offsets of every run, so an applied offset below the published position is a
+ * sign of a loss.
  */
 export class Applier {
   readonly #continuity: readonly string[];
@@ -130,16 +137,17 @@ export class Applier {
       published === 0 && appliedOffset < 0 ? logStart : Math.max(needed, appliedOffset + 1),
     );
     const offset = Math.min(published, ...next);
-    // Offsets that are cut from the log can be left out if they are applied and their results are published.
+    // Offsets that are cut from the log can be left out if they are applied and their results are
+    // published.
     const isCut = offset < logStart && Math.min(...next) >= logStart;
     const isLeftOut = isCut && !(await store.hasUnpublished(partition, logStart));
     return isLeftOut ? logStart : offset;
   }
 
   /**
-   * Begins at an offset: moves the applied offset of each shard that is behind to just before it. The
-   * log, or every live board, begins there. Fails if the live boards have changed, because a new one
-   * may need earlier events. @throws StoreChangedError
+   * Begins at an offset: moves the applied offset of each shard that is behind to just before it.
+   * The log, or every live board, begins there. Fails if the live boards have changed, because a
+   * new one may need earlier events. @throws StoreChangedError
    */
   async begin(offset: number, published: number): Promise<void> {
     this.#done = offset - 1;
@@ -151,14 +159,20 @@ export class Applier {
     }
   }
 
-  /** Sends the published position to every shard, which also detects a loss or a new board. @throws StoreChangedError */
+  /**
+   * Sends the published position to every shard, which also detects a loss or a new board.
+   * @throws StoreChangedError
+   */
   async keepUp(published: number): Promise<void> {
     const next = this.#done + 1;
     const position = { from: next, nextOffset: next, published };
     await this.apply([], position).next(); // the only run, without records
   }
 
-  /** Applies the records from `from` on. Returns the first offset of a run that is refused because the boards have changed. */
+  /**
+   * Applies the records from `from` on. Returns the first offset of a run that is refused because
+   * the boards have changed.
+   */
   async *#applyRuns(
     records: readonly KafkaRecord[],
     position: BatchPosition,
@@ -173,7 +187,10 @@ export class Applier {
     return undefined;
   }
 
-  /** Reads a record when it is asked for: most of what it makes of it is garbage soon, which costs little while it is young. */
+  /**
+   * Reads a record when it is asked for: most of what it makes of it is garbage soon, which costs
+   * little while it is young.
+   */
   *#read(records: readonly KafkaRecord[], from: number, boards: Boards): Generator<ReadRecord> {
     for (const record of records)
       if (record.offset >= from) yield readRecord(record, this.assignment.partition, boards);
@@ -190,7 +207,9 @@ export class Applier {
     return { through, items, boards, lastRecord, verdicts: pair(verdicts, items) };
   }
 
-  /** Applies a run to all shards and returns their verdicts; undefined if the boards have changed. */
+  /**
+   * Applies a run to all shards and returns their verdicts; undefined if the boards have changed.
+   */
   async #applyShards(run: ReadRun, published: number): Promise<Verdict[] | undefined> {
     const verdicts: Verdict[] = [];
     const shards = this.#byShard(run.items);
@@ -276,8 +295,9 @@ export class Applier {
   }
 
   /**
-   * Groups records by the shard of the board that they name, even if there is no such board. A record that can't be decoded goes
-   * to the partition's home shard. So the shard depends on the record alone, and only one shard decides on the record.
+   * Groups records by the shard of the board that they name, even if there is no such board. A
+   * record that can't be decoded goes to the partition's home shard. So the shard depends on the
+   * record alone, and only one shard decides on the record.
    */
   #byShard(items: readonly ReadRecord[]): Map<number, ReadRecord[]> {
     const { store } = this.services;

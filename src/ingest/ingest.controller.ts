@@ -11,11 +11,17 @@ const MAX_CONCURRENT_STARTS = 16;
 /** A start that takes longer no longer counts against the limit. */
 const LONG_START_MS = 5_000;
 
-/** Opens a PartitionIngest for each start of an assigned partition, hands it the batches, and closes it on release. */
+/**
+ * Opens a PartitionIngest for each start of an assigned partition, hands it the batches, and closes
+ * it on release.
+ */
 @Controller()
 export class IngestController {
   readonly #partitions = new Map<number, PartitionIngest>();
-  /** Partitions whose publisher another instance has fenced. We fence again only if the group says that the partition is ours. */
+  /**
+   * Partitions whose publisher another instance has fenced. We fence again only if the group says
+   * that the partition is ours.
+   */
   readonly #fenced = new Set<number>();
 
   readonly #starts = pLimit(MAX_CONCURRENT_STARTS);
@@ -36,7 +42,7 @@ export class IngestController {
   }
 
   @OnRecordBatch()
-  async applied(batch: RecordBatch): Promise<void> {
+  async apply(batch: RecordBatch): Promise<void> {
     const ingest = this.#partitions.get(batch.partition);
     if (ingest === undefined)
       throw new Error(`partition ${batch.partition} got records while it was not started`);

@@ -52,10 +52,10 @@ export class PlacementWatch {
   /** The end of the log when the present number of partitions was first seen. */
   #since: number;
 
-  /** `live` is the first offset that was neither applied nor published before. */
+  /** `firstNew` is the first offset that was neither applied nor published before. */
   constructor(
     private readonly place: { readonly topic: string; readonly partition: number },
-    private readonly live: number,
+    private readonly firstNew: number,
     { partitions, end }: FoundLog,
   ) {
     this.#partitions = partitions;
@@ -75,7 +75,7 @@ export class PlacementWatch {
     const place = { partition, partitions: this.#partitions };
     for (const { record, event, entry } of items) {
       if (entry.kind !== 'event' || event === undefined || event.retryOf !== undefined) continue;
-      if (record.offset < this.live) continue;
+      if (record.offset < this.firstNew) continue;
       const reason = misplacementOf(record, event.playerId, place);
       if (reason === undefined || (reason === 'partition' && record.offset < this.#since)) continue;
       const definition = boards.get(event.board)?.definition;

@@ -16,7 +16,10 @@ import type { BatchPosition } from './split-calls.js';
 
 /** How often a partition sends its published position to all shards. */
 const KEEP_UP_EVERY_MS = 5_000;
-/** How often to check that the log is still the one that was applied, even without a sign of another log. */
+/**
+ * How often to check that the log is still the one that was applied, even without a sign of another
+ * log.
+ */
 const CHECK_LOG_EVERY_MS = 10_000;
 
 /** A partition that has started, and the offset at which reading begins. */
@@ -25,7 +28,6 @@ interface Started {
   readonly offset: number;
 }
 
-/** Starts partitions. */
 @Injectable()
 export class PartitionIngestFactory {
   constructor(
@@ -36,10 +38,12 @@ export class PartitionIngestFactory {
   ) {}
 
   /**
-   * Fences the previous publisher of the partition, and continues it from what Kafka and Redis hold.
+   * Fences the previous publisher of the partition, and continues it from what Kafka and Redis
+   * hold.
    * @throws StoreChangedError, WrongLogError, NeedsOperatorError, and errors of Kafka and Redis
    */
   async start(assignment: PartitionAssignment): Promise<Started> {
+    await this.publishers.check(assignment);
     const continuity = await this.resync.continuity();
     const publisher = await this.publishers.open(assignment);
     try {
@@ -50,8 +54,8 @@ export class PartitionIngestFactory {
         appliedOffsets,
         continuity,
       });
-      const live = Math.max(published, ...appliedOffsets.map((applied) => applied + 1));
-      const log = await this.logs.open(assignment, { published, live });
+      const firstNew = Math.max(published, ...appliedOffsets.map((applied) => applied + 1));
+      const log = await this.logs.open(assignment, { published, firstNew });
       const offset = await applier.firstToRead(published, log.start);
       await applier.begin(offset, published);
       return { ingest: new PartitionIngest(assignment, publisher, applier, log), offset };
@@ -86,7 +90,10 @@ export class PartitionIngest {
     for (const task of this.#tasks) task.start();
   }
 
-  /** Applies a batch. Returns when there is room for the next one; the results may be published later. */
+  /**
+   * Applies a batch. Returns when there is room for the next one; the results may be published
+   * later.
+   */
   handle({ records, from, nextOffset, fetchedSince }: RecordBatch): Promise<void> {
     return this.#steps(async () => {
       if (fetchedSince > this.log.checkedAt) await this.log.check(this.publisher.published);
@@ -118,7 +125,10 @@ export class PartitionIngest {
     }
   }
 
-  /** Runs concurrently with the batches, so a leader that does not answer can't delay them. Ignores temporary failures. */
+  /**
+   * Runs concurrently with the batches, so a leader that does not answer can't delay them. Ignores
+   * temporary failures.
+   */
   async #watchLog(): Promise<void> {
     try {
       await this.log.check(this.publisher.published);

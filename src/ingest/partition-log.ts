@@ -25,10 +25,9 @@ interface LogCheck {
 interface Reached {
   readonly published: number;
   /** The first offset that was neither applied nor published before. */
-  readonly live: number;
+  readonly firstNew: number;
 }
 
-/** Opens the logs of partitions. */
 @Injectable()
 export class PartitionLogFactory {
   readonly #services: LogServices;
@@ -38,7 +37,7 @@ export class PartitionLogFactory {
   }
 
   /** Checks the log when its partition starts. @throws WrongLogError */
-  async open(place: Place, { published, live }: Reached): Promise<PartitionLog> {
+  async open(place: Place, { published, firstNew }: Reached): Promise<PartitionLog> {
     const { continuity, scoreLog } = this.#services;
     const { partition } = place;
     const at = performance.now();
@@ -48,7 +47,7 @@ export class PartitionLogFactory {
     const older = await continuity.checkedRecord(partition);
     if (older !== undefined && older.offset !== last?.offset)
       await scoreLog.check(partition, { published, last: older });
-    const placement = new PlacementWatch(place, live, found);
+    const placement = new PlacementWatch(place, firstNew, found);
     return new PartitionLog(
       this.#services,
       { partition, start: found.start, placement },

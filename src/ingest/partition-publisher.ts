@@ -1,37 +1,52 @@
 import { Injectable } from '@nestjs/common';
-import type { PartitionAssignment, TransactionalPublisher } from '#kafka-batch';
+import { firstValueFrom, Subject } from 'rxjs';
+import { recordBytes } from '#contracts';
+import { toError } from '#errors';
+import { BatchEncoder, type PartitionAssignment, type TransactionalPublisher } from '#kafka-batch';
 import { Metrics } from '../infra/metrics.js';
 import type { AppliedRun } from './applier.js';
 import { DeadLetterReport } from './dead-letter-report.js';
-import { PublishPipeline, type Publication } from './publish-pipeline.js';
-import { ResultLog } from './result-log.js';
+import { ResultLog, type Publication, type Result } from './result-log.js';
+
+/** A partition with more unpublished results than this waits before it applies more records. */
+export const MAX_WAITING_RESULTS = 4_000;
+const MAX_RESULTS_PER_TRANSACTION = 2_000;
+/** A larger result counts as several. */
+const BYTES_OF_A_RESULT = 4_096;
 
 type Assignment = Pick<PartitionAssignment, 'partition' | 'restart'>;
 
 interface PublisherServices {
-  readonly resultLog: ResultLog;
-  readonly deadLetters: DeadLetterReport;
+  readonly resultLog: Pick<ResultLog, 'encode' | 'maxBytes' | 'publish'>;
+  readonly deadLetters: Pick<DeadLetterReport, 'published'>;
   readonly metrics: Metrics;
 }
 
-/** Opens the publishers of partitions. */
 @Injectable()
 export class PublisherFactory {
-  readonly #services: PublisherServices;
+  constructor(
+    private readonly resultLog: ResultLog,
+    private readonly deadLetters: DeadLetterReport,
+    private readonly metrics: Metrics,
+  ) {}
 
-  constructor(resultLog: ResultLog, deadLetters: DeadLetterReport, metrics: Metrics) {
-    this.#services = { resultLog, deadLetters, metrics };
+  /**
+   * Checks that the result topics have the partition. Call it before `open`.
+   * @throws NeedsOperatorError
+   */
+  check({ partition }: Assignment): Promise<void> {
+    return this.resultLog.checkPartition(partition);
   }
 
-  /** Fences the previous publisher of the partition. @throws NeedsOperatorError */
+  /** Fences the previous publisher of the partition. */
   async open(assignment: Assignment): Promise<PartitionPublisher> {
-    const { resultLog } = this.#services;
+    const { resultLog, deadLetters, metrics } = this;
     const { partition } = assignment;
-    await resultLog.checkPartition(partition);
     const publisher = await resultLog.openPublisher(partition);
     try {
       const published = await resultLog.publishedPosition(partition);
-      return new PartitionPublisher(this.#services, assignment, publisher, published);
+      const services = { resultLog, deadLetters, metrics };
+      return new PartitionPublisher(services, assignment, publisher, published);
     } catch (error) {
       await publisher.close();
       throw error;
@@ -40,11 +55,22 @@ export class PublisherFactory {
 }
 
 /**
- * Publishes the results of one partition while the next records are applied. A failure restarts the
- * partition; `close` ends the publisher.
+ * Publishes the results of one partition in order, while its next records are applied. Runs one
+ * transaction at a time, each with the results that wait, up to a limit. A transaction begins when
+ * it is full, or at `flush`, the end of a batch: under load, fewer transactions save Kafka nearly
+ * half of its CPU.
+ * States: open; failed after the first error, which restarts the partition: nothing more is
+ * published; closed.
  */
 export class PartitionPublisher {
-  readonly #pipeline: PublishPipeline;
+  readonly #waiting: Publication[] = [];
+  #waitingResults = 0;
+  /** Whether the caller has no more results for now. */
+  #isFlushed = false;
+  #running: Promise<void> | undefined;
+  #failure: Error | undefined;
+  /** Emits when there may be room for more results. */
+  readonly #room = new Subject<void>();
   #published: number;
 
   constructor(
@@ -54,12 +80,6 @@ export class PartitionPublisher {
     published: number,
   ) {
     this.#published = published;
-    this.#pipeline = new PublishPipeline(
-      (topic) => services.resultLog.maxBytes(assignment.partition, topic),
-      (publication) => this.#publish(publication),
-      (error) => assignment.restart(error),
-      services.metrics.gauges.ranklog_outbox_results,
-    );
   }
 
   /** The published position. */
@@ -67,24 +87,82 @@ export class PartitionPublisher {
     return this.#published;
   }
 
-  /** Takes the results of a run, unless they are published. Resolves once there is room for more. */
+  /**
+   * Takes the results of a run, unless they are published. Another run, or a flush, must follow.
+   * Resolves once there is room for more. @throws the error that failed the publisher
+   */
   async add({ through, verdicts }: AppliedRun): Promise<void> {
     if (through < this.#published) return;
+    this.#throwFailure();
+    const { partition } = this.assignment;
     const results = verdicts.map(({ verdict, read }) =>
-      this.services.resultLog.encode(this.assignment.partition, verdict, read),
+      this.services.resultLog.encode(partition, verdict, read),
     );
-    await this.#pipeline.add(results, through + 1);
+    const weight = results.reduce((sum, result) => sum + weightOf(result), 0);
+    const publication = this.#publicationFor(weight);
+    try {
+      for (const result of results) this.#encode(result, publication);
+    } catch (error) {
+      this.#fail(toError(error));
+      throw error;
+    }
+    publication.nextOffset = through + 1;
+    publication.weight += weight;
+    this.#waitingResults += weight;
+    this.#gauge.inc(weight);
+    this.#isFlushed = false;
+    this.#start();
+    while (this.#waitingResults > MAX_WAITING_RESULTS) await firstValueFrom(this.#room);
+    this.#throwFailure();
   }
 
   /** Publishes what was added, even if it is little. */
   flush(): void {
-    this.#pipeline.flush();
+    this.#isFlushed = true;
+    this.#start();
   }
 
-  /** Publishes what was added, if that is still possible. */
+  /** Publishes what was added, if that is still possible; the outbox keeps the rest. */
   async close(): Promise<void> {
-    await this.#pipeline.drain().catch(() => undefined); // the partition was restarted; the outbox keeps the results
+    this.flush();
+    await this.#running;
     await this.publisher.close();
+  }
+
+  get #gauge() {
+    return this.services.metrics.gauges.ranklog_outbox_results;
+  }
+
+  #start(): void {
+    if (this.#isDue) this.#running ??= this.#run();
+  }
+
+  /**
+   * Whether to publish the first waiting publication, or to wait for more results of the same
+   * batch.
+   */
+  get #isDue(): boolean {
+    const [first, second] = this.#waiting;
+    if (first === undefined) return false;
+    const isFull = second !== undefined || first.weight >= MAX_RESULTS_PER_TRANSACTION;
+    return isFull || this.#isFlushed;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#isDue) {
+        const next = this.#waiting.shift() as Publication;
+        await this.#publish(next);
+        if (this.#failure !== undefined) return;
+        this.#waitingResults -= next.weight;
+        this.#gauge.dec(next.weight);
+        this.#room.next();
+      }
+    } catch (error) {
+      this.#fail(toError(error));
+    } finally {
+      this.#running = undefined;
+    }
   }
 
   async #publish(publication: Publication): Promise<void> {
@@ -98,4 +176,48 @@ export class PartitionPublisher {
       for (const [board, count] of counts)
         metrics.counters.ranklog_results_total.inc({ topic, board }, count);
   }
+
+  #encode({ topic, board, record, deadLetter }: Result, publication: Publication): void {
+    if (deadLetter !== undefined) publication.deadLetters.push(deadLetter);
+    const ofTopic = publication.results.get(topic) ?? {
+      batches: new BatchEncoder(this.services.resultLog.maxBytes(this.assignment.partition, topic)),
+      counts: new Map<string, number>(),
+    };
+    publication.results.set(topic, ofTopic);
+    ofTopic.batches.add(record);
+    ofTopic.counts.set(board, (ofTopic.counts.get(board) ?? 0) + 1);
+  }
+
+  /** The last waiting publication if it has room, else a new one. */
+  #publicationFor(weight: number): Publication {
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && last.weight + weight <= MAX_RESULTS_PER_TRANSACTION) return last;
+    const added = { results: new Map(), deadLetters: [], nextOffset: 0, weight: 0 };
+    this.#waiting.push(added);
+    return added;
+  }
+
+  #fail(error: Error): void {
+    this.#failure = error;
+    this.#waiting.length = 0;
+    this.#gauge.dec(this.#waitingResults);
+    this.#waitingResults = 0;
+    this.#room.next();
+    this.assignment.restart(error);
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}
+
+/**
+ * A dead letter may have as large a key and headers as its record. Those of other results are
+ * small.
+ */
+function weightOf({ record, deadLetter }: Result): number {
+  const { key = null, value, headers = {} } = record;
+  const bytes =
+    deadLetter === undefined ? (value?.length ?? 0) : recordBytes({ key, value, headers });
+  return 1 + Math.floor(bytes / BYTES_OF_A_RESULT);
 }

@@ -12,6 +12,8 @@ import {
 } from '#contracts';
 import {
   Batched,
+  type BatchEncoder,
+  type OutgoingRecord,
   partitionCount,
   PermanentPartitionError,
   RecordTooLargeError,
@@ -19,14 +21,32 @@ import {
 } from '#kafka-batch';
 import { KafkaConnection } from '../infra/kafka.js';
 import { maxMessageBytes, TopicsMissingError } from '../infra/topics.js';
+import type { ReportedDeadLetter } from './dead-letter-report.js';
 import { NeedsOperatorError } from './ingest-errors.js';
-import type { Publication, Result } from './publish-pipeline.js';
 import { PublishedPositions } from './published-positions.js';
 import type { ReadRecord } from './read-record.js';
 
 /** Keeps requests below 100 MiB, which a broker accepts by default (socket.request.max.bytes), whatever the topic allows. */
 const MAX_REQUEST_BYTES = 64 * 1_024 * 1_024;
 const MAX_CONCURRENT_FENCINGS = 8;
+
+/** A record for a result topic. It goes to the partition with the same number as the partition of the score event. */
+export interface Result {
+  readonly topic: string;
+  readonly board: string;
+  readonly record: OutgoingRecord;
+  /** Set for a dead letter. */
+  readonly deadLetter?: ReportedDeadLetter;
+}
+
+/** Results of applied records, by topic, with their numbers by board; and the published position once they are in Kafka. */
+export interface Publication {
+  readonly results: Map<string, { batches: BatchEncoder; counts: Map<string, number> }>;
+  readonly deadLetters: ReportedDeadLetter[];
+  nextOffset: number;
+  /** How many results there are; a large result counts as several. */
+  weight: number;
+}
 
 /** max.message.bytes by topic. */
 type Limits = ReadonlyMap<string, number>;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { ContinuityStore, LEASE_MS } from '#board-store';
-import type { Comparison, Continuity, Promoted, RecoveryTarget } from '#board-store';
+import type { BegunResync, Continuity, Promoted, RecoveryTarget } from '#board-store';
 import { RanklogError } from '#errors';
 import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { Logger } from '../infra/logger.js';
@@ -13,7 +13,10 @@ import { ResultLog } from './result-log.js';
 /** How often to look whether another process has ended its resync. */
 const RETRY_MS = 100;
 
-/** A shard has lost writes, or was resynced since the caller read its token. A new start of the partition helps. */
+/**
+ * A shard has lost writes, or was resynced since the caller read its token. A new start of the
+ * partition helps.
+ */
 export class StoreChangedError extends RanklogError {
   /** `continuity` is the token that the caller had. */
   constructor(
@@ -33,15 +36,20 @@ interface ShardStates {
 }
 
 /**
- * Compares shards with Kafka after a loss of Redis, and sets their recovery targets. A partition starts with the tokens that
- * `continuity` returns. When it meets a sign of a loss, it reports that to `suspect` and starts again.
- * A resync first fences the publishers of all partitions. So results computed before the loss are in Kafka below a recovery
- * target, or in the outbox that Redis still has, or are never published. No rank is computed without the events whose
- * results subscribers have, nor by an outdated definition: a shard that lacks a promotion is emptied.
+ * Compares shards with Kafka after a loss of Redis, and sets their recovery targets. A partition
+ * starts with the tokens that
+ * `continuity` returns. When it meets a sign of a loss, it reports that to `suspect` and starts
+ * again. A resync first fences the publishers of all partitions. So results computed before the
+ * loss are in Kafka below a recovery target, or in the outbox that Redis still has, or are never
+ * published. No rank is computed without the events whose results subscribers have, nor by an
+ * outdated definition: a shard that lacks a promotion is emptied.
  */
 @Injectable()
 export class Resync {
-  /** Shards with a sign of a loss, and the token at that time. A later token means that the shard was resynced since. */
+  /**
+   * Shards with a sign of a loss, and the token at that time. A later token means that the shard
+   * was resynced since.
+   */
   readonly #suspected = new Map<number, string>();
   /** Recovering shards whose recovery is not logged yet. */
   readonly #recovering = new Set<number>();
@@ -65,7 +73,10 @@ export class Resync {
       this.#suspected.set(shard, continuity);
   }
 
-  /** The token of each shard, after a resync if one is due. Calls run in sequence, because partitions start at the same time. */
+  /**
+   * The token of each shard, after a resync if one is due. Calls run in sequence, because
+   * partitions start at the same time.
+   */
   continuity(): Promise<string[]> {
     return this.#inTurn(async () => {
       const tokens: string[] = [];
@@ -124,7 +135,10 @@ export class Resync {
     }
   }
 
-  /** Resyncs a shard, and renews the lease meanwhile. Releases the lease also on failure, so that any process can begin at once. */
+  /**
+   * Resyncs a shard, and renews the lease meanwhile. Releases the lease also on failure, so that
+   * any process can begin at once.
+   */
   async #resync(shard: number, seen: Continuity): Promise<string | undefined> {
     const begun = await this.store.beginResync(shard, seen, this.leaseMs);
     if (begun === undefined) return undefined;
@@ -139,10 +153,11 @@ export class Resync {
     }
   }
 
-  async #setTargets(shard: number, begun: Comparison): Promise<string | undefined> {
+  async #setTargets(shard: number, begun: BegunResync): Promise<string | undefined> {
     const positions = await this.resultLog.finalPositions();
     const readable = await this.definitions.readAll();
-    // A shard from before a promotion is emptied, also if this version can't read the promoted definition.
+    // A shard from before a promotion is emptied, also if this version can't read the promoted
+    // definition.
     const current = new Map<string, Promoted>([...readable, ...this.definitions.unreadable]);
     const recovered = await this.store.endResync(shard, begun, positions, current);
     if (recovered === undefined) {

@@ -18,14 +18,18 @@ type SnapshotOptions = Omit<BuildOptions, 'from' | 'isFirst'>;
 const NEVER_LIVE = '-';
 
 /**
- * Runs reconciliations and removes boards; live ingest never waits for it. A lease allows one of these per board at a time.
- * All methods @throw LeaseHeldError, LeaseLostError, CancelledError, HistoryCutError, and the errors of Kafka and Redis after some
- * retries; all but `build` also UnknownBoardError and BoardBuildingError.
+ * Runs reconciliations and removes boards; live ingest never waits for it. A lease allows one of
+ * these per board at a time. All methods @throw LeaseHeldError, LeaseLostError, CancelledError,
+ * HistoryCutError, and the errors of Kafka and Redis after some retries; all but `build` also
+ * UnknownBoardError and BoardBuildingError.
  */
 export class Reconciler {
   constructor(private readonly parts: ReconcilerParts) {}
 
-  /** Builds boards from the log in one pass, and promotes each as soon as it is caught up. Continues a build that was killed. */
+  /**
+   * Builds boards from the log in one pass, and promotes each as soon as it is caught up. Continues
+   * a build that was killed.
+   */
   async build(
     definitions: readonly BoardDefinition[],
     options: BuildOptions,
@@ -37,20 +41,28 @@ export class Reconciler {
     return (await run.run()) as BuildReport[];
   }
 
-  /** Compares live boards with the log, player by player. Cost: one pass over the log, and three calls for each 500 players. */
+  /**
+   * Compares live boards with the log, player by player. Cost: one pass over the log, and three
+   * calls for each 500 players.
+   */
   async verify(boards: readonly string[], options: VerifyOptions): Promise<VerifyReport[]> {
     const { mostDifferences } = options;
     const reports = await this.#runOnLive(boards, { kind: 'verify', mostDifferences }, options);
     return reports as VerifyReport[];
   }
 
-  /** Promotes the previous generation of a board again; the live one becomes previous. @throws NoPreviousGenerationError */
+  /**
+   * Promotes the previous generation of a board again; the live one becomes previous.
+   * @throws NoPreviousGenerationError
+   */
   async rollback(board: string, options: RunOptions): Promise<PromotionReport> {
     const [report] = await this.#runOnLive([board], { kind: 'rollback' }, options);
     return report as PromotionReport;
   }
 
-  /** Builds a read-only generation from the records up to `until` (ms); the live generation stays. */
+  /**
+   * Builds a read-only generation from the records up to `until` (ms); the live generation stays.
+   */
   async snapshot(board: string, until: number, options: SnapshotOptions): Promise<SnapshotReport> {
     const { allowPartialHistory } = options;
     const task = { kind: 'snapshot', until, allowPartialHistory } as const;
@@ -58,7 +70,11 @@ export class Reconciler {
     return report as SnapshotReport;
   }
 
-  /** Removes a board with all its generations but snapshots; its events are dead letters from then on. @throws UnknownBoardError */
+  /**
+   * Removes a board with all its generations but snapshots; its events are dead letters from then
+   * on.
+   * @throws UnknownBoardError
+   */
   async remove(board: string, { signal }: Pick<RunOptions, 'signal'>): Promise<void> {
     await recordDefinition(this.parts, await this.#remove(board), signal);
   }

@@ -67,7 +67,10 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** The waits between attempts are short, because an emptied Redis gets its boards back within seconds. */
+/**
+ * The waits between attempts are short, because an emptied Redis gets its boards back within
+ * seconds.
+ */
 const BACKOFF = { firstMs: 500, maxMs: 5_000 };
 
 /**
@@ -99,7 +102,10 @@ export class ReconciliationRun {
     this.#newBoards = new NewBoards(parts);
   }
 
-  /** @throws LeaseHeldError, CancelledError, HistoryCutError, OutOfMemoryError, and other errors of the work */
+  /**
+   * @throws LeaseHeldError, CancelledError, HistoryCutError, OutOfMemoryError, and other errors of
+   * the work
+   */
   async run(): Promise<Report[]> {
     const { signal } = this.options;
     const { kind } = this.task;
@@ -180,7 +186,10 @@ export class ReconciliationRun {
     return plans;
   }
 
-  /** Plans a shadow by the live definition of each board. @throws UnknownBoardError, BoardBuildingError */
+  /**
+   * Plans a shadow by the live definition of each board.
+   * @throws UnknownBoardError, BoardBuildingError
+   */
   async #planOfLive(
     request: Pick<ShadowRequest, 'purpose' | 'until' | 'allowPartialHistory'>,
     { signal }: Attempt,
@@ -216,13 +225,14 @@ export class ReconciliationRun {
     const { eventsPerSecond, onProgress } = this.options;
     const limits = { leases, signal, eventsPerSecond, onProgress };
     const pass = await LogPass.open(this.parts, shadows, limits);
-    await pass.finish(shadows.map(({ shadow }) => this.#end(shadow, pass, leases)));
+    const begun = shadows.map(({ shadow }) => pass.begin(leases.lease(shadow.board), shadow));
+    await pass.run(begun.map((at) => this.#end(at, pass, leases)));
   }
 
   /** Catches up a shadow and ends it, reports that, and releases the board. */
-  async #end(shadow: Shadow, pass: LogPass, leases: RunLeases): Promise<void> {
+  async #end(at: ShadowAtWork, pass: LogPass, leases: RunLeases): Promise<void> {
+    const { shadow } = at;
     const { board } = shadow;
-    const at = pass.begin(leases.lease(board), shadow);
     try {
       const { report, ...end } = await this.#finish(at);
       this.#open.delete(shadow);
@@ -235,7 +245,10 @@ export class ReconciliationRun {
     }
   }
 
-  /** Brings a shadow to the live applied offsets and promotes or compares it; that of a snapshot to its ends, and keeps it. */
+  /**
+   * Brings a shadow to the live applied offsets and promotes or compares it; that of a snapshot to
+   * its ends, and keeps it.
+   */
   async #finish(at: ShadowAtWork): Promise<Ended> {
     const { parts, task } = this;
     switch (task.kind) {
@@ -264,23 +277,32 @@ export class ReconciliationRun {
     }
   }
 
-  /** Undoes what the attempt has not finished, unless the next attempt or reconciliation is to continue it. */
+  /**
+   * Undoes what the attempt has not finished, unless the next attempt or reconciliation is to
+   * continue it.
+   */
   async #undo(error: unknown, leases: RunLeases): Promise<void> {
-    const { signal, keepsShadows = false } = this.options;
-    const isCancelled = signal.aborted && !keepsShadows;
     // A shadow that fills Redis up is never continued: it would block live ingest.
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
-    if (isCancelled || isHopeless || !isResumable(this.task.kind)) await this.#discardOpen();
-    if (!isCancelled) return;
+    const isOver = this.#undoesAll || isHopeless || !isResumable(this.task.kind);
+    if (isOver) await this.#discardOpen();
+    if (!this.#undoesAll) return; // asked again, as the signal may have been aborted meanwhile
     await this.#newBoards.unregister(this.#left, leases).catch((failure: unknown) => {
       this.parts.logger.warn(`could not unregister new boards: ${toError(failure).message}`);
     });
   }
 
+  /** Whether the reconciliation was cancelled, and keeps nothing for the next one. */
+  get #undoesAll(): boolean {
+    const { signal, keepsShadows = false } = this.options;
+    return signal.aborted && !keepsShadows;
+  }
+
   async #discardOpen(): Promise<void> {
     for (const [shadow, lease] of this.#open)
       await this.parts.generations.discard(lease, shadow).catch((failure: unknown) => {
-        // A sweep (of a verify or rollback) or the next reconciliation of the board takes over the shadow.
+        // A sweep (of a verify or rollback) or the next reconciliation of the board takes over the
+        // shadow.
         const what = `could not discard generation ${shadow.generation} of board "${shadow.board}"`;
         this.parts.logger.warn(`${what}: ${toError(failure).message}`);
       });
@@ -304,7 +326,10 @@ export class ReconciliationRun {
     return new CancelledError(this.options.keepsShadows === true);
   }
 
-  /** If another process has taken over an expired lease, returns an error that names it: this reconciliation must end. */
+  /**
+   * If another process has taken over an expired lease, returns an error that names it: this
+   * reconciliation must end.
+   */
   async #orTakenOver(error: unknown, leases: RunLeases): Promise<unknown> {
     if (!(error instanceof LeaseLostError) || !leases.mayHaveExpired(error.board)) return error;
     const { board } = error;

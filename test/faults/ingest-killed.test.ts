@@ -49,7 +49,7 @@ describe('ingest that is killed', () => {
     await ingest.produce(EVENTS);
     await until(() => fault.isDone, 'the request to be held has been sent');
     if (action === 'hangAfter') await until(() => fault.executed === 1, 'Kafka has executed it');
-    const applied = async () => (await instance.status.appliedOffsets()).get(0) ?? 0;
+    const applied = async () => (await instance.status.nextOffsets()).get(0) ?? 0;
     await until(async () => (await applied()) > sent, 'Redis has applied some of the events');
   };
 

@@ -89,7 +89,7 @@ export class ScoreTopic {
   /** Waits until a partition is applied up to an offset. */
   async isApplied(partition: number, offset: number): Promise<void> {
     await until(
-      async () => ((await this.instance.status.appliedOffsets()).get(partition) ?? 0) >= offset,
+      async () => ((await this.instance.status.nextOffsets()).get(partition) ?? 0) >= offset,
       `partition ${partition} is applied up to ${offset}`,
     );
   }

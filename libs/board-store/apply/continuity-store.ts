@@ -4,7 +4,7 @@ import { ShardedStore } from '../layout/sharded-store.js';
 import type { Continuity, RecoveryTarget, RecordIdentity } from '../layout/types.js';
 
 /** A resync under way: the continuity that endResync expects, and the lease. */
-export interface Comparison extends Continuity {
+export interface BegunResync extends Continuity {
   readonly lease: { readonly key: string; readonly token: string; readonly ms: number };
 }
 
@@ -38,7 +38,7 @@ export class ContinuityStore extends ShardedStore {
     shard: number,
     seen: Continuity,
     ms = LEASE_MS,
-  ): Promise<Comparison | undefined> {
+  ): Promise<BegunResync | undefined> {
     const key = this.keys.resyncLease(shard);
     const lease = await takeLease(this.redis, { key, ms });
     if (lease === undefined) return undefined;
@@ -55,12 +55,12 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /** Extends the lease. A lost lease is no error here: endResync finds out whether another process has begun a resync. */
-  async renew({ lease: { key, token, ms } }: Comparison): Promise<void> {
+  async renew({ lease: { key, token, ms } }: BegunResync): Promise<void> {
     await renewLease(this.redis, key, token, ms);
   }
 
   /** Lets other processes begin a resync, even if this one has not ended. */
-  async release({ lease: { key, token } }: Comparison): Promise<void> {
+  async release({ lease: { key, token } }: BegunResync): Promise<void> {
     await releaseLease(this.redis, key, token);
   }
 

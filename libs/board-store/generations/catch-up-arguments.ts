@@ -15,7 +15,9 @@ import type { KeySpace } from '../layout/keys.js';
 import type { Named } from '../lua/argument-order.js';
 import { refusalOf, rowsOf, type CatchUpReply } from '../lua/scripts.js';
 
-/** What a catch-up call writes to: the shadow of a board in its shard, under the lease of the board. */
+/**
+ * What a catch-up call writes to: the shadow of a board in its shard, under the lease of the board.
+ */
 export interface ShadowPlace {
   readonly keys: KeySpace;
   readonly shard: number;
@@ -24,8 +26,8 @@ export interface ShadowPlace {
 }
 
 /**
- * The keys and arguments of a script that includes lua/includes/catch-up.lua; `ending` are those that
- * only this script takes.
+ * The keys and arguments of a script that includes lua/includes/catch-up.lua; `ending` are those
+ * that only this script takes.
  */
 export function catchUpArguments(
   { keys, shard, lease, shadow }: ShadowPlace,
@@ -53,7 +55,9 @@ export function catchUpArguments(
   };
 }
 
-/** Reads a reply; `readEnding` reads the words that the script adds once the shadow is caught up. */
+/**
+ * Reads a reply; `readEnding` reads the words that the script adds once the shadow is caught up.
+ */
 export function catchUpOutcome<Ending>(
   reply: CatchUpReply,
   readEnding?: (words: string[]) => Ending,
@@ -80,8 +84,8 @@ export function beginComparison(
 }
 
 /**
- * The keys and arguments that only lua/commands/compare-generations-14.lua takes; `live` is the live
- * generation.
+ * The keys and arguments that only lua/commands/compare-generations-14.lua takes; `live` is the
+ * live generation.
  */
 export function comparisonEnding(
   { keys, shard, shadow }: ShadowPlace,
@@ -115,7 +119,10 @@ export function comparisonEnding(
   };
 }
 
-/** Reads the words that lua/commands/compare-generations-14.lua adds to a reply. The first argument is the cursor of the call. */
+/**
+ * Reads the words that lua/commands/compare-generations-14.lua adds to a reply. The first argument
+ * is the cursor of the call.
+ */
 export function readComparison(
   { walk, rest }: ComparisonCursor,
   [server = '', expected, found, cursor = '0', count, viewCount, ...words]: readonly string[],

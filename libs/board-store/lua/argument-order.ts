@@ -2,7 +2,9 @@ import type { Header } from './script-header.js';
 
 export type Argument = string | number | Buffer;
 
-/** Keys and arguments by the names of a header, which are in camel case here; of a list, an array. */
+/**
+ * Keys and arguments by the names of a header, which are in camel case here; of a list, an array.
+ */
 export type Named = Readonly<Record<string, Argument | readonly Argument[]>>;
 
 /** Puts the keys and arguments of a call in the order of a script's header. */
@@ -19,8 +21,9 @@ export class ArgumentOrder {
   }
 
   /**
-   * The words that EVALSHA takes: number of keys, keys, arguments. Throws unless `named` has exactly
-   * the names of the header. Lists are long: concat copies them several times faster than a spread.
+   * The words that EVALSHA takes: number of keys, keys, arguments. Throws unless `named` has
+   * exactly the names of the header. Lists are long: concat copies them several times faster than a
+   * spread.
    */
   words(named: Named): Argument[] {
     const keys = this.#inOrder(this.#keys, named);

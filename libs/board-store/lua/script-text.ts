@@ -18,8 +18,8 @@ export function readScript(script: string): ScriptText {
 }
 
 /**
- * A local for each name. That of a list is the index of its first item, `views_from` for `views...`;
- * a list behind another one has no local, as only the script knows where it begins.
+ * A local for each name. That of a list is the index of its first item, `views_from` for
+ * `views...`; a list behind another one has no local, as only the script knows where it begins.
  */
 function localsOf(table: 'KEYS' | 'ARGV', names: readonly string[]): string {
   const isList = (name = '') => name.endsWith('...');

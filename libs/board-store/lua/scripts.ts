@@ -4,7 +4,9 @@ import { readScript } from './script-text.js';
 
 type Script<Reply> = (named: Named) => Promise<Reply>;
 
-/** The scripts of lua/commands as methods of a client. Their headers say what they take and return. */
+/**
+ * The scripts of lua/commands as methods of a client. Their headers say what they take and return.
+ */
 declare module 'ioredis' {
   interface Redis {
     ranklogApplyBuffer: Script<number | Buffer[]>;
@@ -37,10 +39,15 @@ export type ReadReply = Buffer[] | Buffer;
 /** The reply of the scripts that include lua/includes/catch-up.lua. */
 export type CatchUpReply = number | (number | string)[];
 
-/** First word of the reply to a read that named an outdated generation: see lua/includes/read.lua. */
+/**
+ * First word of the reply to a read that named an outdated generation: see lua/includes/read.lua.
+ */
 export const MOVED = 'MOVED';
 
-/** Why a script wrote nothing: the codes of lua/includes/return-codes.lua. A spec compares the two lists. */
+/**
+ * Why a script wrote nothing: the codes of lua/includes/return-codes.lua. A spec compares the two
+ * lists.
+ */
 export enum ReturnCode {
   generationChanged = -1,
   rolledBack = -2,
@@ -70,7 +77,10 @@ export const READ_SCRIPTS = [
   'views-9',
 ] as const;
 
-/** The files of lua/commands; a list, as dist/ may also hold files of older builds. A name ends with the number of fixed keys. */
+/**
+ * The files of lua/commands; a list, as dist/ may also hold files of older builds. A name ends with
+ * the number of fixed keys.
+ */
 export const SCRIPTS = [
   'apply-7',
   'begin-resync-2',
@@ -91,7 +101,10 @@ export const SCRIPTS = [
   ...READ_SCRIPTS,
 ] as const;
 
-/** Defines the scripts as commands of this client, if it lacks them. It sends EVALSHA, and EVAL if the server lacks the script. */
+/**
+ * Defines the scripts as commands of this client, if it lacks them. It sends EVALSHA, and EVAL if
+ * the server lacks the script.
+ */
 export function defineScripts(redis: Redis, scripts: readonly string[] = SCRIPTS): void {
   for (const script of scripts) {
     const name = commandName(script);

@@ -42,7 +42,7 @@ export class StoreStatus extends BoardList {
   }
 
   /** For each partition, the first offset that some shard has not applied. */
-  async appliedOffsets(): Promise<Map<number, number>> {
+  async nextOffsets(): Promise<Map<number, number>> {
     const appliedOffsets = await this.#ofShards((shard) => this.keys.appliedOffsets(shard));
     const partitions = new Set(appliedOffsets.flatMap((shard) => Object.keys(shard)));
     return new Map(

@@ -10,7 +10,10 @@ const FROM = { partition: 0, fetchOffset: String(Number.MAX_SAFE_INTEGER), maxBy
 const TOPIC = 2;
 const FETCH = 1;
 
-/** By right, as options of kafka-acls, a request that changes nothing. With the right, it fails for another reason. */
+/**
+ * By right, as options of kafka-acls, a request that changes nothing. With the right, it fails for
+ * another reason.
+ */
 const PROBES = {
   'Read --topic': (broker, topic): Promise<unknown> =>
     broker.fetch({ ...NO_WAIT, topics: [{ topic, partitions: [FROM] }] }),
@@ -27,7 +30,10 @@ const PROBES = {
 /** A right, and the name of what it is for. */
 export type Right = readonly [right: keyof typeof PROBES, name: string];
 
-/** Which of these rights the user lacks, and the version of Fetch requests, which grows with the releases of Kafka. */
+/**
+ * Which of these rights the user lacks, and the version of Fetch requests, which grows with the
+ * releases of Kafka.
+ */
 export async function brokerFacts(kafka: Kafka, rights: readonly Right[]) {
   const cluster = createCluster(kafka);
   try {
@@ -36,7 +42,8 @@ export async function brokerFacts(kafka: Kafka, rights: readonly Right[]) {
     const broker = await cluster.findControllerBroker();
     const { [FETCH]: fetch } = await broker.apiVersions();
     const missing: Right[] = [];
-    // One after the other: kafkajs would open a connection twice for concurrent requests, and lose one.
+    // One after the other: kafkajs would open a connection twice for concurrent requests, and lose
+    // one.
     for (const right of rights) if (await isMissing(broker, right)) missing.push(right);
     return { fetchVersion: fetch?.maxVersion ?? 0, missing };
   } finally {

@@ -6,7 +6,10 @@ interface Asked {
   readonly topics: readonly { topic: string; partitions: readonly { partition: number }[] }[];
 }
 
-/** A cluster whose only broker ends each partition at its number, in the topic `ten` at ten times that. */
+/**
+ * A cluster whose only broker ends each partition at its number, in the topic `ten` at ten times
+ * that.
+ */
 function fixture() {
   const requests: Asked[] = [];
   const listOffsets = (asked: Asked) => {

@@ -1,19 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Kafka } from 'kafkajs';
 import { perClient } from '../kafkajs/batched.js';
 import { isUnknownTopic, type LogRange } from '../kafkajs/kafka-errors.js';
 import type { LogEnd } from './leader-lookups.js';
 import { leaderOf, oneCluster, withLeaders } from './shared-leaders.js';
 
+/** How long to ask for a topic: brokers learn of a new one one after the other. */
+const UNKNOWN_FOR_MS = 2_000;
+const RETRY_MS = 200;
+
 /**
  * The range of each partition of a topic, in the order of the partitions. Cost: a connection to
  * each leader, and two requests, however many partitions it leads.
- * @throws UNKNOWN_TOPIC_OR_PARTITION at once if the topic is missing, and other errors of Kafka
+ * @throws UNKNOWN_TOPIC_OR_PARTITION after two seconds if the topic is missing, and other errors of
+ * Kafka
  */
-export function logRanges(
+export async function logRanges(
   kafka: Kafka,
   topic: string,
   end?: LogEnd,
 ): Promise<Map<number, LogRange>> {
+  const deadline = performance.now() + UNKNOWN_FOR_MS;
+  for (;;)
+    try {
+      return await rangesOf(kafka, topic, end);
+    } catch (error) {
+      if (!isUnknownTopic(error) || performance.now() >= deadline) throw error;
+      await delay(RETRY_MS);
+    }
+}
+
+function rangesOf(kafka: Kafka, topic: string, end?: LogEnd): Promise<Map<number, LogRange>> {
   return withLeaders(kafka, topic, async (leaders) => {
     const ranges = [...leaders].map(async ([partition, leader]) => {
       return [partition, await leader.range({ topic, partition }, end)] as const;
@@ -22,10 +39,7 @@ export function logRanges(
   });
 }
 
-/**
- * As `logRanges`, of one partition: the leaders of the others may be silent.
- * @throws if there is no such partition
- */
+/** The range of one partition. Asks only its leader. @throws if there is no such partition */
 export function logRange(
   kafka: Kafka,
   topic: string,

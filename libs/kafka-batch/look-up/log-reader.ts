@@ -18,7 +18,10 @@ export interface LogReaderOptions {
   readonly from: ReadonlyMap<number, number>;
   /** 1 MiB by default. A larger record is read nevertheless. */
   readonly maxBytesPerPartition?: number;
-  /** Whether a partition ends, with a warning, before a batch that can't be read, instead of failing the reader. */
+  /**
+   * Whether a partition ends, with a warning, before a batch that can't be read, instead of failing
+   * the reader.
+   */
   readonly endsAtUnreadable?: boolean;
   /** Its abort ends all pending calls. */
   readonly signal?: AbortSignal;
@@ -31,9 +34,10 @@ const CLOSE_MS = 1_000;
 const { KafkaJSError, KafkaJSOffsetOutOfRange } = kafkajs;
 
 /**
- * Reads partitions of a topic concurrently, from given offsets, without a consumer group. kafkajs has no such reader, so
- * this uses its internals. Holds one response per broker in memory: up to 10 MiB before decompression, or one larger batch.
- * After a failure such as a lost connection, a new leader or a missing topic, logs it and retries until the signal is aborted.
+ * Reads partitions of a topic concurrently, from given offsets, without a consumer group. kafkajs
+ * has no such reader, so this uses its internals. Holds one response per broker in memory: up to 10
+ * MiB before decompression, or one larger batch. After a failure such as a lost connection, a new
+ * leader or a missing topic, logs it and retries until the signal is aborted.
  */
 export class LogReader {
   readonly #positions: Map<number, number>;
@@ -58,7 +62,10 @@ export class LogReader {
     this.#signal = AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]);
   }
 
-  /** Connects, however long it takes. @throws the abort reason, or an error that no retry repairs */
+  /**
+   * Connects, however long it takes.
+   * @throws the abort reason, or an error that no retry repairs
+   */
   static async open(options: LogReaderOptions): Promise<LogReader> {
     const reader = new LogReader(createCluster(options.kafka), options);
     try {
@@ -78,23 +85,29 @@ export class LogReader {
     return this.#positions;
   }
 
-  /** Whether some answer is still to be returned: then a round without records does not show the end of the log. */
+  /**
+   * Whether some answer is still to be returned: then a round without records does not show the end
+   * of the log.
+   */
   get isWaiting(): boolean {
     return !this.#requests.isIdle;
   }
 
   /**
-   * Runs one round: sends a request to each leader of wanted partitions, unless one is pending there, and returns what arrives
-   * first; later rounds return the rest. Moves the positions past the returned records. Without records, a round takes 200 ms.
-   * A round must end before the next one begins.
-   * @throws LogGapError if the log does not hold a position, UnreadableBatchError if it can't be read there, the abort reason,
-   * or an error that no retry repairs
+   * Runs one round: sends a request to each leader of wanted partitions, unless one is pending
+   * there, and returns what arrives first; later rounds return the rest. Moves the positions past
+   * the returned records. Without records, a round takes 200 ms. A round must end before the next
+   * one begins.
+   * @throws LogGapError if the log does not hold a position, UnreadableBatchError if it can't be
+   * read there, the abort reason, or an error that no retry repairs
    */
   async fetch(wanted: (partition: number) => boolean = () => true): Promise<LogBatch[]> {
     return this.#retry(() => this.#round(wanted));
   }
 
-  /** Aborts pending calls and disconnects. Waits at most a second for a broker that does not answer. */
+  /**
+   * Aborts pending calls and disconnects. Waits at most a second for a broker that does not answer.
+   */
   async close(): Promise<void> {
     this.#closed.abort(new Error('the log reader was closed'));
     const disconnected = this.#disconnect();
@@ -169,7 +182,10 @@ export class LogReader {
     return byLeader;
   }
 
-  /** Throws a permanent failure. Throws any other only if no broker returned records, else logs it: the next round retries. */
+  /**
+   * Throws a permanent failure. Throws any other only if no broker returned records, else logs it:
+   * the next round retries.
+   */
   async #take(ms: number): Promise<LogBatch[]> {
     const answers = await this.#requests.take(ms);
     const failures = answers.flatMap((it) =>
@@ -186,7 +202,9 @@ export class LogReader {
     return batches;
   }
 
-  /** Drops records before the positions: two answers may hold the same records. Moves the positions. */
+  /**
+   * Drops records before the positions: two answers may hold the same records. Moves the positions.
+   */
   #newBatches(fetched: readonly FetchedPartition[]): LogBatch[] {
     return fetched.flatMap((partition) => {
       if (this.#endsBefore(partition)) return [];
@@ -229,7 +247,10 @@ export class LogReader {
     return this.#positions.get(partition) ?? 0;
   }
 
-  /** Looks again, as a new leader may have lacked the position at first. @throws LogGapError if the log does not hold it now */
+  /**
+   * Looks again, as a new leader may have lacked the position at first.
+   * @throws LogGapError if the log does not hold it now
+   */
   async #checkRange(nodeId: number, partition: number): Promise<void> {
     const { topic } = this.options;
     const position = this.#position(partition);
@@ -239,7 +260,10 @@ export class LogReader {
   }
 }
 
-/** Rejects with the abort reason as soon as the signal is aborted, and then ignores the outcome of the work. */
+/**
+ * Rejects with the abort reason as soon as the signal is aborted, and then ignores the outcome of
+ * the work.
+ */
 async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   let stop: () => void = () => undefined;

@@ -7,8 +7,8 @@ import { isBusy } from '../kafkajs/kafka-errors.js';
 const COORDINATOR_TIMEOUT_MS = 15_000;
 
 /**
- * The group's committed offsets by partition. Leaves out negative ones: nothing was committed, or kafkajs lost it. Asks again while
- * the coordinator of the group is not ready; kafkajs does not.
+ * The group's committed offsets by partition. Leaves out negative ones: nothing was committed, or
+ * kafkajs lost it. Asks again while the coordinator of the group is not ready; kafkajs does not.
  */
 export async function committedOffsets(
   admin: Admin,
@@ -31,8 +31,8 @@ export async function committedOffsets(
 }
 
 /**
- * By partition, the first offset whose record has a timestamp of `timeMs` or later, or the end of the log. Timestamps need
- * not increase along the log.
+ * By partition, the first offset whose record has a timestamp of `timeMs` or later, or the end of
+ * the log. Timestamps need not increase along the log.
  */
 export async function offsetsAtTime(
   admin: Admin,

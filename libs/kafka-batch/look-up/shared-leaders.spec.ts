@@ -10,8 +10,8 @@ const MISSING = 'rank-changes';
 const RANGE = { start: 3, end: 3 };
 
 /**
- * A Kafka where broker N leads partition N. It answers requests to broker 0, and for the metadata of
- * the missing topic, only when the test calls `speak`.
+ * A Kafka where broker N leads partition N. It answers requests to broker 0, and for the metadata
+ * of the missing topic, only when the test calls `speak`.
  */
 function fixture() {
   const log: string[] = [];

@@ -3,7 +3,9 @@ import { LogReader, type LogReaderOptions } from './log-reader.js';
 
 type FollowerOptions = LogReaderOptions & { readonly signal: AbortSignal };
 
-/** Reads a topic in the background, without a consumer group, and passes on each committed record. */
+/**
+ * Reads a topic in the background, without a consumer group, and passes on each committed record.
+ */
 export class TopicFollower {
   /** By partition: all records below this offset were passed on. */
   readonly #taken: Map<number, number>;
@@ -17,7 +19,10 @@ export class TopicFollower {
     this.#taken = new Map(reader.positions);
   }
 
-  /** Connects, however long it takes. @throws the abort reason, or an error that no retry repairs */
+  /**
+   * Connects, however long it takes.
+   * @throws the abort reason, or an error that no retry repairs
+   */
   static async open(options: FollowerOptions): Promise<TopicFollower> {
     return new TopicFollower(await LogReader.open(options), options.topic);
   }
@@ -38,7 +43,8 @@ export class TopicFollower {
   }
 
   /**
-   * Resolves when all records were passed on up to these ends, by partition; never, if `run` ends before.
+   * Resolves when all records were passed on up to these ends, by partition; never, if `run` ends
+   * before.
    * @throws if a partition is not in `from` of the options
    */
   async reach(ends: ReadonlyMap<number, number>): Promise<void> {

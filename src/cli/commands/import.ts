@@ -12,7 +12,7 @@ import { fileRows, zsetRows, type Row } from '../input/rows.js';
 import { withLease } from '../sessions/held-lease.js';
 import { readWithProgress, withKafka, type KafkaSession } from '../sessions/kafka-session.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
-import { withRedis, type RedisSession } from '../sessions/session.js';
+import { withForeignRedis, withRedis, type RedisSession } from '../sessions/session.js';
 import { interruptible } from '../sessions/terminal.js';
 import { CommandError, EXIT, readCode } from '../text/exit-codes.js';
 import { print, table } from '../text/output.js';
@@ -68,7 +68,7 @@ function importZset(
   return withJob(board, options, (job) => {
     const decimals = Math.min(...job.opening.definition.columns.map((column) => column.decimals));
     const rounding = options.round ? decimals : undefined;
-    return withRedis(({ redis }) => run(job, zsetRows(redis, key, rounding)), undefined, url);
+    return withForeignRedis(url, (redis) => run(job, zsetRows(redis, key, rounding)));
   });
 }
 

@@ -3,6 +3,7 @@ import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/definitions-log.js';
 import { readIdentity } from '../../infra/identity.js';
 import { requireTopics } from '../../infra/topics.js';
+import { openStores } from '../../infra/stores.js';
 import {
   readLogStatus,
   readPositions,
@@ -30,8 +31,10 @@ export function status(options: StatusOptions): Promise<number> {
       await passOverSkipped(kafka);
       const { group } = await readIdentity(redis.redis, kafka, settings);
       const isDone = wait === undefined || (await waitFor(kafka, redis, { group, seconds: wait }));
-      const published = await readPublished(kafka, group, redis.stores.status);
-      const found = await readStatus(redis.stores, readLogStatus(kafka, published));
+      const { redisPrefix } = settings;
+      const stores = await openStores(redis.redis, { redisPrefix }); // Redis may have been claimed during the wait
+      const published = await readPublished(kafka, group, stores.status);
+      const found = await readStatus(stores, readLogStatus(kafka, published));
       print(found, options, toText);
       if (wait !== undefined && found.deadLetters.length > 0)
         process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
@@ -86,7 +89,7 @@ async function waitFor(
     for (;;) {
       const [committed, applied] = await Promise.all([
         committedOffsets(admin, group, topics.scoreEvents),
-        status.appliedOffsets(),
+        status.nextOffsets(),
       ]);
       const reached = positions.map(({ partition, committedEnd, published }) => {
         // The group has no offset of what was published before it was deleted, but of all that is published from now on.

@@ -18,7 +18,9 @@ export interface LetterFilter {
   readonly reason?: string;
   readonly board?: string;
   readonly partition?: number;
-  /** When they were published, in ms: `from` is the first time, `until` the first one after them. */
+  /**
+   * When they were published, in ms: `from` is the first time, `until` the first one after them.
+   */
   readonly from?: number;
   readonly until?: number;
 }
@@ -31,7 +33,8 @@ export interface FoundLetter extends DeadLetter {
 }
 
 /**
- * Returns a read of the dead letters that are in the topic now and that the filter selects. It can be repeated.
+ * Returns a read of the dead letters that are in the topic now and that the filter selects. It can
+ * be repeated.
  * @throws CommandError for an unknown reason, TopicsMissingError
  */
 export async function selectLetters(

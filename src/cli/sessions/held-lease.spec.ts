@@ -8,7 +8,10 @@ import { withLease } from './held-lease.js';
 const HERE = `${hostname()}:4711`;
 const held = (holder: string) => new LeaseHeldError('arena', holder, 1);
 
-/** Work that fails with each of the errors in turn, then returns the number of tries, including the last. */
+/**
+ * Work that fails with each of the errors in turn, then returns the number of tries, including the
+ * last.
+ */
 function work(...errors: Error[]) {
   let tries = 0;
   return () => {

@@ -6,8 +6,8 @@ import { LeaseHeldError } from '#board-store';
 const MARGIN_MS = 100;
 
 /**
- * Runs work that needs the lease of a board. If the holder of the lease is a dead process of this machine, waits once until
- * the lease expires.
+ * Runs work that needs the lease of a board. If the holder of the lease is a dead process of this
+ * machine, waits once until the lease expires.
  * @throws LeaseHeldError if the holder still runs, or ran on another machine
  */
 export async function withLease<T>(

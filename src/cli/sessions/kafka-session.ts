@@ -7,7 +7,10 @@ import { openSession, type Session } from './session.js';
 
 export type KafkaSession = Session & Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
 
-/** Runs `use` with a Kafka client and a connected admin client, then closes them. @throws ServiceUnreachableError */
+/**
+ * Runs `use` with a Kafka client and a connected admin client, then closes them.
+ * @throws ServiceUnreachableError
+ */
 export async function withKafka<T>(use: (session: KafkaSession) => Promise<T>): Promise<T> {
   const session = openSession();
   const { settings, logger } = session;

@@ -14,15 +14,24 @@ export interface HistoryEntry {
   readonly effect: string;
 }
 
-/** Finds the events of one player in the records of partitions, as ingest does. Keeps the last `limit` ones, and counts all. */
+/**
+ * Finds the events of one player in the records of partitions, as ingest does. Keeps the last
+ * `limit` ones, and counts all.
+ */
 export class PlayerHistory {
   count = 0;
   /** Of each partition, the last entries with the times of their records. */
   readonly #entries: { readonly timestamp: number; readonly entry: HistoryEntry }[][] = [];
   #partition = 0;
-  /** By column: the sum of the events that count, or else the value of one of them, if possible that of the place. */
+  /**
+   * By column: the sum of the events that count, or else the value of one of them, if possible that
+   * of the place.
+   */
   readonly #made: number[] = [];
-  /** The latest time of the board's events in the partition, and the times of the player's event ids (lua/includes/board.lua). */
+  /**
+   * The latest time of the board's events in the partition, and the times of the player's event ids
+   * (lua/includes/board.lua).
+   */
   #clock = -Infinity;
   #seen = new Map<string, number>();
 
@@ -48,7 +57,10 @@ export class PlayerHistory {
       .map(({ entry }) => entry);
   }
 
-  /** The records that follow are those of this partition. Duplicates are found within a partition only. */
+  /**
+   * The records that follow are those of this partition. Duplicates are found within a partition
+   * only.
+   */
   begin(partition: number): void {
     this.#partition = partition;
     this.#entries.push([]);

@@ -29,7 +29,8 @@ async function open() {
 }
 
 /**
- * Runs `use` with the services of the role `reconciliation`, then disconnects. `checks`: refuse a Redis of another ranklog.
+ * Runs `use` with the services of the role `reconciliation`, then disconnects. `checks`: refuse a
+ * Redis of another ranklog.
  * @throws ServiceUnreachableError, TopicsMissingError, OtherIdentityError
  */
 export async function withReconciliation<T>(

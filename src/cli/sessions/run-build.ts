@@ -11,7 +11,10 @@ import { WHOLE_LOG_HINT, partialText } from '../text/value-text.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
 
-/** Runs work that reads the log and needs the leases of boards; shows its progress. @throws LeaseHeldError */
+/**
+ * Runs work that reads the log and needs the leases of boards; shows its progress.
+ * @throws LeaseHeldError
+ */
 export function runOnLog<T>(
   signal: AbortSignal,
   work: (options: Pick<RunOptions, 'signal' | 'onProgress'>) => Promise<T>,
@@ -52,7 +55,10 @@ function builtJson({ board, generation, previous, starts }: BuildReport) {
   return { board, generation, previous: previous ?? null, startsAt };
 }
 
-/** The error of a cancelled build. Names boards that are already promoted, because boards are promoted one by one. */
+/**
+ * The error of a cancelled build. Names boards that are already promoted, because boards are
+ * promoted one by one.
+ */
 function cancelled(definitions: readonly BoardDefinition[], before: Boards, now: Boards) {
   const generation = ({ live }: Boards, board: string) => live.get(board)?.generation;
   const boards = definitions.map(({ board }) => board);

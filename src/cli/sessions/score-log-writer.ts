@@ -12,8 +12,9 @@ import type { KafkaSession } from './kafka-session.js';
 const TRANSACTION_BYTES = 1_048_576;
 
 /**
- * Writes records to the score topic in transactions. Opening it fences every earlier writer with the same purpose, also that of
- * a paused or killed process, and completes its transaction: the log then has all records that they will ever have written.
+ * Writes records to the score topic in transactions. Opening it fences every earlier writer with
+ * the same purpose, also that of a paused or killed process, and completes its transaction: the log
+ * then has all records that they will ever have written.
  */
 export class ScoreLogWriter {
   /** By partition, the records of the next transaction. */
@@ -34,7 +35,10 @@ export class ScoreLogWriter {
     return new ScoreLogWriter(publisher, { topic: topics.scoreEvents, maxBytes });
   }
 
-  /** Adds a record, and sends all that wait once they fill a transaction. @throws CommandError if another writer took over */
+  /**
+   * Adds a record, and sends all that wait once they fill a transaction.
+   * @throws CommandError if another writer took over
+   */
   async add(partition: number, record: Required<OutgoingRecord>): Promise<void> {
     const batches = this.#waiting.get(partition) ?? new BatchEncoder(this.to.maxBytes);
     this.#waiting.set(partition, batches);
@@ -43,7 +47,10 @@ export class ScoreLogWriter {
     if (this.#bytes >= TRANSACTION_BYTES) await this.flush();
   }
 
-  /** @throws CommandError if another writer took over: nothing of this transaction is in the log then */
+  /**
+   * @throws CommandError if another writer took over: nothing of this transaction is in the log
+   * then
+   */
   async flush(): Promise<void> {
     const { topic } = this.to;
     const records = [...this.#waiting].map(([partition, batches]) => {

@@ -19,23 +19,43 @@ export function openSession() {
 }
 
 /**
- * Runs `use` with a connection to Redis, then closes it. `generation`: the snapshot that `stores.reader` reads; default: live generations.
- * `redisUrl`: another Redis than that of the settings, maybe a replica.
- * @throws ServiceUnreachableError
+ * Runs `use` with a connection to Redis and the stores on it, then closes it. `generation`: the
+ * snapshot that `stores.reader` reads in place of live generations. @throws ServiceUnreachableError
  */
-export async function withRedis<T>(
+export function withRedis<T>(
   use: (session: RedisSession) => Promise<T>,
   generation?: string,
-  redisUrl?: string,
 ): Promise<T> {
-  const { settings: own, logger } = openSession();
-  const settings = { ...own, redisUrl: redisUrl ?? own.redisUrl };
-  const redis = createRedis(settings, logger, redisUrl !== undefined);
-  try {
-    await waitForServices(settings, { redis }, logger);
+  const session = openSession();
+  const { settings, logger } = session;
+  return withClient(createRedis(settings, logger), session, async (redis) => {
     const { redisPrefix } = settings;
     const stores = await openStores(redis, { redisPrefix }, { generation });
-    return await use({ settings, logger, redis, stores });
+    return use({ ...session, redis, stores });
+  });
+}
+
+/**
+ * Runs `use` with a connection to another Redis than that of the settings, which may be a replica.
+ * Sends no command of its own but PING. @throws ServiceUnreachableError
+ */
+export function withForeignRedis<T>(
+  redisUrl: string,
+  use: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  const { settings: own, logger } = openSession();
+  const settings = { ...own, redisUrl };
+  return withClient(createRedis(settings, logger, true), { settings, logger }, use);
+}
+
+async function withClient<T>(
+  redis: Redis,
+  { settings, logger }: Session,
+  use: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  try {
+    await waitForServices(settings, { redis }, logger);
+    return await use(redis);
   } finally {
     redis.disconnect();
   }

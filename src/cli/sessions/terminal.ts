@@ -4,8 +4,8 @@ import { CancelledError } from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 
 /**
- * Runs work that cleans up when it is cancelled. The first Ctrl-C or SIGTERM aborts the signal of the work with a
- * CancelledError; one that comes a second later or more ends the process.
+ * Runs work that cleans up when it is cancelled. The first Ctrl-C or SIGTERM aborts the signal of
+ * the work with a CancelledError; one that comes a second later or more ends the process.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const cancellation = new AbortController();
@@ -25,7 +25,11 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   }
 }
 
-/** Asks for confirmation. @throws CommandError if the user declines, or without a terminal: then it says what to use `instead` */
+/**
+ * Asks for confirmation.
+ * @throws CommandError if the user declines, or without a terminal: then it says what to use
+ * `instead`
+ */
 export async function confirmOnTerminal(
   question: string,
   signal: AbortSignal,
@@ -40,7 +44,10 @@ export async function confirmOnTerminal(
     throw new CommandError('cancelled: nothing was changed', EXIT.no);
 }
 
-/** Asks on the terminal; only y and yes confirm. @throws the reason of the signal when it is aborted */
+/**
+ * Asks on the terminal; only y and yes confirm.
+ * @throws the reason of the signal when it is aborted
+ */
 export async function confirm(
   question: string,
   signal: AbortSignal,

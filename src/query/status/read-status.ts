@@ -16,7 +16,10 @@ import { reconciliationJson } from '../../reconciliation/runs/reconciliation-jso
 import { KeptSample } from './kept-sample.js';
 import { countMisplaced, type MisplacedCounts } from './sampled-records.js';
 
-/** The state of a ranklog for those who operate it, as `ranklog status --json` prints it. Times are RFC 3339. */
+/**
+ * The state of a ranklog for those who operate it, as `ranklog status --json` prints it. Times are
+ * RFC 3339.
+ */
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
 type Clients = Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
@@ -60,10 +63,10 @@ export async function readPublished(
 
 /**
  * Positions in each partition of the score topic: offsets after the last one that they include.
- * `lag`: offsets up to `committedEnd` that are not published. `stopped`: why no reader gets further,
- * if it is a batch that can't be read. Cost: a connection and two requests to each leader; for each
- * partition that lags, a look at its next records, and searches for the ends of its log and of its
- * results.
+ * `lag`: offsets up to `committedEnd` that are not published. `stopped`: why no reader gets
+ * further, if it is a batch that can't be read. Cost: a connection and two requests to each leader;
+ * for each partition that lags, a look at its next records, and searches for the ends of its log
+ * and of its results.
  */
 export async function readPositions({ kafka, topics }: Clients, positions: PublishedPositions) {
   const topic = topics.scoreEvents;
@@ -84,7 +87,8 @@ export async function readPositions({ kafka, topics }: Clients, positions: Publi
       const lag = logEnd - published;
       return { partition, logEnd, committedEnd: logEnd, published, lag, stopped: last.message };
     }
-    // Transaction markers and open transactions after the last committed record have nothing to publish.
+    // Transaction markers and open transactions after the last committed record have nothing to
+    // publish.
     const committedEnd = (last?.offset ?? -1) + 1;
     const lag = Math.max(0, committedEnd - published);
     return { partition, logEnd, committedEnd, published, lag, stopped: null };
@@ -92,7 +96,10 @@ export async function readPositions({ kafka, topics }: Clients, positions: Publi
   return Promise.all(found);
 }
 
-/** Only the role ingest needs the right to read all results. Without the right, `stored` is all that can be known. */
+/**
+ * Only the role ingest needs the right to read all results. Without the right, `stored` is all that
+ * can be known.
+ */
 async function publishedPosition(positions: PublishedPositions, partition: number, stored: number) {
   try {
     return await positions.of(partition);
@@ -115,7 +122,10 @@ export interface DeadLetterCount {
   readonly detail: string;
 }
 
-/** Counts the last dead letters by code, the most frequent ones first. Cost: a connection, ten fetches of 1 MiB a partition. */
+/**
+ * Counts the last dead letters by code, the most frequent ones first. Cost: a connection, ten
+ * fetches of 1 MiB a partition.
+ */
 async function countDeadLetters({ kafka, topics }: Clients): Promise<DeadLetterCount[]> {
   const topic = topics.deadLetters;
   const partitions = [...(await logRanges(kafka, topic)).keys()];
@@ -135,7 +145,7 @@ async function countDeadLetters({ kafka, topics }: Clients): Promise<DeadLetterC
 
 function readStore({ status, catalog, continuity, leases }: Stores) {
   return Promise.all([
-    status.appliedOffsets(),
+    status.nextOffsets(),
     status.overviews(),
     catalog.generations(),
     continuity.recoveryTargets(),
@@ -144,7 +154,10 @@ function readStore({ status, catalog, continuity, leases }: Stores) {
   ]);
 }
 
-/** Joins what Redis knows with `log`. Cost: twenty requests to each shard, three for each board. @throws what `log` rejects with */
+/**
+ * Joins what Redis knows with `log`. Cost: twenty requests to each shard, three for each board.
+ * @throws what `log` rejects with
+ */
 export async function readStatus(stores: Stores, log: ReturnType<typeof readLogStatus>) {
   const [{ positions, letters, misplaced }, store] = await Promise.all([log, readStore(stores)]);
   const [appliedOffsets, overviews, found, recovering, { building }, reconciliations] = store;

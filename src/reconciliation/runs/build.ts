@@ -7,16 +7,24 @@ import type { RunLeases } from './run-leases.js';
 import type { From } from './shadow-plan.js';
 
 export interface BuildOptions extends RunOptions {
-  /** Begins at this time, or at the start of the log, instead of where the live generation begins. */
+  /**
+   * Begins at this time, or at the start of the log, instead of where the live generation begins.
+   */
   readonly from?: From | undefined;
   /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
-  /** Builds only first generations: skips boards that are live when an attempt begins, as another process has built them. */
+  /**
+   * Builds only first generations: skips boards that are live when an attempt begins, as another
+   * process has built them.
+   */
   readonly isFirst?: boolean | undefined;
 }
 
 export interface BuildReport extends PromotionReport {
-  /** How many offsets the generation covers, from its start in the log on: also those of other boards' records. */
+  /**
+   * How many offsets the generation covers, from its start in the log on: also those of other
+   * boards' records.
+   */
   readonly records: number;
   readonly seconds: number;
 }
@@ -48,6 +56,7 @@ export class NewBoards {
    * unregisters the rest.
    */
   async unregister(boards: Iterable<string>, leases: RunLeases): Promise<void> {
+    if (this.#registered.size === 0) return;
     const { store, generations } = this.parts;
     const { building } = await store.boards();
     for (const board of boards) {

@@ -84,8 +84,9 @@ export interface HistoryParts {
   readonly logger: Logger;
 }
 
-const CHECK_EVERY_MS = 200;
-const CHECKS_UNTIL_WARNING = 50;
+/** Each check opens connections to the brokers. */
+const CHECK_EVERY_MS = 1_000;
+const CHECKS_UNTIL_WARNING = 10;
 
 /** The last part of a warning about a wait for live ingest. */
 export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far live ingest is';

@@ -31,7 +31,7 @@ interface PassOptions extends Pick<RunOptions, 'signal' | 'eventsPerSecond' | 'o
 /**
  * One pass over the log for all shadows of an attempt. The first failure, of a shadow or of the
  * reading, ends the work on all shadows.
- * States: reading, from `open` until `finish` has ended it.
+ * States: opened, then reading during `run`. Before that, call `begin` for each shadow.
  */
 export class LogPass {
   /** Aborted by the first failure. */
@@ -71,7 +71,7 @@ export class LogPass {
     return pass;
   }
 
-  /** Begins to hand the events of a shadow to its queue. */
+  /** From now on, events of the shadow go to its queue. */
   begin(lease: Lease, shadow: Shadow): ShadowAtWork {
     const queue = this.#queues.get(shadow);
     if (queue === undefined) throw new Error(`no queue for generation ${shadow.generation}`);
@@ -102,7 +102,7 @@ export class LogPass {
   }
 
   /** Reads the log until the work on all shadows has ended. @throws the first failure */
-  async finish(work: readonly Promise<void>[]): Promise<void> {
+  async run(work: readonly Promise<void>[]): Promise<void> {
     const reading = this.#feed.run();
     for (const part of [...work, reading]) part.catch((error: unknown) => this.#ended.abort(error));
     this.#counting.start();

@@ -13,7 +13,10 @@ export interface PromotionReport extends Promotion {
   readonly starts?: Starts;
 }
 
-/** Brings a shadow to the live applied offsets, makes it live in the same step, and records its definition. */
+/**
+ * Brings a shadow to the live applied offsets, makes it live in the same step, and records its
+ * definition.
+ */
 export async function promote(
   parts: ReconcilerParts,
   { lease, shadow, catchUp, progress, signal }: ShadowAtWork,
@@ -36,7 +39,10 @@ export async function promote(
   return { ...made, ...promotion };
 }
 
-/** Writes a definition record. A failure is only logged, as Redis has changed already: the role reconciliation writes it later. */
+/**
+ * Writes a definition record. A failure is only logged, as Redis has changed already: the role
+ * reconciliation writes it later.
+ */
 export async function recordDefinition(
   { definitions, logger }: Pick<ReconcilerParts, 'definitions' | 'logger'>,
   current: DefinitionRecord,

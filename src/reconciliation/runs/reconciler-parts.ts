@@ -14,15 +14,24 @@ export interface ReconcilerParts
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
   /** How long a generation stays available for a rollback after another one has replaced it. */
   readonly graceMs: number;
-  /** The most records of the log to read per second, for reconciliations that set no limit of their own. */
+  /**
+   * The most records of the log to read per second, for reconciliations that set no limit of their
+   * own.
+   */
   readonly eventsPerSecond?: number | undefined;
   readonly logger: Logger;
 }
 
 export interface RunOptions {
-  /** Cancels the reconciliation, which undoes what it did, except promotions and what `keepsShadows` keeps. */
+  /**
+   * Cancels the reconciliation, which undoes what it did, except promotions and what `keepsShadows`
+   * keeps.
+   */
   readonly signal: AbortSignal;
-  /** Keeps the shadows when the signal is aborted, so that the next reconciliation can continue them. */
+  /**
+   * Keeps the shadows when the signal is aborted, so that the next reconciliation can continue
+   * them.
+   */
   readonly keepsShadows?: boolean | undefined;
   /** The most records of the log to read per second, so that live ingest is not slowed down. */
   readonly eventsPerSecond?: number | undefined;

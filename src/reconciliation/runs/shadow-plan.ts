@@ -14,12 +14,18 @@ import {
 } from './log-history.js';
 import { HistoryCutError } from './run-errors.js';
 
-/** Where a build begins, if not where the live generation begins: at a time in ms, or at the start of the log. */
+/**
+ * Where a build begins, if not where the live generation begins: at a time in ms, or at the start
+ * of the log.
+ */
 export type From = number | 'start';
 
 /** The shadow that a reconciliation asks for. */
 export interface ShadowRequest extends Pick<NewShadow, 'definition' | 'purpose'> {
-  /** Where the live generation begins in the log. The shadow begins there, too, unless `from` is given. */
+  /**
+   * Where the live generation begins in the log. The shadow begins there, too, unless `from` is
+   * given.
+   */
   readonly starts?: Starts | undefined;
   readonly from?: From | undefined;
   /** The last record time that a snapshot includes, in ms. */
@@ -38,7 +44,11 @@ type PlanParts = HistoryParts & { readonly generations: GenerationStore };
 type OpenParts = Omit<PlanParts, 'admin' | 'signal'>;
 type Ranges = ReadonlyMap<number, LogRange>;
 
-/** Plans to continue the present shadow if it matches the request, else to begin one. Writes nothing. @throws HistoryCutError */
+/**
+ * Plans to continue the present shadow if it matches the request, else to begin one. Writes
+ * nothing.
+ * @throws HistoryCutError
+ */
 export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<ShadowPlan> {
   const { definition, purpose, allowPartialHistory = false } = request;
   const plan = await inOffsets(log, request);
@@ -101,7 +111,10 @@ async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<NewSha
   return { ...plan, ends, asOf: until };
 }
 
-/** The shadow that an earlier reconciliation has left, if it matches the plan and the log still holds the records that it lacks. */
+/**
+ * The shadow that an earlier reconciliation has left, if it matches the plan and the log still
+ * holds the records that it lacks.
+ */
 async function resumable(
   { generations }: PlanParts,
   { definition, purpose, starts, ends }: NewShadow,
@@ -119,7 +132,8 @@ async function resumable(
 }
 
 /**
- * Whether the log still holds every record since the live generation's beginning. If so, a shadow needs no
+ * Whether the log still holds every record since the live generation's beginning. If so, a shadow
+ * needs no
  * `allowPartialHistory`: it lacks only what the live generation lacks.
  */
 function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): boolean {
@@ -129,18 +143,26 @@ function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): bool
 
 type Shadows = Pick<GenerationStore, 'shadow'>;
 
-/** Whether the next attempt or reconciliation of this kind can continue the shadows of one that was killed. */
+/**
+ * Whether the next attempt or reconciliation of this kind can continue the shadows of one that was
+ * killed.
+ */
 export function isResumable(kind: Shadow['purpose']): boolean {
   return kind === 'build' || kind === 'snapshot';
 }
 
-/** The shadow that an earlier reconciliation has left, if the next one of its kind can continue it. */
+/**
+ * The shadow that an earlier reconciliation has left, if the next one of its kind can continue it.
+ */
 export async function leftShadow(generations: Shadows, board: string): Promise<Shadow | undefined> {
   const shadow = await generations.shadow(board);
   return shadow && isResumable(shadow.purpose) ? shadow : undefined;
 }
 
-/** Warns if a reconciliation discards the shadow of a build or snapshot, because a board has only one shadow. */
+/**
+ * Warns if a reconciliation discards the shadow of a build or snapshot, because a board has only
+ * one shadow.
+ */
 export async function warnOfDiscardedShadow(
   { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
   board: string,

@@ -42,7 +42,10 @@ const NOTHING_COMPARED = { places: 0, views: 0, differences: [], differenceCount
 /** How many differences are remembered, so that they are recognised when they are found again. */
 const MOST_REMEMBERED = 10_000;
 
-/** Collects differences: counts all, and keeps the first `most`. A remembered difference that is found again counts once. */
+/**
+ * Collects differences: counts all, and keeps the first `most`. A remembered difference that is
+ * found again counts once.
+ */
 export class Differences {
   readonly #found = new Map<string, Difference>();
   #notRemembered = 0;
@@ -68,7 +71,9 @@ export class Differences {
   }
 }
 
-/** Compares a live generation with its shadow, which it discards then. Does not change the board. */
+/**
+ * Compares a live generation with its shadow, which it discards then. Does not change the board.
+ */
 export async function finishVerify(
   parts: ReconcilerParts,
   at: ShadowAtWork,
@@ -101,7 +106,10 @@ async function findingsOf(
   }
 }
 
-/** Compares page by page, each at equal applied offsets, so traffic causes no false difference. @throws RestartError */
+/**
+ * Compares page by page, each at equal applied offsets, so traffic causes no false difference.
+ * @throws RestartError
+ */
 async function compare(
   { generations }: ReconcilerParts,
   { lease, shadow, catchUp, progress }: ShadowAtWork,

@@ -64,7 +64,7 @@ export async function allApplied(world: World): Promise<void> {
   const ends = await world.eventEnds();
   const status = new StoreStatus(world.redis.redis, world.keys);
   await eventually(async () => {
-    const applied = await status.appliedOffsets();
+    const applied = await status.nextOffsets();
     return [...ends].every(([partition, end]) => (applied.get(partition) ?? 0) >= end);
   }, 'every shard has applied the whole log');
 }

@@ -59,7 +59,7 @@ local function empty()
   end
   move_version(live)
   call('UNLINK', applied_offsets, registered, records, promotions, shadows, previous)
-  for i = outboxes_from, #KEYS do call('UNLINK', KEYS[i]) end -- and leaders
+  for i = outboxes_from, #KEYS do call('UNLINK', KEYS[i]) end -- and the leaders behind them
 end
 
 if replication_id() ~= server or call('GET', continuity) ~= begun then return {} end

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import type { TransactionalPublisher } from '#kafka-batch';
 import { Metrics } from '../infra/metrics.js';
+import type { AppliedRun } from './applier.js';
 import type { ReportedDeadLetter } from './dead-letter-report.js';
-import { MAX_WAITING_RESULTS, PublishPipeline, type Publication } from './publish-pipeline.js';
+import { MAX_WAITING_RESULTS, PartitionPublisher } from './partition-publisher.js';
+import type { Publication, Result, ResultLog } from './result-log.js';
 
 const results = (nextOffset: number, count = 1) =>
   Array.from({ length: count }, (_, index) => ({
@@ -10,48 +13,57 @@ const results = (nextOffset: number, count = 1) =>
     record: { value: `${nextOffset}/${index}` },
   }));
 
-/** A publish function whose calls the test resolves or rejects. */
-class ManualPublish {
+/** A result log whose publications the test lets succeed or fail. Results are given as verdicts. */
+class ManualLog {
   readonly calls: {
     publication: Publication;
     succeed: () => void;
     fail: (error: Error) => void;
   }[] = [];
-  readonly publish = (published: Publication): Promise<void> =>
-    new Promise((succeed, fail) => this.calls.push({ publication: published, succeed, fail }));
+
+  readonly encode = (_: number, verdict: unknown) => verdict as Result;
+
+  readonly maxBytes = (_: number, topic: string): number => {
+    if (topic === 'bad') throw new Error('cannot be encoded');
+    return Infinity;
+  };
+
+  readonly publish: ResultLog['publish'] = (_, __, publication) =>
+    new Promise((succeed, fail) => this.calls.push({ publication, succeed, fail }));
 }
 
-/** A pipeline, and the function that adds results to it. */
-function pipelineOf(manual: ManualPublish, failures: Error[] = []) {
-  const waiting = new Metrics().gauges.ranklog_outbox_results;
-  const pipeline = new PublishPipeline(
-    (topic) => {
-      if (topic === 'bad') throw new Error('cannot be encoded');
-      return Infinity;
-    },
-    manual.publish,
-    (error) => failures.push(error),
-    waiting,
+/** A publisher, and the function that adds results to it. */
+function publisherOf(manual: ManualLog, failures: Error[] = []) {
+  const metrics = new Metrics();
+  const publisher = new PartitionPublisher(
+    { resultLog: manual, deadLetters: { published: () => undefined }, metrics },
+    { partition: 0, restart: (error) => failures.push(error) },
+    { close: () => Promise.resolve() } as TransactionalPublisher,
+    0,
   );
+  const addAll = (all: readonly Result[], nextOffset: number) => {
+    const verdicts = all.map((verdict) => ({ verdict, read: {} }));
+    return publisher.add({ through: nextOffset - 1, verdicts } as unknown as AppliedRun);
+  };
   const add = (nextOffset: number, count?: number) => {
-    const added = pipeline.add(results(nextOffset, count), nextOffset);
-    pipeline.flush();
+    const added = addAll(results(nextOffset, count), nextOffset);
+    publisher.flush();
     return added;
   };
-  const waits = async () => (await waiting.get()).values[0]?.value;
-  return { pipeline, add, waits };
+  const waits = async () => (await metrics.gauges.ranklog_outbox_results.get()).values[0]?.value;
+  return { publisher, addAll, add, waits };
 }
 
 const settled = () => new Promise(setImmediate);
 
-describe('PublishPipeline', () => {
+describe('PartitionPublisher', () => {
   it('fails if a result cannot be encoded: it publishes nothing of what waits', async () => {
-    const manual = new ManualPublish();
+    const manual = new ManualLog();
     const failures: Error[] = [];
-    const { pipeline, add } = pipelineOf(manual, failures);
+    const { addAll, add } = publisherOf(manual, failures);
     for (const nextOffset of [1, 2]) await add(nextOffset);
     const bad = { topic: 'bad', board: '', record: { value: 'x' } };
-    await expect(pipeline.add([bad], 3)).rejects.toThrow('cannot be encoded');
+    await expect(addAll([bad], 3)).rejects.toThrow('cannot be encoded');
     await expect(add(4)).rejects.toThrow('cannot be encoded');
     manual.calls[0]?.succeed();
     await settled();
@@ -60,26 +72,26 @@ describe('PublishPipeline', () => {
   });
 
   it('counts a dead letter with a large key or large headers as several results', async () => {
-    const { pipeline, waits } = pipelineOf(new ManualPublish());
+    const { addAll, waits } = publisherOf(new ManualLog());
     const source = { topic: 't', partition: 0, offset: 0 };
     const deadLetter = { source, code: 'NOT_JSON', detail: 'why' } as unknown as ReportedDeadLetter;
     const key = Buffer.alloc(8_192);
     const headers = { trace: [Buffer.alloc(4_096), 'x'.repeat(4_096)] };
     const record = { key, value: null, headers };
-    await pipeline.add([{ topic: 't', board: '', record, deadLetter }], 1);
+    await addAll([{ topic: 't', board: '', record, deadLetter }], 1);
     expect(await waits()).toBe(5);
   });
 
   it('publishes in one transaction, in order, what was added during the previous one', async () => {
-    const manual = new ManualPublish();
-    const { pipeline, add, waits } = pipelineOf(manual);
+    const manual = new ManualLog();
+    const { publisher, add, waits } = publisherOf(manual);
     for (const nextOffset of [1, 2, 3]) await add(nextOffset, nextOffset);
     expect(await waits()).toBe(6);
     manual.calls[0]?.succeed();
     await settled();
     expect(await waits()).toBe(5);
     manual.calls[1]?.succeed();
-    await pipeline.drain();
+    await publisher.close();
     expect(await waits()).toBe(0);
 
     expect(manual.calls.map(({ publication: { nextOffset } }) => nextOffset)).toEqual([1, 3]);
@@ -95,28 +107,28 @@ describe('PublishPipeline', () => {
   });
 
   it('waits for the results of a whole batch, unless a transaction is full', async () => {
-    const manual = new ManualPublish();
-    const { pipeline } = pipelineOf(manual);
+    const manual = new ManualLog();
+    const { publisher, addAll } = publisherOf(manual);
     const nextOffsets = () => manual.calls.map(({ publication: { nextOffset } }) => nextOffset);
-    await pipeline.add(results(1, 1_500), 1);
+    await addAll(results(1, 1_500), 1);
     await settled();
     expect(nextOffsets()).toEqual([]);
-    await pipeline.add(results(2, 600), 2);
+    await addAll(results(2, 600), 2);
     expect(nextOffsets()).toEqual([1]);
     manual.calls[0]?.succeed();
     await settled();
     expect(nextOffsets()).toEqual([1]);
-    pipeline.flush();
+    publisher.flush();
     expect(nextOffsets()).toEqual([1, 2]);
-    await pipeline.add(results(3, MAX_WAITING_RESULTS - 700), 3); // more than a transaction takes
+    await addAll(results(3, MAX_WAITING_RESULTS - 700), 3); // more than a transaction takes
     manual.calls[1]?.succeed();
     await settled();
     expect(nextOffsets()).toEqual([1, 2, 3]);
   });
 
   it('makes the caller wait while too many results wait', async () => {
-    const manual = new ManualPublish();
-    const { add } = pipelineOf(manual);
+    const manual = new ManualLog();
+    const { add } = publisherOf(manual);
     await add(1, MAX_WAITING_RESULTS);
     let added = false;
     const adding = add(2).then(() => (added = true));
@@ -129,9 +141,9 @@ describe('PublishPipeline', () => {
   });
 
   it('reports the first failure once, and from then on publishes nothing and accepts nothing', async () => {
-    const manual = new ManualPublish();
+    const manual = new ManualLog();
     const failures: Error[] = [];
-    const { pipeline, add, waits } = pipelineOf(manual, failures);
+    const { publisher, add, waits } = publisherOf(manual, failures);
     const failure = new Error('fenced');
     await add(1);
     await add(2);
@@ -139,7 +151,7 @@ describe('PublishPipeline', () => {
     await settled();
 
     await expect(add(3)).rejects.toBe(failure);
-    await expect(pipeline.drain()).rejects.toBe(failure);
+    await publisher.close();
     expect(failures).toEqual([failure]);
     expect(await waits()).toBe(0);
     expect(manual.calls).toHaveLength(1);
