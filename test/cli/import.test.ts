@@ -386,6 +386,19 @@ describe('ranklog import', () => {
     expect(await imported(...args, '--round', '--compare')).toMatchObject({ code: 0, compared: 3 });
   });
 
+  it('needs no right at the other Redis but to read the sorted set', async () => {
+    const [url = '', , key = ''] = await zset('limited', [['ann', '1']]);
+    const user = instance.name;
+    await instance.redis.acl('SETUSER', user, 'on', '>pw', `~${key}`, '+ping', '+type', '+zscan');
+    try {
+      const other = Object.assign(new URL(url), { username: user, password: 'pw' });
+      const args = ['zset', other.href, '--key', key, '--at', AT, '--dry-run'];
+      expect(await imported(...args)).toMatchObject({ code: 0 });
+    } finally {
+      await instance.redis.acl('DELUSER', user);
+    }
+  });
+
   it('refuses a file without a header, and a key of another type', async () => {
     const refused = async (...args: string[]) => (await ranklog('import', 'zset', ...args)).err;
     expect(await refused(await file('a', 'ada,1\n'))).toContain('the first line is neither');
