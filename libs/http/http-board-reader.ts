@@ -126,7 +126,7 @@ export class HttpBoardReader implements ViewReads {
       const text = await response.text();
       const answer = parsed(text);
       if (response.ok && answer !== undefined) return answer as T;
-      throw refusalOf(response, text, answer);
+      throw readErrorOf(response, text, answer);
     } catch (error) {
       if (error instanceof HttpReadError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
@@ -167,7 +167,11 @@ function parsed(text: string): unknown {
 }
 
 /** The problem that a response describes; a proxy's answer may be none. */
-function refusalOf({ status, statusText }: Response, text: string, answer: unknown): HttpReadError {
+function readErrorOf(
+  { status, statusText }: Response,
+  text: string,
+  answer: unknown,
+): HttpReadError {
   const { code, detail } = (answer ?? {}) as Record<string, unknown>;
   return typeof code === 'string'
     ? new HttpReadError(code, String(detail), status)

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadSettings } from '../config/settings.js';
-import { refusalOf } from './refusals.js';
+import { settingsRefusal } from './refusals.js';
 
 const { settings } = loadSettings({
   ...{ KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'ada', KAFKA_SASL_PASSWORD: 'hunter2' },
 });
 const named = (name: string, message: string, more = {}) =>
   Object.assign(new Error(message), { name, ...more });
-const refusal = (error: Error) => refusalOf(error, 'Kafka at kafka:9092', settings);
+const refusal = (error: Error) => settingsRefusal(error, 'Kafka at kafka:9092', settings);
 
 describe('an error of a login to Kafka', () => {
   it('refuses the user or the mechanism', () => {

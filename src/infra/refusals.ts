@@ -19,7 +19,11 @@ const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
 ];
 
 /** Why a server that answers with an error refuses the settings; undefined: it may accept them later. */
-export function refusalOf(error: unknown, address: string, settings: Settings): string | undefined {
+export function settingsRefusal(
+  error: unknown,
+  address: string,
+  settings: Settings,
+): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const text = `${address} ${error.name} ${'type' in error ? String(error.type) : ''} ${error.message}`;
   const found = REFUSALS.find(([pattern]) => pattern.test(text));

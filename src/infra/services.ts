@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { RanklogError } from '#errors';
 import { SettingsError, withoutPassword, type Settings } from '../config/settings.js';
 import { SILENT, type Logger } from './logger.js';
-import { refusalOf, tlsRefusal, type Server } from './refusals.js';
+import { settingsRefusal, tlsRefusal, type Server } from './refusals.js';
 
 /** Kafka or Redis did not answer in time. */
 export class ServiceUnreachableError extends RanklogError {
@@ -109,7 +109,8 @@ async function waitFor(
       const now = performance.now();
       end.throwIfAborted();
       const refusal =
-        refusalOf(error, `${name} at ${address}`, settings) ?? (await tlsRefusal(name, settings));
+        settingsRefusal(error, `${name} at ${address}`, settings) ??
+        (await tlsRefusal(name, settings));
       if (refusal !== undefined) throw new SettingsError([refusal]);
       if (now - start >= startTimeout)
         throw new ServiceUnreachableError(service, startTimeout, error);

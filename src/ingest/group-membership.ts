@@ -15,12 +15,12 @@ export function membershipOf(identity: IdentityCheck) {
   return {
     protocol: `${PROTOCOL}${hash.slice(0, 16)}`,
     userData: identity.text,
-    refusal: (group: GroupFacts) => refusalOf(group, identity),
+    refusal: (group: GroupFacts) => joinRefusal(group, identity),
   };
 }
 
 /** The error for a group with members that are not of this ranklog, or of a version whose members can't join ours. */
-function refusalOf(group: GroupFacts, identity: IdentityCheck): Error {
+function joinRefusal(group: GroupFacts, identity: IdentityCheck): Error {
   const { groupId, protocol, members } = group;
   const who = membersText(group);
   const read = new Set(members.flatMap(({ topics }) => topics));

@@ -27,13 +27,13 @@ export function skip(place: BatchPlace, options: JsonOption): Promise<number> {
     const positions = new PublishedPositions(session, identity.group, stores.store);
     const isApplied = first < (await positions.of(partition));
     if (found !== undefined && isSame(found.batch)) await definitions.skip(found.batch);
-    else if (!skipped.some(isSame)) throw refusal(place, found);
+    else if (!skipped.some(isSame)) throw skipRefusal(place, found);
     print({ topic, partition, first, last, isApplied }, options, toText);
     return EXIT.ok;
   });
 }
 
-function refusal(place: BatchPlace, found: UnreadableBatchError | undefined): CommandError {
+function skipRefusal(place: BatchPlace, found: UnreadableBatchError | undefined): CommandError {
   const { topic, partition, first } = place;
   const problem =
     found === undefined

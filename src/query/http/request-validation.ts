@@ -33,11 +33,17 @@ export const compileRequestSchema: FastifySchemaCompiler<SchemaObject> = ({ sche
     const validate = (compiled ??= (httpPart === 'body' ? inBody : inUrl).compile(schema));
     if (validate(value)) return { value };
     const [problem] = validate.errors ?? [];
-    return { error: problem === undefined ? new Error('not valid') : refusal(problem) };
+    return { error: problem === undefined ? new Error('not valid') : requestRefusal(problem) };
   };
 };
 
-function refusal({ instancePath, keyword, params, message, ...rest }: ErrorObject): ProblemError {
+function requestRefusal({
+  instancePath,
+  keyword,
+  params,
+  message,
+  ...rest
+}: ErrorObject): ProblemError {
   const place = instancePath.slice(1).replaceAll('/', '.');
   if (keyword === 'additionalProperties') {
     const asked = String((params as { additionalProperty: unknown }).additionalProperty);

@@ -4,7 +4,7 @@ import type { Throttle } from '../../infra/throttle.js';
 import { FULL_CALL, type CallLimits } from '../../ingest/split-calls.js';
 import type { LogFeed } from './log-feed.js';
 import { withRetries } from './retries.js';
-import { refusal } from './run-errors.js';
+import { callRefusal } from './run-errors.js';
 import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
 
@@ -48,7 +48,7 @@ interface UnansweredCall {
 /**
  * Brings one shadow to the live applied offsets: sends the next events of the queue, call by call, until a call with an ending
  * finds the shadow there. Far below, two calls are in flight (one if throttled): Redis applies one while the next is made.
- * @throws the error for a call that the store refuses (see `refusal`), AppliedBeyondLogError, the reason of the signal
+ * @throws the error for a call that the store refuses (see `callRefusal`), AppliedBeyondLogError, the reason of the signal
  */
 export class CatchUp {
   readonly #limits: CallLimits;
@@ -155,7 +155,7 @@ export class CatchUp {
   /** Notes an outcome. Returns the ending's result, and whether any offset has moved. @throws the error for a refused call */
   #note<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; ending?: E | undefined } {
     const { lease, queue, feed, stalls } = this.parts;
-    if (outcome.status !== 'applied') throw refusal(lease.board, outcome.status);
+    if (outcome.status !== 'applied') throw callRefusal(lease.board, outcome.status);
     const hasMoved = queue.note(outcome.appliedOffsets);
     feed.roomMade();
     if (hasMoved) stalls.moved();

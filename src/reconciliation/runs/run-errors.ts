@@ -96,7 +96,7 @@ const REFUSALS: Readonly<Record<Exclude<ShadowRefusal, 'leaseLost'>, string>> = 
 };
 
 /** The error for a call that the store refused. */
-export function refusal(board: string, status: ShadowRefusal): Error {
+export function callRefusal(board: string, status: ShadowRefusal): Error {
   if (status === 'leaseLost') return new LeaseLostError(board);
   return new RestartError(`board "${board}": ${REFUSALS[status]}`);
 }
