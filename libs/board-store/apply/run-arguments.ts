@@ -2,11 +2,10 @@ import { canExpire, type BoardDefinition, type ResolvedView } from '#board';
 import { recordText } from '../layout/boards.js';
 import { ByteWriter } from '../layout/bytes.js';
 import type { KeySpace } from '../layout/keys.js';
+import { TIE_SIGNS } from '../layout/ties.js';
 import type { ApplyCall, ApplyEntry, LiveBoard } from '../layout/types.js';
 import type { Named } from '../lua/argument-order.js';
 import { columnsText } from './verdicts.js';
-
-export const TIE_SIGNS = { earliest: 1, latest: -1, none: 0 } as const;
 
 /** The keys and arguments of lua/commands/apply-7.lua. */
 export function applyArguments(keys: KeySpace, call: ApplyCall): Named {

@@ -1,4 +1,4 @@
-import { runArguments, TIE_SIGNS } from '../apply/run-arguments.js';
+import { runArguments } from '../apply/run-arguments.js';
 import type {
   AppliedOffset,
   CatchUpOutcome,
@@ -12,6 +12,7 @@ import type {
   Stretch,
 } from '../layout/generation-types.js';
 import type { KeySpace } from '../layout/keys.js';
+import { TIE_SIGNS } from '../layout/ties.js';
 import type { Named } from '../lua/argument-order.js';
 import { refusalOf, rowsOf, type CatchUpReply } from '../lua/scripts.js';
 

@@ -1,5 +1,4 @@
 import { definitionHash, definitionText } from '#board';
-import { TIE_SIGNS } from '../apply/run-arguments.js';
 import {
   BUILDING,
   liveBoardOf,
@@ -19,6 +18,7 @@ import type {
 } from '../layout/generation-types.js';
 import { ShardedStore } from '../layout/sharded-store.js';
 import { LeaseLostError, NoPreviousGenerationError } from '../layout/store-errors.js';
+import { TIE_SIGNS } from '../layout/ties.js';
 import { refusalOf, rowsOf, type CatchUpReply } from '../lua/scripts.js';
 import {
   beginComparison,

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { readStates, type ReadableView } from '#board';
-import { TIE_SIGNS } from '../apply/run-arguments.js';
 import type { KeySpace } from '../layout/keys.js';
 import { ExpiredViewError } from '../layout/store-errors.js';
+import { REACH_TIME_WIDTH, TIE_SIGNS } from '../layout/ties.js';
 import type { LiveBoard } from '../layout/types.js';
 import { defineScripts, MOVED, READ_SCRIPTS, type ReadReply } from '../lua/scripts.js';
 import { viewsStepOf } from './existing-views.js';
@@ -15,8 +15,6 @@ import {
   type PlacesReply,
 } from './standings-reply.js';
 import type { Anchor, Bounds } from './view-selection.js';
-
-const REACH_TIME_WIDTH = { earliest: 7, latest: 7, none: 0 } as const;
 
 /** The generation of a board that a read is made for. */
 export interface Located extends LiveBoard {
