@@ -150,15 +150,16 @@ async function topicConfig(admin: Admin, topic: string): Promise<Map<string, str
 }
 
 const RETRY_PAUSE_MS = 200;
-const MAX_TRIES = 50;
+const RETRY_FOR_MS = 10_000;
 
-/** Retries for some seconds, because brokers learn of a new topic one after the other. */
+/** Retries for ten seconds, because brokers learn of a new topic one after the other. */
 export async function whenKnown<T>(request: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+  const deadline = performance.now() + RETRY_FOR_MS;
+  for (;;) {
     try {
       return await request();
     } catch (error) {
-      if (!isUnknownTopic(error) || attempt === MAX_TRIES) throw error;
+      if (!isUnknownTopic(error) || performance.now() >= deadline) throw error;
       await delay(RETRY_PAUSE_MS);
     }
   }
