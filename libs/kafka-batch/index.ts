@@ -30,5 +30,6 @@ export { readRanges } from './look-up/read-ranges.js';
 export { BatchEncoder, type OutgoingRecord } from './kafkajs/record-batch.js';
 export { brokerFacts, type Right } from './look-up/kafka-rights.js';
 export { TopicFollower } from './look-up/topic-follower.js';
+export { whenKnown } from './look-up/when-known.js';
 export { TransactionalPublisher } from './produce/transactional-publisher.js';
 export * from './kafkajs/types.js';

@@ -8,11 +8,11 @@ import {
   PermanentPartitionError,
   readRanges,
   UnreadableBatchError,
+  whenKnown,
   type KafkaRecord,
   type LogRange,
 } from '#kafka-batch';
 import type { KafkaConnection } from './kafka.js';
-import { whenKnown } from './topics.js';
 
 const READ_TIMEOUT_MS = 10_000;
 /**

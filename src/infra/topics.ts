@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { TopicNames } from '#contracts';
 import { RanklogError, toError } from '#errors';
-import { isUnknownTopic } from '#kafka-batch';
+import { whenKnown } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 
@@ -147,20 +146,4 @@ async function topicConfig(admin: Admin, topic: string): Promise<Map<string, str
   );
   const entries = resources[0]?.configEntries ?? [];
   return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
-}
-
-const RETRY_PAUSE_MS = 200;
-const RETRY_FOR_MS = 10_000;
-
-/** Retries for ten seconds, because brokers learn of a new topic one after the other. */
-export async function whenKnown<T>(request: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + RETRY_FOR_MS;
-  for (;;) {
-    try {
-      return await request();
-    } catch (error) {
-      if (!isUnknownTopic(error) || performance.now() >= deadline) throw error;
-      await delay(RETRY_PAUSE_MS);
-    }
-  }
 }

@@ -11,7 +11,7 @@ import { Metrics } from '../infra/metrics.js';
 import { LiveBoards } from './live-boards.js';
 import { PartitionWaits } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
-import { StoreChangedError } from './resync.js';
+import { StoreChangedError, type ShardStates } from './resync.js';
 import { recordIdentity } from './score-log.js';
 import { splitRuns, type BatchPosition, type Run } from './split-calls.js';
 
@@ -37,13 +37,6 @@ export interface AppliedRun {
 interface ReadRun extends Run<ReadRecord> {
   readonly boards: Boards;
   readonly lastRecord?: RecordIdentity | undefined;
-}
-
-/** The state of a partition in Redis when it starts. Both lists are by shard. */
-interface StoredState {
-  readonly appliedOffsets: readonly number[];
-  /** The tokens of the shards. */
-  readonly continuity: readonly string[];
 }
 
 interface ApplierServices {
@@ -94,7 +87,7 @@ export class Applier {
   constructor(
     private readonly services: ApplierServices,
     private readonly assignment: PartitionAssignment,
-    stored: StoredState,
+    stored: ShardStates,
   ) {
     this.#continuity = stored.continuity;
     this.#appliedOffsets = [...stored.appliedOffsets];

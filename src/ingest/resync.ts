@@ -29,7 +29,7 @@ export class StoreChangedError extends RanklogError {
 }
 
 /** What a partition found at its start, by shard. */
-interface ShardStates {
+export interface ShardStates {
   readonly appliedOffsets: readonly number[];
   /** Tokens. */
   readonly continuity: readonly string[];

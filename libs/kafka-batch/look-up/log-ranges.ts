@@ -1,13 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Kafka } from 'kafkajs';
 import { perClient } from '../kafkajs/batched.js';
 import { isUnknownTopic, type LogRange } from '../kafkajs/kafka-errors.js';
 import type { LogEnd } from './leader-lookups.js';
 import { leaderOf, oneCluster, withLeaders } from './shared-leaders.js';
+import { whenKnown } from './when-known.js';
 
-/** How long to ask for a topic: brokers learn of a new one one after the other. */
 const UNKNOWN_FOR_MS = 2_000;
-const RETRY_MS = 200;
 
 /**
  * The range of each partition of a topic, in the order of the partitions. Cost: a connection to
@@ -15,19 +13,12 @@ const RETRY_MS = 200;
  * @throws UNKNOWN_TOPIC_OR_PARTITION after two seconds if the topic is missing, and other errors of
  * Kafka
  */
-export async function logRanges(
+export function logRanges(
   kafka: Kafka,
   topic: string,
   end?: LogEnd,
 ): Promise<Map<number, LogRange>> {
-  const deadline = performance.now() + UNKNOWN_FOR_MS;
-  for (;;)
-    try {
-      return await rangesOf(kafka, topic, end);
-    } catch (error) {
-      if (!isUnknownTopic(error) || performance.now() >= deadline) throw error;
-      await delay(RETRY_MS);
-    }
+  return whenKnown(() => rangesOf(kafka, topic, end), UNKNOWN_FOR_MS);
 }
 
 function rangesOf(kafka: Kafka, topic: string, end?: LogEnd): Promise<Map<number, LogRange>> {

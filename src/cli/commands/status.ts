@@ -32,7 +32,8 @@ export function status(options: StatusOptions): Promise<number> {
       const { group } = await readIdentity(redis.redis, kafka, settings);
       const isDone = wait === undefined || (await waitFor(kafka, redis, { group, seconds: wait }));
       const { redisPrefix } = settings;
-      const stores = await openStores(redis.redis, { redisPrefix }); // Redis may have been claimed during the wait
+      // Redis may have been claimed during the wait.
+      const stores = await openStores(redis.redis, { redisPrefix });
       const published = await readPublished(kafka, group, stores.status);
       const found = await readStatus(stores, readLogStatus(kafka, published));
       print(found, options, toText);

@@ -1,0 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isUnknownTopic } from '../kafkajs/kafka-errors.js';
+
+const RETRY_PAUSE_MS = 200;
+
+/** Repeats a request for a topic: brokers learn of a new topic one after the other. */
+export async function whenKnown<T>(request: () => Promise<T>, forMs = 10_000): Promise<T> {
+  const deadline = performance.now() + forMs;
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      if (!isUnknownTopic(error) || performance.now() >= deadline) throw error;
+      await delay(RETRY_PAUSE_MS);
+    }
+  }
+}
