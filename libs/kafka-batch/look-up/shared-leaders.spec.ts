@@ -4,6 +4,7 @@ import protocolErrors from 'kafkajs/src/protocol/error.js';
 import { logRange, partitionCount } from './log-ranges.js';
 
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
+const NOT_LEADER = 6;
 const SILENT = 0;
 const TOPIC = 'scores';
 const MISSING = 'rank-changes';
@@ -11,15 +12,18 @@ const RANGE = { start: 3, end: 3 };
 
 /**
  * A Kafka where broker N leads partition N. It answers requests to broker 0, and for the metadata
- * of the missing topic, only when the test calls `speak`.
+ * of the missing topic, only when the test calls `speak`; after `refuse`, they say that they lead
+ * nothing.
  */
 function fixture() {
   const log: string[] = [];
   const answers: (() => void)[] = [];
+  let refusals = 0;
   const silence = () => new Promise<void>((resolve) => answers.push(resolve));
   const broker = ({ nodeId }: { nodeId: number }) => {
     const responses = [{ topic: TOPIC, partitions: [{ partition: nodeId, offset: '3' }] }];
     const listOffsets = async () => {
+      if (refusals-- > 0) throw protocolErrors.createErrorFromCode(NOT_LEADER);
       if (nodeId === SILENT) await silence();
       return { responses };
     };
@@ -43,7 +47,15 @@ function fixture() {
   const count = () => partitionCount(kafka, MISSING);
   const look = (partition: number) => logRange(kafka, TOPIC, partition);
   const turn = () => new Promise(setImmediate);
-  return { log, count, look, turn, speak: () => answers.splice(0).forEach((answer) => answer()) };
+  const refuse = (times: number) => void (refusals = times);
+  return {
+    log,
+    count,
+    look,
+    turn,
+    refuse,
+    speak: () => answers.splice(0).forEach((answer) => answer()),
+  };
 }
 
 describe('look-ups', () => {
@@ -71,6 +83,13 @@ describe('look-ups', () => {
     expect(await delayed).toEqual(RANGE);
     await turn();
     expect(log.slice(5)).toEqual(['disconnect']);
+  }, 5_000);
+
+  it('are repeated while the broker does not know yet that it is the leader', async () => {
+    const { log, look, refuse } = fixture();
+    refuse(2); // the first of the log, and its end
+    expect(await look(1)).toEqual(RANGE);
+    expect(log.filter((action) => action === 'refresh')).toHaveLength(2);
   }, 5_000);
 
   it('do not wait until Kafka says that another topic is missing', async () => {

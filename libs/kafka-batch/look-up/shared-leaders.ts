@@ -2,20 +2,36 @@ import type { Kafka } from 'kafkajs';
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import { Batched, perClient } from '../kafkajs/batched.js';
 import { createCluster, SharedClusters } from '../kafkajs/cluster.js';
+import { isNotLeader } from '../kafkajs/kafka-errors.js';
 import { LeaderLookups, type TopicPartition } from './leader-lookups.js';
+import { repeatWhile } from './when-known.js';
+
+/** A new leader may learn of its role after the clients. */
+const NO_LEADER_FOR_MS = 2_000;
 
 /** The leader of each partition of a topic, in the order of the partitions. */
 export type Leaders = ReadonlyMap<number, LeaderLookups>;
 
 /**
  * Looks something up in the leaders of a topic. Concurrent look-ups of a client share connections
- * and requests; a leader that does not answer delays only the look-ups that ask it.
+ * and requests; a leader that does not answer delays only the look-ups that ask it. While a broker
+ * says that it is not the leader, the look-up is repeated, for two seconds at most.
  */
-export async function withLeaders<T>(
+export function withLeaders<T>(
   kafka: Kafka,
   topic: string,
   lookUp: (leaders: Leaders) => Promise<T> | T,
   clustersOf = sharedCluster,
+): Promise<T> {
+  const attempt = () => askLeaders(kafka, topic, lookUp, clustersOf);
+  return repeatWhile(isNotLeader, attempt, NO_LEADER_FOR_MS);
+}
+
+async function askLeaders<T>(
+  kafka: Kafka,
+  topic: string,
+  lookUp: (leaders: Leaders) => Promise<T> | T,
+  clustersOf: (kafka: Kafka) => SharedClusters,
 ): Promise<T> {
   const lease = await clustersOf(kafka).lease();
   try {
