@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ConsumerConfig, EachBatchPayload, Kafka } from 'kafkajs';
-import type { GroupFacts } from '../kafkajs/kafka-errors.js';
+import type { GroupFacts } from '../kafkajs/types.js';
 import { BatchConsumer, type BatchConsumerOptions } from './batch-consumer.js';
 
 const TOPIC = 't';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
-import type { GroupFacts } from '../kafkajs/kafka-errors.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
+import type { GroupFacts } from '../kafkajs/types.js';
 
 const { MemberMetadata } = kafkajs.AssignerProtocol;
 

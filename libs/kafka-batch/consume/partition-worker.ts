@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { toError } from '#errors';
 import { Backoff } from '../kafkajs/backoff.js';
 import { toRecord } from '../kafkajs/committed-messages.js';
-import { LogGapError, PermanentPartitionError, type LogRange } from '../kafkajs/kafka-errors.js';
+import { LogGapError, PermanentPartitionError } from '../kafkajs/kafka-errors.js';
 import type { KafkaBatchLogger } from '../kafkajs/kafka-logger.js';
 import type { FetchedBatch } from '../kafkajs/kafkajs-patches.js';
-import type { PartitionAssignment, RecordBatch } from '../kafkajs/types.js';
+import type { LogRange, PartitionAssignment, RecordBatch } from '../kafkajs/types.js';
 import { BatchQueue, type QueuedBatch, type QueueLimits } from './batch-queue.js';
 import { ProgressClock } from './progress-clock.js';
 

@@ -4,9 +4,10 @@ import Decoder from 'kafkajs/src/protocol/decoder.js';
 import decodeMessageSet from 'kafkajs/src/protocol/messageSet/decoder.js';
 import { toError } from '#errors';
 import { BrokenBatchError, decompress } from './codecs.js';
-import { UnreadableBatchError, type FoundBatch } from './kafka-errors.js';
+import { UnreadableBatchError } from './kafka-errors.js';
 import { AT, MAGIC, TRANSACTIONAL } from './record-batch.js';
 import { RecordsDecoder } from './record-decoder.js';
+import type { FoundBatch } from './types.js';
 
 /** The first version of a response with batches in the present format, and those that added fields. */
 const SINCE = { batches: 4, logStart: 5, session: 7, throttledClient: 8, readReplica: 11 };

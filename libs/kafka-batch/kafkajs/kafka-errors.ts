@@ -1,13 +1,8 @@
 import kafkajs from 'kafkajs';
 import { RanklogError, toError } from '#errors';
+import type { FoundBatch, GroupFacts, LogRange } from './types.js';
 
 const { KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } = kafkajs;
-
-/** First offset of a log, and the offset up to which committed records can be read. */
-export interface LogRange {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** A restart does not help: the partition stops until an operator acts. Other partitions continue. */
 export class PermanentPartitionError extends RanklogError {}
@@ -34,19 +29,6 @@ export class LogGapError extends WrongLogError {
         'its history was cut, or the topic was recreated',
     );
   }
-}
-
-/** The offsets of a batch of records. */
-export interface BatchPlace {
-  readonly topic: string;
-  readonly partition: number;
-  readonly first: number;
-  readonly last: number;
-}
-
-/** A batch in a log. Another batch at the same offsets, as after the topic was recreated, has another CRC. */
-export interface FoundBatch extends BatchPlace {
-  readonly crc: number;
 }
 
 /** A batch that cannot be decompressed, or is too large when it is. Records before it were delivered. */
@@ -79,22 +61,6 @@ export class KafkaUnreachableError extends RanklogError {
   constructor(timeoutMs: number, cause: unknown) {
     super(`Kafka did not answer within ${timeoutMs} ms: ${toError(cause).message}`, { cause });
   }
-}
-
-/** A member of a consumer group, as others see it. */
-export interface GroupMember {
-  readonly memberId: string;
-  readonly host: string;
-  /** Empty during a rebalance. */
-  readonly topics: readonly string[];
-  readonly userData: string;
-}
-
-export interface GroupFacts {
-  readonly groupId: string;
-  /** Empty during a rebalance, and if the group has no members. */
-  readonly protocol: string;
-  readonly members: readonly GroupMember[];
 }
 
 /** Kafka does not admit this process to the consumer group: its members share out partitions by another protocol. */

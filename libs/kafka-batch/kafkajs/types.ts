@@ -11,6 +11,47 @@ export interface KafkaRecord {
   readonly encodedHeaders?: EncodedHeaders | undefined;
 }
 
+/**
+ * The offsets `start` to `end` - 1 of a log, or of a part of it that is to be read. Where a whole
+ * log ends depends on the look-up: see `LogEnd`.
+ */
+export interface LogRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The offsets of a batch of records. */
+export interface BatchPlace {
+  readonly topic: string;
+  readonly partition: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * A batch in a log. Another batch at the same offsets, as after the topic was recreated, has
+ * another CRC.
+ */
+export interface FoundBatch extends BatchPlace {
+  readonly crc: number;
+}
+
+/** A member of a consumer group, as others see it. */
+export interface GroupMember {
+  readonly memberId: string;
+  readonly host: string;
+  /** Empty during a rebalance. */
+  readonly topics: readonly string[];
+  readonly userData: string;
+}
+
+export interface GroupFacts {
+  readonly groupId: string;
+  /** Empty during a rebalance, and if the group has no members. */
+  readonly protocol: string;
+  readonly members: readonly GroupMember[];
+}
+
 /** One start of an assigned partition: from the call of the handler `assigned` to the call of `released`. */
 export interface PartitionAssignment {
   readonly topic: string;

@@ -1,6 +1,7 @@
 import type { Kafka } from 'kafkajs';
 import { perClient } from '../kafkajs/batched.js';
-import { isUnknownTopic, type LogRange } from '../kafkajs/kafka-errors.js';
+import { isUnknownTopic } from '../kafkajs/kafka-errors.js';
+import type { LogRange } from '../kafkajs/types.js';
 import type { LogEnd } from './leader-lookups.js';
 import { leaderOf, oneCluster, withLeaders } from './shared-leaders.js';
 import { whenKnown } from './when-known.js';

@@ -1,6 +1,6 @@
 import type { Kafka } from 'kafkajs';
-import { UnreadableBatchError, type LogRange } from '../kafkajs/kafka-errors.js';
-import type { KafkaRecord } from '../kafkajs/types.js';
+import { UnreadableBatchError } from '../kafkajs/kafka-errors.js';
+import type { KafkaRecord, LogRange } from '../kafkajs/types.js';
 import type { FetchAsk, LeaderLookups, TopicPartition } from './leader-lookups.js';
 import { leaderOf, withLeaders } from './shared-leaders.js';
 

@@ -1,5 +1,5 @@
 import type { LogBatch } from '../kafkajs/committed-messages.js';
-import type { LogRange } from '../kafkajs/kafka-errors.js';
+import type { LogRange } from '../kafkajs/types.js';
 import { LogReader, type LogReaderOptions } from './log-reader.js';
 
 /**
