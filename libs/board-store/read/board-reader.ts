@@ -48,7 +48,7 @@ export interface ReaderOptions {
  */
 export class BoardReader implements ViewReads {
   readonly #redis: Redis;
-  readonly #boards: BoardLocator;
+  readonly #locator: BoardLocator;
   readonly #commands: ReadCommands;
   readonly #pages: PagedReads;
 
@@ -56,20 +56,20 @@ export class BoardReader implements ViewReads {
     const keys = new KeySpace(prefix);
     this.#redis = redis;
     this.#commands = new ReadCommands(redis, keys, generation);
-    this.#boards = new BoardLocator(redis, keys, this.#commands);
-    this.#pages = new PagedReads(this.#boards, this.#commands);
+    this.#locator = new BoardLocator(redis, keys, this.#commands);
+    this.#pages = new PagedReads(this.#locator, this.#commands);
   }
 
   /** The live boards with their definitions, sorted by name. Cost: two requests, and at most five per shard. */
   async boards(): Promise<LiveBoard[]> {
-    const live = await this.#boards.live();
+    const live = await this.#locator.live();
     await requirePrimary(this.#redis);
     return live;
   }
 
   /** A live board with its definition. Cost: two requests. */
   async board(board: string): Promise<LiveBoard> {
-    return this.#boards.locate(board);
+    return this.#locator.locate(board);
   }
 
   /**
@@ -96,7 +96,7 @@ export class BoardReader implements ViewReads {
    * before its last page is read. Cost: the listing of the views, and a request of O(log N + 1,000) per page.
    */
   async *export(board: string, names?: readonly string[]): AsyncGenerator<Standings> {
-    const pages = new PagedReads(this.#boards.pinned(), this.#commands);
+    const pages = new PagedReads(this.#locator.pinned(), this.#commands);
     const heads = names?.map((view) => pages.standings(board, { view, limit: 0 }));
     const named = heads && [{ stale: false, views: await Promise.all(heads) }];
     for await (const { stale, views } of named ?? pages.views(board)) {
@@ -183,7 +183,7 @@ export class BoardReader implements ViewReads {
 
   /** The rank that a score would have: the values of all columns, or of the only one. Cost: O(log N). */
   rankOf: ViewReads['rankOf'] = (board, score, selection = {}) =>
-    this.#boards.read(board, async (located) => {
+    this.#locator.read(board, async (located) => {
       const values = valuesOf(located.definition, score);
       const readable = selectedView(located.definition, selection);
       const state = values.map((value) => ({ value, time: 0, settled: true }));
@@ -206,7 +206,7 @@ export class BoardReader implements ViewReads {
   /** How many players have which scores, for plots. Cost: O(log N) per bucket. */
   histogram: ViewReads['histogram'] = async (board, request = {}) => {
     const buckets = whole('buckets', request.buckets ?? 20, 1, 1_000);
-    return this.#boards.read(board, (located) => {
+    return this.#locator.read(board, (located) => {
       const readable = selectedView(located.definition, request);
       const bounds = boundsOf(located.definition, request.scores);
       return this.#commands.histogram(located, readable, { buckets, bounds });
@@ -222,7 +222,7 @@ export class BoardReader implements ViewReads {
     const pattern = patternOf(text);
     const [of, server, cursor] = after === undefined ? [undefined, '', '0'] : scanCursor(after);
     const asked = of === undefined ? selection : { view: of };
-    const step = await this.#boards.read(board, (located) => {
+    const step = await this.#locator.read(board, (located) => {
       const readable = selectedView(located.definition, asked);
       return this.#commands.search(located, readable, { cursor, pattern });
     });
@@ -252,7 +252,7 @@ export class BoardReader implements ViewReads {
   }
 
   #players(board: string, ids: readonly string[], selection: ViewSelection) {
-    return this.#boards.read(board, (located) => {
+    return this.#locator.read(board, (located) => {
       const readable = selectedView(located.definition, selection);
       return this.#commands.players(located, readable, ids);
     });
@@ -260,7 +260,7 @@ export class BoardReader implements ViewReads {
 
   #placesFrom(board: string, request: PlaceRequest, page: PageFrom) {
     const { dense } = request;
-    return this.#boards.read(board, (located) => {
+    return this.#locator.read(board, (located) => {
       const readable = selectedView(located.definition, request);
       return this.#commands.page(located, { ...readable, ...page, dense });
     });

@@ -21,7 +21,7 @@ const PAGE = 10_000;
 /** The pages of a view and of the list of views. An export reads both with a locator of its own. */
 export class PagedReads {
   constructor(
-    private readonly boards: BoardLocator,
+    private readonly locator: BoardLocator,
     private readonly commands: ReadCommands,
   ) {}
 
@@ -31,7 +31,7 @@ export class PagedReads {
     const position = whole('from', from ?? 1, 1, Number.MAX_SAFE_INTEGER) - 1;
     if (after !== undefined && from !== undefined)
       throw new InvalidReadError('after', 'excludes from; leave out one of them');
-    return this.boards.read(board, async (located) => {
+    return this.locator.read(board, async (located) => {
       const begin = beginOf(located.definition, request, position);
       return standingsOf(await this.commands.page(located, { ...begin, limit, dense }));
     });
@@ -72,12 +72,12 @@ export class PagedReads {
    * left out.
    */
   #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
-    return this.boards.read(board, async (located) => {
+    return this.locator.read(board, async (located) => {
       const step = await this.commands.views(located, cursor);
       const names = step.views.map(({ view }) => view);
       const sizes = await this.commands.sizes(located, names);
       if (sizes.includes(0)) {
-        const { generation } = await this.boards.locate(board);
+        const { generation } = await this.locator.locate(board);
         if (generation !== located.generation) throw new ListingInterruptedError(board);
       }
       const sized = step.views.map((view, index) => ({ ...view, size: sizes[index] ?? 0 }));
