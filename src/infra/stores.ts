@@ -10,11 +10,9 @@ import {
   StoreStatus,
   type IdentityCheck,
 } from '#board-store';
+import type { Settings } from '../config/settings.js';
 
-interface Place {
-  readonly redisPrefix: string;
-  readonly shards: number;
-}
+type StoreSettings = Pick<Settings, 'redisPrefix' | 'shards'>;
 
 interface StoreOptions {
   /** What `store` compares with the identity in Redis. */
@@ -36,7 +34,7 @@ export class Stores {
 
   constructor(
     redis: Redis,
-    { redisPrefix: prefix, shards }: Place,
+    { redisPrefix: prefix, shards }: StoreSettings,
     { identity, generation }: StoreOptions = {},
   ) {
     const keys = new KeySpace(prefix);
@@ -57,7 +55,7 @@ export class Stores {
  */
 export async function openStores(
   redis: Redis,
-  { redisPrefix, shards }: Pick<Place, 'redisPrefix'> & Partial<Place>,
+  { redisPrefix, shards }: Pick<StoreSettings, 'redisPrefix'> & Partial<StoreSettings>,
   options?: StoreOptions,
 ): Promise<Stores> {
   const found = shards ?? (await new StoreStatus(redis, new KeySpace(redisPrefix)).shards());

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { BoardDefinition } from '#board';
 import type { Boards } from '#board-store';
+import type { TopicPartition } from '#kafka-batch';
 import { Logger } from '../infra/logger.js';
 import { Metrics } from '../infra/metrics.js';
 import { RepeatedWarnings } from '../infra/repeated-warnings.js';
@@ -54,7 +55,7 @@ export class PlacementWatch {
 
   /** `firstNew` is the first offset that was neither applied nor published before. */
   constructor(
-    private readonly place: { readonly topic: string; readonly partition: number },
+    private readonly watched: TopicPartition,
     private readonly firstNew: number,
     { partitions, end }: FoundLog,
   ) {
@@ -71,7 +72,7 @@ export class PlacementWatch {
 
   /** Reports the misplaced ones of records that were applied. */
   report(items: readonly ReadRecord[], boards: Boards['live'], misplaced: MisplacedRecords): void {
-    const { topic, partition } = this.place;
+    const { topic, partition } = this.watched;
     const place = { partition, partitions: this.#partitions };
     for (const { record, event, entry } of items) {
       if (entry.kind !== 'event' || event === undefined || event.retryOf !== undefined) continue;

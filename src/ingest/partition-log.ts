@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ContinuityStore, type RecordIdentity } from '#board-store';
-import type { PartitionAssignment } from '#kafka-batch';
+import type { TopicPartition } from '#kafka-batch';
 import type { AppliedRun } from './applier.js';
 import { MisplacedRecords, PlacementWatch } from './misplaced-records.js';
 import { ScoreLog } from './score-log.js';
-
-type Place = Pick<PartitionAssignment, 'topic' | 'partition'>;
 
 interface LogServices {
   readonly continuity: ContinuityStore;
@@ -37,9 +35,9 @@ export class PartitionLogFactory {
   }
 
   /** Checks the log when its partition starts. @throws WrongLogError */
-  async open(place: Place, { published, firstNew }: Reached): Promise<PartitionLog> {
+  async open(of: TopicPartition, { published, firstNew }: Reached): Promise<PartitionLog> {
     const { continuity, scoreLog } = this.#services;
-    const { partition } = place;
+    const { partition } = of;
     const at = performance.now();
     const last = await continuity.lastRecord(partition);
     const found = await scoreLog.check(partition, { published, last });
@@ -47,7 +45,7 @@ export class PartitionLogFactory {
     const older = await continuity.checkedRecord(partition);
     if (older !== undefined && older.offset !== last?.offset)
       await scoreLog.check(partition, { published, last: older });
-    const placement = new PlacementWatch(place, firstNew, found);
+    const placement = new PlacementWatch(of, firstNew, found);
     return new PartitionLog(
       this.#services,
       { partition, start: found.start, placement },

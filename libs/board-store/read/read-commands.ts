@@ -20,7 +20,9 @@ import type { Anchor, Bounds } from './view-selection.js';
 export interface Located extends LiveBoard {
   readonly shard: number;
 }
-type Position = Pick<Located, 'board' | 'shard' | 'generation'>;
+
+/** The generation that a call names to its script; empty if it is not known yet. */
+type BelievedGeneration = Pick<Located, 'board' | 'shard' | 'generation'>;
 
 /** `limit` players of a view from an anchor on. */
 export interface Page extends ReadableView, DenseOption {
@@ -143,9 +145,9 @@ export class ReadCommands {
     };
   }
 
-  #views(position: Position, cursor: string): Promise<string[]> {
-    const expiries = this.keys.expiries(position.shard, position.generation);
-    return this.redis.ranklogViews({ ...this.#ofRead(position), expiries, cursor });
+  #views(believed: BelievedGeneration, cursor: string): Promise<string[]> {
+    const expiries = this.keys.expiries(believed.shard, believed.generation);
+    return this.redis.ranklogViews({ ...this.#ofRead(believed), expiries, cursor });
   }
 
   /** The keys and arguments of lua/includes/places.lua. */
@@ -164,7 +166,7 @@ export class ReadCommands {
   }
 
   /** The keys and arguments of lua/includes/read.lua. */
-  #ofRead({ board, shard, generation }: Position) {
+  #ofRead({ board, shard, generation }: BelievedGeneration) {
     const { keys } = this;
     return {
       live: keys.live(shard),

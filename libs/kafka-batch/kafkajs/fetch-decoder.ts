@@ -7,7 +7,7 @@ import { BrokenBatchError, decompress } from './codecs.js';
 import { UnreadableBatchError } from './kafka-errors.js';
 import { AT, MAGIC, TRANSACTIONAL } from './record-batch.js';
 import { RecordsDecoder } from './record-decoder.js';
-import type { FoundBatch } from './types.js';
+import type { FoundBatch, TopicPartition } from './types.js';
 
 /** The first version of a response with batches in the present format, and those that added fields. */
 const SINCE = { batches: 4, logStart: 5, session: 7, throttledClient: 8, readReplica: 11 };
@@ -67,7 +67,7 @@ export function passOver(batches: Iterable<FoundBatch>): void {
 }
 
 /** Whether readers pass over the batch with this offset. */
-export function isPassedOver({ topic, partition }: Place, offset: number): boolean {
+export function isPassedOver({ topic, partition }: TopicPartition, offset: number): boolean {
   return [...passed.values()].some(
     (batch) =>
       batch.topic === topic &&
@@ -116,8 +116,7 @@ async function readPartition(version: number, topic: string, decoder: Decoder, b
   const abortedTransactions = decoder.readArray(abortedTransaction);
   const preferredReadReplica = version >= SINCE.readReplica ? decoder.readInt32() : -1;
   const batches = decoder.readBytes();
-  const place = { topic, partition };
-  const messages = await decodeMessages(place, batches ?? Buffer.alloc(0), budget);
+  const messages = await decodeMessages({ topic, partition }, batches ?? Buffer.alloc(0), budget);
   const head = { partition, errorCode, highWatermark, preferredReadReplica };
   return { ...head, abortedTransactions, messages };
 }
@@ -127,14 +126,12 @@ function abortedTransaction(decoder: Decoder) {
   return { producerId, firstOffset: decoder.readInt64().toString() };
 }
 
-type Place = Pick<FoundBatch, 'topic' | 'partition'>;
-
 /**
  * Decodes the batches of a partition. The last one may be incomplete, because Kafka limits the size of a response. In the formats
  * before Kafka 0.11, each message is taken for a batch: offset and length are in the same place.
  */
 export async function decodeMessages(
-  place: Place,
+  of: TopicPartition,
   batches: Buffer,
   ofResponse = new Budget(ENOUGH_OF_RESPONSE),
 ): Promise<RawMessage[]> {
@@ -147,7 +144,7 @@ export async function decodeMessages(
     if (end > batches.length) break;
     const batch = batches.subarray(from, end);
     try {
-      if (isPassed(place, batch)) messages.push(markerOf(findBatch(place, batch)));
+      if (isPassed(of, batch)) messages.push(markerOf(findBatch(of, batch)));
       else {
         const before = messages.length;
         const bytes = await decodeBatch(batch, messages);
@@ -158,7 +155,7 @@ export async function decodeMessages(
       // kafkajs and our reader fetch again after an error that is not the fault of the batch, such as one for want of memory.
       if (!(error instanceof BrokenBatchError)) throw new KafkaJSError(toError(error));
       if (messages.length === 0)
-        damages.set(messages, new UnreadableBatchError(findBatch(place, batch), error));
+        damages.set(messages, new UnreadableBatchError(findBatch(of, batch), error));
       break;
     }
     from = end;
@@ -166,8 +163,8 @@ export async function decodeMessages(
   return messages;
 }
 
-function isPassed(place: Place, batch: Buffer): boolean {
-  return passed.size > 0 && passed.has(nameOf(findBatch(place, batch)));
+function isPassed(of: TopicPartition, batch: Buffer): boolean {
+  return passed.size > 0 && passed.has(nameOf(findBatch(of, batch)));
 }
 
 /** A control record at the last offset of a batch, which ends no transaction: readers count it as read. */
@@ -182,12 +179,12 @@ const NO_TIME = { timestamp: '-1' };
 /** What a record has that belongs to no transaction. */
 const NO_BATCH = { producerId: '-1' };
 
-function findBatch(place: Place, batch: Buffer): FoundBatch {
+function findBatch(of: TopicPartition, batch: Buffer): FoundBatch {
   const first = Number(batch.readBigInt64BE(0));
   if (batch.readInt8(AT.magic) !== MAGIC)
-    return { ...place, first, last: first, crc: batch.readUInt32BE(LENGTH_END) };
+    return { ...of, first, last: first, crc: batch.readUInt32BE(LENGTH_END) };
   const last = first + batch.readInt32BE(AT.lastOffsetDelta);
-  return { ...place, first, last, crc: batch.readUInt32BE(AT.crc) };
+  return { ...of, first, last, crc: batch.readUInt32BE(AT.crc) };
 }
 
 /** Adds a message of a format before Kafka 0.11, or those that it contains. Returns its bytes. */

@@ -11,6 +11,11 @@ export interface KafkaRecord {
   readonly encodedHeaders?: EncodedHeaders | undefined;
 }
 
+export interface TopicPartition {
+  readonly topic: string;
+  readonly partition: number;
+}
+
 /**
  * The offsets `start` to `end` - 1 of a log, or of a part of it that is to be read. Where a whole
  * log ends depends on the look-up: see `LogEnd`.
@@ -21,9 +26,7 @@ export interface LogRange {
 }
 
 /** The offsets of a batch of records. */
-export interface BatchPlace {
-  readonly topic: string;
-  readonly partition: number;
+export interface BatchPlace extends TopicPartition {
   readonly first: number;
   readonly last: number;
 }

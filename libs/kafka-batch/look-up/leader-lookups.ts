@@ -4,12 +4,7 @@ import type Cluster from 'kafkajs/src/cluster/index.js';
 import { Batched } from '../kafkajs/batched.js';
 import { READ_COMMITTED, READ_UNCOMMITTED } from '../kafkajs/cluster.js';
 import { logBatch, type LogBatch } from '../kafkajs/committed-messages.js';
-import type { LogRange } from '../kafkajs/types.js';
-
-export interface TopicPartition {
-  readonly topic: string;
-  readonly partition: number;
-}
+import type { LogRange, TopicPartition } from '../kafkajs/types.js';
 
 export interface FetchAsk extends TopicPartition {
   readonly offset: number;

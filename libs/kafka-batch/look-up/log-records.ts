@@ -1,7 +1,7 @@
 import type { Kafka } from 'kafkajs';
 import { UnreadableBatchError } from '../kafkajs/kafka-errors.js';
-import type { KafkaRecord, LogRange } from '../kafkajs/types.js';
-import type { FetchAsk, LeaderLookups, TopicPartition } from './leader-lookups.js';
+import type { KafkaRecord, LogRange, TopicPartition } from '../kafkajs/types.js';
+import type { FetchAsk, LeaderLookups } from './leader-lookups.js';
 import { leaderOf, withLeaders } from './shared-leaders.js';
 
 const FIRST_STRIDE = 64;

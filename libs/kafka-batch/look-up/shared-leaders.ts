@@ -3,7 +3,8 @@ import type Cluster from 'kafkajs/src/cluster/index.js';
 import { Batched, perClient } from '../kafkajs/batched.js';
 import { createCluster, SharedClusters } from '../kafkajs/cluster.js';
 import { isNotLeader } from '../kafkajs/kafka-errors.js';
-import { LeaderLookups, type TopicPartition } from './leader-lookups.js';
+import type { TopicPartition } from '../kafkajs/types.js';
+import { LeaderLookups } from './leader-lookups.js';
 import { repeatWhile } from './when-known.js';
 
 /** A new leader may learn of its role after the clients. */

@@ -11,7 +11,7 @@ import {
 import { ProducerSession, type GroupOffset, type PartitionBatches } from './producer-session.js';
 
 /** Records, and maybe a group's offset, to be committed in the same transaction. */
-interface Publication {
+interface TransactionContent {
   readonly records: readonly PartitionBatches[];
   readonly offset?: GroupOffset;
 }
@@ -58,10 +58,10 @@ export class TransactionalPublisher {
    * Publishes the records and the offset: read_committed readers see all of them, or nothing.
    * @throws ProducerFencedError, RecordTooLargeError (nothing is visible), PublishOutcomeUnknownError
    */
-  async publish(publication: Publication): Promise<void> {
+  async publish(content: TransactionContent): Promise<void> {
     if (this.#broken !== undefined) throw this.#broken;
     try {
-      await this.#transact(publication);
+      await this.#transact(content);
     } catch (error) {
       this.lease.retire();
       this.#broken = this.#translate(error);
@@ -70,7 +70,7 @@ export class TransactionalPublisher {
   }
 
   /** Three steps of requests that do not need each other. */
-  async #transact({ records, offset }: Publication): Promise<void> {
+  async #transact({ records, offset }: TransactionContent): Promise<void> {
     const { session } = this;
     session.begin();
     try {
