@@ -9,6 +9,13 @@ export abstract class RanklogError extends Error {
   }
 }
 
-export function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
+/** A thrown value as an error: itself if it is one. */
+export function toError(thrown: unknown): Error {
+  return isError(thrown) ? thrown : new Error(String(thrown));
+}
+
+/** Whether a value has the fields of an error: `instanceof` fails for those of another realm. */
+function isError(value: unknown): value is Error {
+  const { name, message } = Object(value) as Record<string, unknown>;
+  return typeof name === 'string' && typeof message === 'string';
 }
