@@ -10,7 +10,7 @@ import type { KafkaConnection } from '../infra/kafka.js';
  */
 export class PublishedPositions {
   readonly #scoreEvents: string;
-  readonly #resultTopics: readonly string[];
+  readonly resultTopics: readonly string[];
   readonly #stored = new Batched<number, number>(() => this.stored());
 
   constructor(
@@ -20,14 +20,14 @@ export class PublishedPositions {
   ) {
     const { scoreEvents, rankChanges, leaderChanges, deadLetters } = connection.topics;
     this.#scoreEvents = scoreEvents;
-    this.#resultTopics = [rankChanges, leaderChanges, deadLetters];
+    this.resultTopics = [rankChanges, leaderChanges, deadLetters];
   }
 
   /** The first offset whose results are not in Kafka; final for a partition whose publishers are fenced. */
   async of(partition: number): Promise<number> {
     const [stored = 0, ...afterCauses] = await Promise.all([
       this.#stored.get(partition),
-      ...this.#resultTopics.map((topic) => this.#afterLastCause(topic, partition)),
+      ...this.resultTopics.map((topic) => this.#afterLastCause(topic, partition)),
     ]);
     return Math.max(stored, ...afterCauses);
   }

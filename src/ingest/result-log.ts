@@ -58,7 +58,6 @@ type Limits = ReadonlyMap<string, number>;
 @Injectable()
 export class ResultLog {
   readonly #topics: TopicNames;
-  readonly #resultTopics: readonly string[];
   /** By partition: the size limits of the result topics when the partition started. */
   readonly #limits = new Map<number, Limits>();
   readonly #positions: PublishedPositions;
@@ -73,13 +72,11 @@ export class ResultLog {
   ) {
     this.#topics = connection.topics;
     this.#positions = new PublishedPositions(connection, identity.group, store);
-    const { rankChanges, leaderChanges, deadLetters } = this.#topics;
-    this.#resultTopics = [rankChanges, leaderChanges, deadLetters];
   }
 
   /** Checks that the result topics have the partition, and reads their size limits. @throws NeedsOperatorError */
   async checkPartition(partition: number): Promise<void> {
-    for (const [topic, count] of await mapOf(this.#resultTopics, (topic) =>
+    for (const [topic, count] of await mapOf(this.#positions.resultTopics, (topic) =>
       partitionCount(this.connection.kafka, topic),
     ))
       if (count <= partition)
@@ -199,7 +196,7 @@ export class ResultLog {
 
   #readLimits(): Promise<Limits> {
     return mapOf(
-      this.#resultTopics,
+      this.#positions.resultTopics,
       async (topic) => (await this.#maxBytes.get(topic)) ?? Infinity,
     );
   }
