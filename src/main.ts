@@ -79,10 +79,7 @@ async function untilBoardsWork(
   { logger, roles, start, shutdown: { signal } }: Starting,
 ): Promise<void> {
   const boards = app.get(LiveBoards);
-  if (roles.includes('reconciliation')) {
-    const registrar = app.get(BoardRegistrar);
-    boards.register = () => registrar.register();
-  }
+  if (roles.includes('reconciliation')) boards.registerBy(app.get(BoardRegistrar));
   for (;;)
     try {
       await boards.refresh();

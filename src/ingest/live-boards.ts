@@ -3,23 +3,30 @@ import { toError } from '#errors';
 import type { Logger } from '../infra/logger.js';
 import { NeedsOperatorError } from './ingest-errors.js';
 
+interface Registrar {
+  register(): Promise<void>;
+}
+
 /**
  * The live boards as this process last read them. Ingest knows boards from Redis alone. The apply script refuses a call
  * that names an old version of the boards; then the caller refreshes them.
  */
 export class LiveBoards {
   #boards: Boards = { live: new Map(), building: new Set(), removed: new Set(), versions: [] };
-
-  /**
-   * Registers boards that Redis has lost. main.ts sets it in a process with the role
-   * reconciliation; another process waits until such a one has registered them.
-   */
-  register: () => Promise<void> = () => Promise.resolve();
+  #registrar: Registrar | undefined;
 
   constructor(private readonly store: Pick<BoardStore, 'boards' | 'areRegistered' | 'sweep'>) {}
 
   get current(): Boards {
     return this.#boards;
+  }
+
+  /**
+   * Makes `refresh` register boards that Redis has lost. For a process with the role
+   * reconciliation; other processes wait until such a one has registered them.
+   */
+  registerBy(registrar: Registrar): void {
+    this.#registrar = registrar;
   }
 
   /**
@@ -30,7 +37,7 @@ export class LiveBoards {
     if ((await this.store.boards()) === this.#boards) return;
     let boards = await this.#read();
     if (boards === undefined) {
-      await this.register();
+      await this.#registrar?.register();
       boards = await this.#read();
     }
     if (boards === undefined)
