@@ -15,10 +15,7 @@ import { StoreChangedError, type ShardStates } from './resync.js';
 import { recordIdentity } from './score-log.js';
 import { splitRuns, type BatchPosition, type Run } from './split-calls.js';
 
-/**
- * The verdicts of one run in order of offsets, each with its record. `through` is the last offset
- * of the run.
- */
+/** A run that was applied, with its verdicts in order of offsets. `through` is its last offset. */
 export interface AppliedRun {
   readonly through: number;
   readonly items: readonly ReadRecord[];
@@ -31,8 +28,8 @@ export interface AppliedRun {
 
 /**
  * A run, and the boards against which its records were resolved. Its calls name the version of
- * these boards, even if this process has read newer boards since. The script refuses a call if the
- * boards have changed.
+ * these boards, even if this process has read newer boards since. If the boards have changed, the
+ * script refuses the call.
  */
 interface ReadRun extends Run<ReadRecord> {
   readonly boards: Boards;
@@ -46,13 +43,10 @@ interface ApplierServices {
   readonly metrics: Pick<Metrics, 'counters' | 'histograms'>;
 }
 
-/**
- * How often a run is tried while the boards change each time. After that, the partition starts
- * again.
- */
+/** How many attempts a run gets if the boards change each time. Then the partition starts again. */
 const MAX_BOARD_CHANGES = 5;
 
-/** They changed during a start, or too often during one run. A new start of the partition helps. */
+/** They changed during a start, or too often during one run: the partition must start again. */
 const BOARDS_CHANGED = 'the live boards changed while events were applied';
 
 @Injectable()
@@ -73,9 +67,9 @@ export class ApplierFactory {
 }
 
 /**
- * Applies the records of one partition to the boards, strictly in order, one call at a time. Every
- * shard is told the offsets of every run, so an applied offset below the published position is a
- * sign of a loss.
+ * Applies the records of one partition to the boards, strictly in order, one call at a time. Each
+ * run is sent to every shard, even if none of its records belong there. So a shard whose applied
+ * offset is below the published position has lost events.
  */
 export class Applier {
   readonly #continuity: readonly string[];
@@ -98,9 +92,9 @@ export class Applier {
   }
 
   /**
-   * Applies records in runs; begins each when the caller asks for it. If the live boards change
-   * meanwhile, it reads and splits the records that remain again: on the new boards, a run may cost
-   * much more. @throws StoreChangedError
+   * Applies records in runs, each when the caller asks for it. If the live boards change meanwhile,
+   * the remaining records are read and split again, because a run may cost much more on the new
+   * boards. @throws StoreChangedError
    */
   async *apply(
     records: readonly KafkaRecord[],
@@ -118,8 +112,9 @@ export class Applier {
   }
 
   /**
-   * The first offset that some shard lacks or that is not published. Records that are read again
-   * change nothing; their results come from the outbox.
+   * The offset at which reading begins: the first one that a shard has not applied, or whose
+   * results are not published. Records that were applied before change nothing; their results come
+   * from the outbox.
    */
   async firstToRead(published: number, logStart: number): Promise<number> {
     const { store, boards } = this.services;
@@ -130,7 +125,7 @@ export class Applier {
       published === 0 && appliedOffset < 0 ? logStart : Math.max(needed, appliedOffset + 1),
     );
     const offset = Math.min(published, ...next);
-    // Offsets that are cut from the log can be left out if they are applied and their results are
+    // Offsets that the log no longer has can be left out if they are applied and their results are
     // published.
     const isCut = offset < logStart && Math.min(...next) >= logStart;
     const isLeftOut = isCut && !(await store.hasUnpublished(partition, logStart));
@@ -138,9 +133,10 @@ export class Applier {
   }
 
   /**
-   * Begins at an offset: moves the applied offset of each shard that is behind to just before it.
-   * The log, or every live board, begins there. Fails if the live boards have changed, because a
-   * new one may need earlier events. @throws StoreChangedError
+   * Prepares for records from `offset` on: raises lower applied offsets of shards to `offset` - 1.
+   * These shards lack nothing, because the log, or every live board, begins at `offset`. Fails if
+   * the live boards have changed, because a new one may need earlier events.
+   * @throws StoreChangedError
    */
   async begin(offset: number, published: number): Promise<void> {
     this.#done = offset - 1;
@@ -153,7 +149,7 @@ export class Applier {
   }
 
   /**
-   * Sends the published position to every shard, which also detects a loss or a new board.
+   * Sends the published position to every shard. These calls also detect a loss or a new board.
    * @throws StoreChangedError
    */
   async keepUp(published: number): Promise<void> {
@@ -163,8 +159,8 @@ export class Applier {
   }
 
   /**
-   * Applies the records from `from` on. Returns the first offset of a run that is refused because
-   * the boards have changed.
+   * Applies the records from `from` on. If a run is refused because the boards have changed,
+   * returns the first offset of this run.
    */
   async *#applyRuns(
     records: readonly KafkaRecord[],
@@ -180,10 +176,7 @@ export class Applier {
     return undefined;
   }
 
-  /**
-   * Reads a record when it is asked for: most of what it makes of it is garbage soon, which costs
-   * little while it is young.
-   */
+  /** A generator, so that decoded records die young: collecting old garbage costs more. */
   *#read(records: readonly KafkaRecord[], from: number, boards: Boards): Generator<ReadRecord> {
     for (const record of records)
       if (record.offset >= from) yield readRecord(record, this.assignment.partition, boards);
@@ -250,7 +243,7 @@ export class Applier {
     }
   }
 
-  /** Leaves out events that were applied before, and are read again for their results. */
+  /** Counts no events that were applied before: they are read again only for their results. */
   #countEvents({ entries, believed }: ApplyCall): void {
     const counts = new Map<string, number>();
     for (const entry of entries)
@@ -277,7 +270,7 @@ export class Applier {
     };
   }
 
-  /** A new start of the partition reads the offsets in between. */
+  /** For a run that begins too late. A new start of the partition reads the missing offsets. */
   async #gapError({ shard, partition, from }: ApplyCall): Promise<Error> {
     const appliedOffsets = await this.services.store.appliedOffsets(partition);
     const expected = (appliedOffsets[shard] ?? -1) + 1;
@@ -307,7 +300,10 @@ export class Applier {
   }
 }
 
-/** Both are in order of offsets. A record can have several verdicts, or none. */
+/**
+ * Gives each verdict its record. Both lists are in order of offsets. A record can have several
+ * verdicts, or none.
+ */
 function pair(verdicts: readonly Verdict[], items: readonly ReadRecord[]): AppliedRun['verdicts'] {
   let at = 0;
   return verdicts.flatMap((verdict) => {

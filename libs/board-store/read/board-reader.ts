@@ -41,10 +41,13 @@ export interface ReaderOptions {
 }
 
 /**
- * Reads boards from code that can reach Redis. A read takes one trip to Redis; two more if it is the first of its board, one more
- * if a new generation has gone live. Expired views are never read, swept or not. Rejects with the errors that this package exports.
- * Costs are those in Redis: N is the number of players in the view; among k players with an equal first column, a place can
- * cost O(log k log N).
+ * Reads boards in code that can reach Redis. A read takes one trip to Redis. The first read of a
+ * board takes two more, and the first read after a new generation went live takes one more. Expired
+ * views are never read, even if Redis still has them. Rejects with the errors that this package
+ * exports.
+ *
+ * Costs are those in Redis. N is the number of players in the view. Among k players with an equal
+ * first column, a place can cost O(log k log N).
  */
 export class BoardReader implements ViewReads {
   readonly #redis: Redis;
@@ -60,7 +63,10 @@ export class BoardReader implements ViewReads {
     this.#pages = new PagedReads(this.#locator, this.#commands);
   }
 
-  /** The live boards with their definitions, sorted by name. Cost: two requests, and at most five per shard. */
+  /**
+   * The live boards with their definitions, sorted by name. Cost: two requests, and at most five
+   * per shard.
+   */
   async boards(): Promise<LiveBoard[]> {
     const live = await this.#locator.live();
     await requirePrimary(this.#redis);
@@ -73,9 +79,11 @@ export class BoardReader implements ViewReads {
   }
 
   /**
-   * The views that have players, about 10,000 per page, each page sorted by text. A view that exists during the whole listing
-   * appears once; a view that begins or ends meanwhile may be missing. `after` is the cursor `next` of a page of an earlier
-   * listing, which goes on behind it, and may repeat views of that page. @throws ListingInterruptedError, InvalidReadError
+   * The views that have players, about 10,000 per page, each page sorted by text. A view that
+   * exists during the whole listing appears once. A view that begins or ends meanwhile may be
+   * missing. `after` is the cursor `next` of a page of an earlier listing: this one continues after
+   * that page, and may repeat views of it.
+   * @throws ListingInterruptedError, InvalidReadError
    */
   viewPages(board: string, after?: string): AsyncGenerator<ViewsPage> {
     return this.#pages.views(board, after);
@@ -89,11 +97,13 @@ export class BoardReader implements ViewReads {
   }
 
   /**
-   * All players of all views, or of the views with these names: each view from the top in pages of 1,000 players, read by cursor as
-   * `standings` reads them, while scores move. Reads a page when the caller asks for it; holds the names of up to 10,000 views.
-   * Without views there is one page, without a view: a board without players may be `stale`, too.
-   * Rejects with ListingInterruptedError if another generation goes live meanwhile, and with ExpiredViewError if a view expires
-   * before its last page is read. Cost: the listing of the views, and a request of O(log N + 1,000) per page.
+   * All players of all views, or of the views with these names. Each view comes from the top, in
+   * pages of 1,000 players. Like `standings`, it reads them by cursor, so scores may change
+   * meanwhile. It reads a page when the caller asks for it, and holds the names of up to 10,000
+   * views. A board without views has one page, without a view, because it may be `stale`, too.
+   * Cost: the listing of the views, and a request of O(log N + 1,000) per page.
+   * @throws ListingInterruptedError if another generation goes live meanwhile, and ExpiredViewError
+   * if a view expires before its last page is read
    */
   async *export(board: string, names?: readonly string[]): AsyncGenerator<Standings> {
     const pages = new PagedReads(this.#locator.pinned(), this.#commands);
@@ -106,9 +116,9 @@ export class BoardReader implements ViewReads {
   }
 
   /**
-   * A page of a view: from the top, from a rank, or after another page. A walk by cursor shows a player exactly once if he stays
-   * on the same side of each page's last player while the pages are read. Another one may appear twice, or not at all.
-   * Cost: O(log N + limit).
+   * A page of a view: from the top, from a rank, or after another page. While pages are read by
+   * cursor, a player who moves past the end of a page may appear twice, or not at all. All others
+   * appear exactly once. Cost: O(log N + limit).
    */
   standings: ViewReads['standings'] = (board, request) => this.#pages.standings(board, request);
 
@@ -118,11 +128,17 @@ export class BoardReader implements ViewReads {
     return count;
   };
 
-  /** A player's place, and with `gaps` those of the players just in front and just behind. Cost: O(log N). */
+  /**
+   * A player's place, and with `gaps` those of the players just in front and just behind.
+   * Cost: O(log N).
+   */
   player: ViewReads['player'] = (board, playerId, request = {}) =>
     this.#player(board, playerId, request);
 
-  /** The players around a player: a page, shifted at the ends of the view; empty if the player is not in it. Cost: O(log N + page). */
+  /**
+   * A page of the players around a player. At the ends of the view it is shifted, so that it stays
+   * full. It is empty if the player is not in the view. Cost: O(log N + page).
+   */
   around: ViewReads['around'] = async (board, playerId, request = {}) => {
     const { above = 5, below = 5 } = request;
     requirePlayerId(playerId);
@@ -148,8 +164,8 @@ export class BoardReader implements ViewReads {
   };
 
   /**
-   * One player on several boards or views, at most 100, in the order of the requests. Cost: as `player`, all in one trip; their dense
-   * ranks together cost as those of one.
+   * One player on several boards or in several views, at most 100, in the order of the requests.
+   * Cost: as `player` for each, all in one trip. All dense ranks together cost as much as one.
    */
   playerOn: ViewReads['playerOn'] = async (playerId, requests) => {
     whole('number of requests', requests.length, 0, MOST_REQUESTS);
@@ -162,8 +178,9 @@ export class BoardReader implements ViewReads {
   };
 
   /**
-   * A player's places in the views to which a score event belongs, whether it changed them or not; none for an event that the board
-   * refuses. Leaves out expired views. `time`, in ms, is that of an event without `occurredAt`.
+   * The player's places in the views to which a score event belongs, whether it changed them or
+   * not; none for an event that the board refuses. Leaves out expired views. `time`, in ms, is that
+   * of an event without `occurredAt`.
    * Cost: as `board`, then as `player` for each view, all in one trip.
    */
   async placesOfEvent(event: ScoreEvent, time = Date.now()): Promise<PlayerStanding[]> {
@@ -181,7 +198,10 @@ export class BoardReader implements ViewReads {
     return (await Promise.all(reads)).flat();
   }
 
-  /** The rank that a score would have: the values of all columns, or of the only one. Cost: O(log N). */
+  /**
+   * The rank that a score would have. A score is the values of all columns, or the value of the
+   * only one. Cost: O(log N).
+   */
   rankOf: ViewReads['rankOf'] = (board, score, selection = {}) =>
     this.#locator.read(board, async (located) => {
       const values = valuesOf(located.definition, score);
@@ -197,7 +217,10 @@ export class BoardReader implements ViewReads {
       return { ...head, rank: first + 1, tied };
     });
 
-  /** The player at a rank, or the last of the best `percent`, as a page of one; empty if there is none. Cost: O(log N). */
+  /**
+   * A page of one player: the player at a rank, or the last of the best `percent`. It is empty if
+   * there is none. Cost: O(log N).
+   */
   at: ViewReads['at'] = async (board, asked, request = {}) => {
     const page = { anchor: anchorAt(asked), limit: 1 };
     return standingsOf(await this.#placesFrom(board, request, page));
@@ -214,9 +237,10 @@ export class BoardReader implements ViewReads {
   };
 
   /**
-   * A step of a search for players whose id contains a text, in either case of ASCII letters. There is no index: a step looks at
-   * about 1,000 players and returns the cursor of the next one, maybe without entries. A player who is in the view during the
-   * whole search is found, maybe more than once. Cost: 1,000 players, and O(log N) per player found.
+   * A step of a search for players whose id contains a text, in either case of ASCII letters. There
+   * is no index: a step looks at about 1,000 players and returns the cursor of the next step, even
+   * if it found no player. A player who is in the view during the whole search is found at least
+   * once. Cost: 1,000 players, and O(log N) per player found.
    */
   search: ViewReads['search'] = async (board, text, { after, ...selection } = {}) => {
     const pattern = patternOf(text);
@@ -233,7 +257,10 @@ export class BoardReader implements ViewReads {
     return { ...step.found, next };
   };
 
-  /** `mostCounted`: how many players Redis may read to count a dense rank, by default MOST_COUNTED. */
+  /**
+   * `mostCounted` is the number of players that Redis may read to count a dense rank; by default
+   * MOST_COUNTED.
+   */
   async #player(
     board: string,
     playerId: string,

@@ -4,7 +4,9 @@ import type { FoundBatch, GroupFacts, LogRange } from './types.js';
 
 const { KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } = kafkajs;
 
-/** A restart does not help: the partition stops until an operator acts. Other partitions continue. */
+/**
+ * A restart does not help: the partition stops until an operator acts. Other partitions continue.
+ */
 export class PermanentPartitionError extends RanklogError {}
 
 /** The log was cut, recreated or restored, so that reading on would skip events. */
@@ -31,7 +33,10 @@ export class LogGapError extends WrongLogError {
   }
 }
 
-/** A batch that cannot be decompressed, or is too large when it is. Records before it were delivered. */
+/**
+ * A batch that cannot be decoded, or that is too large once it is decompressed. The records before
+ * it were delivered.
+ */
 export class UnreadableBatchError extends PermanentPartitionError {
   constructor(
     readonly batch: FoundBatch,
@@ -63,7 +68,10 @@ export class KafkaUnreachableError extends RanklogError {
   }
 }
 
-/** Kafka does not admit this process to the consumer group: its members share out partitions by another protocol. */
+/**
+ * Kafka does not admit this process to the consumer group, because the members of the group assign
+ * partitions by another protocol.
+ */
 export class GroupRefusedError extends RanklogError {
   constructor(readonly group: GroupFacts) {
     super(
@@ -73,8 +81,9 @@ export class GroupRefusedError extends RanklogError {
 }
 
 /**
- * Members of the group read other topics. Kafka lets one member share out partitions, and with kafkajs's protocol it gives those
- * of its own topics to all: nobody reads what it gives to this one.
+ * Members of the group read other topics. Kafka lets one member assign the partitions. With the
+ * protocol of kafkajs, this member assigns those of its own topics, to all members: if it reads
+ * other topics than this process, nobody reads the partitions that it assigns to this process.
  */
 export class OtherTopicsError extends RanklogError {
   constructor(groupId: string, topic: string, others: readonly string[]) {
@@ -84,7 +93,7 @@ export class OtherTopicsError extends RanklogError {
   }
 }
 
-/** Who is in a group, and what they read. */
+/** The members of a group and the topics that they read, for error texts. */
 export function membersText({ members }: GroupFacts): string {
   const topics = [...new Set(members.flatMap((member) => member.topics))];
   const reading = topics.length === 0 ? '' : `, reading ${topics.join(', ')}`;
@@ -92,7 +101,10 @@ export function membersText({ members }: GroupFacts): string {
   return ids.join(', ') + reading;
 }
 
-/** Another publisher was opened with the same transactional id. Readers see nothing of the transaction of this one. */
+/**
+ * Another publisher was opened with the same transactional id. Readers see nothing of the
+ * transaction that failed.
+ */
 export class ProducerFencedError extends RanklogError {
   override readonly retriable = true;
 
@@ -101,7 +113,10 @@ export class ProducerFencedError extends RanklogError {
   }
 }
 
-/** The transaction may be committed or not. Opening another publisher completes it. Then read the group's offset. */
+/**
+ * The transaction may or may not be committed. To learn which, open another publisher, which
+ * completes the transaction, and then read the group's offset.
+ */
 export class PublishOutcomeUnknownError extends RanklogError {
   override readonly retriable = true;
 
@@ -111,14 +126,17 @@ export class PublishOutcomeUnknownError extends RanklogError {
   }
 }
 
-/** Another producer has the transactional id now. The names of error types are those of kafkajs: of older protocol versions. */
+/**
+ * Another producer has the transactional id now. kafkajs takes the names of error types from older
+ * versions of the protocol.
+ */
 export const isFenced = hasType(
   'INVALID_PRODUCER_EPOCH',
   'INVALID_PRODUCER_ID_MAPPING',
   'INVALID_TXN_STATE',
 );
 
-/** The members of the group use other protocols than the one that wants to join. */
+/** The members of the group use other protocols than this process. */
 export const isGroupRefused = hasType('INCONSISTENT_GROUP_PROTOCOL');
 
 export const isUnknownTopic = hasType('UNKNOWN_TOPIC_OR_PARTITION');
@@ -131,10 +149,10 @@ export const isUnauthorized = hasType('TOPIC_AUTHORIZATION_FAILED');
 
 export const isTooLarge = hasType('MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE');
 
-/** The coordinator still completes the transaction before. */
+/** The coordinator is still completing the previous transaction. */
 export const isConcurrent = hasType('CONCURRENT_TRANSACTIONS');
 
-/** A coordinator has not executed the request and expects it again. */
+/** The coordinator did not execute the request; send it again. */
 export const isBusy = hasType(
   'CONCURRENT_TRANSACTIONS',
   'GROUP_LOAD_IN_PROGRESS',
@@ -142,7 +160,7 @@ export const isBusy = hasType(
   'NOT_COORDINATOR_FOR_GROUP',
 );
 
-/** Not retriable for kafkajs, although a retry can succeed. */
+/** kafkajs marks these errors as not retriable, although a retry can succeed. */
 const isTransient = hasType(
   'UNKNOWN',
   'KAFKAJS_UNKNOWN_ERROR_CODE',
@@ -150,7 +168,10 @@ const isTransient = hasType(
   'BROKER_NOT_AVAILABLE',
 );
 
-/** Whether a retry of the request would fail again, as for a missing right, a missing codec, or a bug. */
+/**
+ * Whether a retry of the request would fail again, as with a missing right, a missing codec, or a
+ * bug.
+ */
 export function isPermanent(error: unknown): boolean {
   let root = error;
   while (root instanceof KafkaJSNumberOfRetriesExceeded && root.cause !== undefined)
@@ -159,7 +180,7 @@ export function isPermanent(error: unknown): boolean {
   return !root.retriable && !(root instanceof KafkaJSTimeout) && !isTransient(root);
 }
 
-/** Whether a kafkajs error, or one of its causes, has one of these protocol error types. */
+/** A check whether an error of kafkajs, or one of its causes, has one of these protocol types. */
 function hasType(...types: readonly unknown[]): (error: unknown) => boolean {
   return (error) => {
     for (let at = error; at instanceof Error; at = at.cause)

@@ -11,10 +11,13 @@ import { PROBLEM_TYPE, ProblemError, problemOf } from './problems.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Answers every failed request with a Problem. The details of an unexpected error are logged, not sent. */
+/**
+ * Answers every failed request with a Problem. The details of an unexpected error are logged, not
+ * sent.
+ */
 @Catch()
 export class ProblemsFilter implements ExceptionFilter {
-  /** Knows the methods of each path, for answers to requests with another one. */
+  /** The allowed methods of each path, for 405 answers. */
   readonly #routes: ReturnType<typeof findMyWay>;
 
   constructor(
@@ -33,7 +36,10 @@ export class ProblemsFilter implements ExceptionFilter {
     this.answer(toError(error), request, reply);
   }
 
-  /** Fastify calls this directly for requests that it refuses before routing, such as those with malformed URLs. */
+  /**
+   * Fastify calls this directly for requests that it refuses before routing, such as those with
+   * malformed URLs.
+   */
   answer(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     const { method, url, id: requestId } = request;
     let problem = problemOf(error, request);
@@ -64,7 +70,10 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
 };
 
-/** Answers what Node can't parse as a request, or does not get in time, and closes the connection. */
+/**
+ * Answers a request that Node can't parse, or that does not arrive in time, and closes the
+ * connection.
+ */
 export function answerMalformed({ code = '', message }: NodeJS.ErrnoException, socket: Socket) {
   if (code === 'ECONNRESET' || !socket.writable) return;
   const error = new ProblemError(CODES[code] ?? 'BAD_REQUEST', message);

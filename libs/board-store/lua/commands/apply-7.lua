@@ -5,16 +5,16 @@
 --       continuity, recovery_targets, records
 --       run_keys...          arguments.lua
 -- ARGV  partition
---       believed_offset      applied offset that the caller believes in (-1 none)
+--       believed_offset      applied offset that the caller believes in (-1 for none)
 --       published_position
 --       first_offset, last_offset  of the run
 --       believed_continuity  continuity that the caller believes in (shard.lua)
 --       last_record          offset, timestamp and hash of the run's last record ('' for none)
 --       believed_version     version of the pointers that the caller believes in (shard.lua)
 --       run...               arguments.lua
--- Returns  { applied offset, published position, verdicts, ... }: all of the run, applied now or
---          before, and some of other offsets (verdict.lua); GENERATION_CHANGED, ROLLED_BACK,
---          STORE_CHANGED, RECOVERING, GAP
+-- Returns  { applied offset, published position, verdicts, ... }: every unpublished verdict of the
+--          run, new or stored; they may include verdicts of other offsets (verdict.lua). If the
+--          call is refused: GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
 -- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders cost extra
 --
 -- A run covers all its offsets, also those without an entry (records of other shards, transaction
@@ -40,7 +40,8 @@ if from > applied_offset + 1 then return GAP end
 local stored_position = tonumber(call('HGET', published, partition) or '0')
 local position = math.max(tonumber(published_position), stored_position)
 local through = math.max(applied_offset, last)
--- A call never straddles the published position: it is muted as a whole, or not at all.
+-- No run straddles the published position. A run below it is muted: it writes no verdicts, because
+-- its results are published.
 local unmuted = through >= position
 local target = tonumber(call('HGET', recovery_targets, partition) or '0')
 local verdicts = stored_verdicts(outbox, math.max(position, from), math.min(applied_offset, last))
@@ -50,7 +51,8 @@ load_run(run, partition, applied_offset, last, unmuted)
 if unmuted and #run.entries > 0 and call('HLEN', recovery_targets) > 0 then return RECOVERING end
 load_reports(run.views)
 
--- Nothing below can fail. The first write is one that Redis refuses when its memory is full.
+-- Nothing below can fail, except that Redis refuses the first write if its memory is full. Then
+-- nothing is written.
 call('HSET', applied_offsets, partition, format('%d', through))
 call('HSET', published, partition, format('%d', position))
 if last_record ~= '' and through > applied_offset then
