@@ -2,23 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BoardDefinition } from '#board';
 import { RedisServer } from '../support/redis-server.js';
 import { arena, scored, StoreFixture } from './fixture.js';
-import { dumpKeys, openTestRedis } from './test-redis.js';
+import { dumpKeys } from './test-redis.js';
 
-const { newKeys, close } = openTestRedis();
 let own: RedisServer;
 beforeAll(async () => {
   own = await RedisServer.start();
 });
-afterAll(async () => {
-  await own.remove();
-  await close();
-});
+afterAll(() => own.remove());
 
 const columns = ['points', 'difference'].map((name) => ({ ...arena.columns[0]!, name }));
 
 /** A board of two columns on which one player leads and `players` others are tied. */
 async function tied(players: number, fields: Partial<BoardDefinition> = {}): Promise<StoreFixture> {
-  const fixture = new StoreFixture(own.redis, newKeys());
+  const fixture = new StoreFixture(own.redis, own.newKeys());
   await fixture.register({ ...arena, columns, ...fields });
   const crowd = Array.from({ length: players }, (_, index) => scored(nameOf(index), [1, 1]));
   await fixture.apply([scored('leader', [1, 2]), ...crowd], { published: players + 1 });
@@ -58,7 +54,7 @@ describe('a tie in several columns', () => {
 
 /** The cost of some calls without entries, in a shard with `boards` boards. */
 async function costOfIdleCalls(boards: number) {
-  const fixture = await new StoreFixture(own.redis, newKeys()).register(arena);
+  const fixture = await new StoreFixture(own.redis, own.newKeys()).register(arena);
   const names = Array.from({ length: boards - 1 }, (_, index) => `tournament-${index}`);
   const { live } = await fixture.store.registerBoards(names.map((board) => ({ ...arena, board })));
   await fixture.refresh();
@@ -79,7 +75,7 @@ it('a call without entries costs the same with 1,000 boards as with one', async 
 });
 
 it('boards that have not changed are not read again', async () => {
-  const { store } = await new StoreFixture(own.redis, newKeys()).register(arena);
+  const { store } = await new StoreFixture(own.redis, own.newKeys()).register(arena);
   const boards = await store.boards();
   const before = await counters();
   expect(await store.boards()).toBe(boards);

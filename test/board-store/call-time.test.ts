@@ -3,21 +3,16 @@ import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
 import { splitRuns } from '../../src/ingest/split-calls.js';
 import { RedisServer } from '../support/redis-server.js';
 import { arena, lasting, scored, StoreFixture, verdictsOf } from './fixture.js';
-import { openTestRedis } from './test-redis.js';
 
 /** Events of a batch, from which ingest takes the calls. */
 const BATCH = 500;
 const ROUNDS = 6;
 
-const { newKeys, close } = openTestRedis();
 let own: RedisServer;
 beforeAll(async () => {
   own = await RedisServer.start();
 });
-afterAll(async () => {
-  await own.remove();
-  await close();
-});
+afterAll(() => own.remove());
 
 /** CPU time, in µs, of the thread that runs commands. The time that other processes take is not part of it. */
 async function redisCpu(): Promise<number> {
@@ -52,7 +47,10 @@ class LoadedBoard {
 
   static async fill(load: Load): Promise<LoadedBoard> {
     const { fields, viewsAt, players, differs = false } = load;
-    const fixture = await new StoreFixture(own.redis, newKeys()).register({ ...arena, ...fields });
+    const fixture = await new StoreFixture(own.redis, own.newKeys()).register({
+      ...arena,
+      ...fields,
+    });
     const board = new LoadedBoard(fixture, load);
     const lists = differs ? viewsAt(0).map((view) => [view]) : [viewsAt(0)];
     for (const [index, list] of lists.entries())

@@ -3,10 +3,7 @@ import { isOutOfMemory } from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
 import { movements, scored, stretchOf } from './fixture.js';
 import { EVENTS, GenerationFixture } from './generation-fixture.js';
-import { dumpKeys, openTestRedis } from './test-redis.js';
-
-const { newKeys, close } = openTestRedis();
-afterAll(close);
+import { dumpKeys } from './test-redis.js';
 
 const STRETCH = stretchOf(EVENTS);
 
@@ -18,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => own.remove());
 beforeEach(async () => {
   await own.redis.config('SET', 'maxmemory', '0');
-  fixture = await GenerationFixture.make({ redis: own.redis, newKeys });
+  fixture = await GenerationFixture.make(own);
 });
 
 const fill = () => own.redis.config('SET', 'maxmemory', '1');

@@ -1,11 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  GenerationStore,
-  KeySpace,
-  UNRANKED,
-  type ComparisonWalk,
-  type Shadow,
-} from '#board-store';
+import { GenerationStore, UNRANKED, type ComparisonWalk, type Shadow } from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
 import { lasting, scored } from './fixture.js';
 import { endingOf, GenerationFixture } from './generation-fixture.js';
@@ -23,8 +17,7 @@ describe('on another server', () => {
 
   beforeEach(async () => {
     own = await RedisServer.start();
-    const test = { redis: own.redis, newKeys: () => new KeySpace('test') };
-    fixture = await GenerationFixture.make(test, { events: EVENTS });
+    fixture = await GenerationFixture.make(own, { events: EVENTS });
     ({ generations } = fixture);
     await own.redis.persist(fixture.keys.lease(0, 'arena'));
     shadow = await fixture.build(EVENTS, { purpose: 'verify' });

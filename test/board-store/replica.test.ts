@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { KeySpace } from '#board-store';
 import { readScript } from '../../libs/board-store/lua/script-text.js';
 import { SCRIPTS } from '../../libs/board-store/lua/scripts.js';
 import { loadSettings } from '../../src/config/settings.js';
@@ -19,7 +18,7 @@ describe('a Redis that has become a replica, without a closed connection', () =>
   let replica: RedisServer | undefined;
   beforeEach(async () => {
     server = await RedisServer.start();
-    fixture = await new StoreFixture(server.redis, new KeySpace('test')).register(arena);
+    fixture = await new StoreFixture(server.redis, server.newKeys()).register(arena);
     await fixture.apply([scored('ada', [3]), scored('bob', [2])]);
   });
   afterEach(async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { execa } from 'execa';
 import { Redis } from 'ioredis';
+import { KeySpace } from '#board-store';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
@@ -12,6 +13,7 @@ import { freePort } from './free-port.js';
  */
 export class RedisServer {
   #process: ReturnType<typeof launch> | undefined;
+  #keySpaces = 0;
   /** A connection without faults. */
   readonly redis: Redis;
 
@@ -22,6 +24,9 @@ export class RedisServer {
     this.redis = new Redis({ port, retryStrategy: () => 100, maxRetriesPerRequest: 100 });
     this.redis.on('error', () => undefined); // commands report errors
   }
+
+  /** Makes a new key space in it. */
+  readonly newKeys = () => new KeySpace(`test:${this.#keySpaces++}`);
 
   /** Starts an empty server. */
   static async start(...settings: string[]): Promise<RedisServer> {
