@@ -2,7 +2,6 @@ import { Global, Module, type OnApplicationShutdown, type Type } from '@nestjs/c
 import { BoardReader, BoardStore, ContinuityStore, IdentityCheck, LeaseStore } from '#board-store';
 import type { Settings } from '../config/settings.js';
 import { PROCESS_OPTIONS, SETTINGS, type ProcessOptions } from './config.module.js';
-import { passOverSkipped } from './definitions-log.js';
 import { DefinitionsTopic } from './definitions-topic.js';
 import { readIdentity, withGroup } from './identity.js';
 import { KafkaConnection } from './kafka.js';
@@ -10,6 +9,7 @@ import { Logger } from './logger.js';
 import { createRedis, RedisClients } from './redis.js';
 import { checkServers } from './server-checks.js';
 import { waitForServices } from './services.js';
+import { passOverSkipped } from './skipped-batches.js';
 import { openStores, Stores } from './stores.js';
 import { requireTopics } from './topics.js';
 

@@ -1,5 +1,5 @@
 import type { Role } from '../../config/roles.js';
-import { passOverSkipped } from '../../infra/definitions-log.js';
+import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { DefinitionsTopic } from '../../infra/definitions-topic.js';
 import { readIdentity, withGroup } from '../../infra/identity.js';
 import { KafkaConnection } from '../../infra/kafka.js';

@@ -1,5 +1,5 @@
 import { unreadableFrom, type BatchPlace, type UnreadableBatchError } from '#kafka-batch';
-import { passOverSkipped } from '../../infra/definitions-log.js';
+import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
 import { withReconciliation } from '../sessions/reconciliation-session.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { committedOffsets } from '#kafka-batch';
-import { passOverSkipped } from '../../infra/definitions-log.js';
+import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
 import { requireTopics } from '../../infra/topics.js';
 import { openStores } from '../../infra/stores.js';

@@ -1,5 +1,5 @@
 import { readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
-import { passOverSkipped } from '../../infra/definitions-log.js';
+import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { waitForServices } from '../../infra/services.js';
 import { ProgressBar } from '../text/progress-bar.js';
