@@ -73,7 +73,7 @@ const rebuild = new LazyCommand('rebuild')
   .notes(
     'Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
   )
-  .answers(async () => (await import('./commands/boards-verify.js')).boardsRebuild);
+  .answers(async () => (await import('./commands/boards-apply.js')).boardsRebuild);
 
 const rollback = new LazyCommand('rollback')
   .description('promote the previous generation of a board, with all later events')

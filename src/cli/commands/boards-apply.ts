@@ -5,11 +5,11 @@ import { readPlan } from '../../reconciliation/boards/read-plan.js';
 import { CancelledError } from '../../reconciliation/runs/run-errors.js';
 import { withLease } from '../sessions/held-lease.js';
 import {
-  withReconciliation,
+  openReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
 import { build, builtText, type BuiltBoard } from '../sessions/run-build.js';
-import { confirmOnTerminal, interruptible } from '../sessions/terminal.js';
+import { confirmOnTerminal, interruption } from '../sessions/terminal.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import { describe, exitCodeOf } from '../text/failures.js';
 import type { BuildOptions, JsonOption } from '../text/options.js';
@@ -22,33 +22,31 @@ type ApplyOptions = BuildOptions & {
   readonly allowLeftOut?: boolean;
 };
 
-export function boardsPlan(options: JsonOption): Promise<number> {
-  return withReconciliation(async (session) => {
-    const { plan } = await readFileAndPlan(session, options);
-    print(plan, options, () => planText(plan, session));
-    return plan.boards.some(needsBuild) ? EXIT.no : EXIT.ok;
-  });
+export async function boardsPlan(options: JsonOption): Promise<number> {
+  await using session = await openReconciliation();
+  const { plan } = await readFileAndPlan(session, options);
+  print(plan, options, () => planText(plan, session));
+  return plan.boards.some(needsBuild) ? EXIT.no : EXIT.ok;
 }
 
-export function boardsApply(options: ApplyOptions): Promise<number> {
-  return withReconciliation(async (session) => {
-    const { json = false } = options;
-    const remove = [...new Set(options.remove)];
-    const { definitions, plan } = await readFileAndPlan(session, options);
-    checkRemovals(plan, remove);
-    if (!json) print(plan, options, () => planText(plan, { ...session, remove }));
-    const names = plan.boards.filter(needsBuild).map(({ board }) => board);
-    const isToDo = names.length > 0 || remove.length > 0;
-    if (!isToDo && !json) return EXIT.ok;
-    if (options.allowLeftOut !== true) checkLeftOut(plan);
-    return interruptible(async (signal) => {
-      if (isToDo && options.yes !== true) await confirmSteps(names, remove, signal);
-      const toBuild = definitions.filter(({ board }) => names.includes(board));
-      const applied = await carryOut(session, toBuild, remove, { ...options, signal });
-      print(applied, options, () => appliedText(applied, options));
-      return EXIT.ok;
-    });
-  });
+export async function boardsApply(options: ApplyOptions): Promise<number> {
+  await using session = await openReconciliation();
+  const { json = false } = options;
+  const remove = [...new Set(options.remove)];
+  const { definitions, plan } = await readFileAndPlan(session, options);
+  checkRemovals(plan, remove);
+  if (!json) print(plan, options, () => planText(plan, { ...session, remove }));
+  const names = plan.boards.filter(needsBuild).map(({ board }) => board);
+  const isToDo = names.length > 0 || remove.length > 0;
+  if (!isToDo && !json) return EXIT.ok;
+  if (options.allowLeftOut !== true) checkLeftOut(plan);
+  using cancellation = interruption();
+  const { signal } = cancellation;
+  if (isToDo && options.yes !== true) await confirmSteps(names, remove, signal);
+  const toBuild = definitions.filter(({ board }) => names.includes(board));
+  const applied = await carryOut(session, toBuild, remove, { ...options, signal });
+  print(applied, options, () => appliedText(applied, options));
+  return EXIT.ok;
 }
 
 async function readFileAndPlan(session: ReconciliationSession, options: BuildOptions) {
@@ -141,4 +139,18 @@ function notRemoved(error: unknown, remove: readonly string[], { built, removed 
 function appliedText({ built, removed }: Applied, options: ApplyOptions): string {
   const texts = built.map((board) => builtText(board, options));
   return [...texts, ...removed.map((board) => `${board}: removed`)].join('\n');
+}
+
+export async function boardsRebuild(
+  boards: readonly string[],
+  options: BuildOptions,
+): Promise<number> {
+  await using session = await openReconciliation();
+  const names = [...new Set(boards)];
+  const live = await Promise.all(names.map((board) => session.stores.reader.board(board)));
+  const definitions = live.map(({ definition }) => definition);
+  using cancellation = interruption();
+  const built = await build(session, definitions, { ...options, signal: cancellation.signal });
+  print({ built }, options, () => built.map((board) => builtText(board, options)).join('\n'));
+  return EXIT.ok;
 }

@@ -1,19 +1,18 @@
 import { formatTime } from '#board';
 import { generationJson } from '../../query/status/read-status.js';
-import { withReconciliation } from '../sessions/reconciliation-session.js';
+import { openReconciliation } from '../sessions/reconciliation-session.js';
 import { runOnLog } from '../sessions/run-build.js';
-import { interruptible } from '../sessions/terminal.js';
+import { interruption } from '../sessions/terminal.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions, JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
 import { partialText } from '../text/value-text.js';
 
-export function boardsGenerations(options: JsonOption): Promise<number> {
-  return withReconciliation(async ({ stores: { catalog } }) => {
-    const generations = await catalog.generations();
-    print(generations.map(generationJson), options, toTable);
-    return EXIT.ok;
-  });
+export async function boardsGenerations(options: JsonOption): Promise<number> {
+  await using session = await openReconciliation();
+  const generations = await session.stores.catalog.generations();
+  print(generations.map(generationJson), options, toTable);
+  return EXIT.ok;
 }
 
 function toTable(generations: readonly ReturnType<typeof generationJson>[]): string {
@@ -25,56 +24,56 @@ function toTable(generations: readonly ReturnType<typeof generationJson>[]): str
   return table(['board', 'role', 'generation', 'since', 'kept until', 'as of', 'history'], rows);
 }
 
-export function boardsRollback(board: string, options: JsonOption): Promise<number> {
-  return withReconciliation(async (session) => {
-    const { generation, previous = null } = await interruptible((signal) =>
-      runOnLog(signal, (run) => session.reconciler.rollback(board, run)),
-    );
-    const forward =
-      previous === null ? '' : `; run it again to roll forward to generation ${previous}`;
-    const answer = { board, generation, previous };
-    print(answer, options, () => `${board}: generation ${generation} is live again${forward}`);
-    return EXIT.ok;
-  });
+export async function boardsRollback(board: string, options: JsonOption): Promise<number> {
+  await using session = await openReconciliation();
+  using cancellation = interruption();
+  const { generation, previous = null } = await runOnLog(cancellation.signal, (run) =>
+    session.reconciler.rollback(board, run),
+  );
+  const forward =
+    previous === null ? '' : `; run it again to roll forward to generation ${previous}`;
+  const answer = { board, generation, previous };
+  print(answer, options, () => `${board}: generation ${generation} is live again${forward}`);
+  return EXIT.ok;
 }
 
 type SnapshotOptions = Omit<BuildOptions, 'from'> & { readonly until: number };
 
-export function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
-  return withReconciliation(async (session) => {
-    const { until, throttle, allowPartialHistory } = options;
-    await session.stores.reader.board(board); // throws if the board is not live
-    process.stderr.write(`ranklog: building ${board} as it was at ${formatTime(until)}\n`);
-    const limits = { eventsPerSecond: throttle, allowPartialHistory };
-    const { generation, asOf } = await interruptible((signal) =>
-      runOnLog(signal, (run) => session.reconciler.snapshot(board, until, { ...limits, ...run })),
-    );
-    print({ board, generation, asOf: formatTime(asOf) }, options, (made) =>
-      [
-        `${board} as it was at ${made.asOf}: generation ${generation}`,
-        `to read it: ranklog standings ${board} --generation ${generation}`,
-        `to discard it: ranklog boards discard ${generation}`,
-      ].join('\n'),
-    );
-    return EXIT.ok;
-  });
+export async function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
+  await using session = await openReconciliation();
+  const { until, throttle, allowPartialHistory } = options;
+  await session.stores.reader.board(board); // throws if the board is not live
+  process.stderr.write(`ranklog: building ${board} as it was at ${formatTime(until)}\n`);
+  const limits = { eventsPerSecond: throttle, allowPartialHistory };
+  using cancellation = interruption();
+  const { generation, asOf } = await runOnLog(cancellation.signal, (run) =>
+    session.reconciler.snapshot(board, until, { ...limits, ...run }),
+  );
+  print({ board, generation, asOf: formatTime(asOf) }, options, (made) =>
+    [
+      `${board} as it was at ${made.asOf}: generation ${generation}`,
+      `to read it: ranklog standings ${board} --generation ${generation}`,
+      `to discard it: ranklog boards discard ${generation}`,
+    ].join('\n'),
+  );
+  return EXIT.ok;
 }
 
-export function boardsDiscard(generation: string): Promise<number> {
-  return withReconciliation(async ({ stores: { catalog } }) => {
-    const isSnapshot = await catalog.removeSnapshot(generation);
-    const board = isSnapshot ? undefined : await catalog.discardShadow(generation);
-    if (!isSnapshot && board === undefined)
-      throw new CommandError(
-        `generation ${generation} is neither a snapshot nor the shadow of a killed reconciliation, so it can't be discarded; ` +
-          '"ranklog boards generations" lists all generations',
-        EXIT.no,
-      );
-    while ((await catalog.sweep()) > 0);
-    const note = isSnapshot
-      ? ''
-      : `; the next reconciliation of board "${board}" begins from the start`;
-    process.stdout.write(`${generation}: discarded${note}\n`);
-    return EXIT.ok;
-  });
+export async function boardsDiscard(generation: string): Promise<number> {
+  await using session = await openReconciliation();
+  const { catalog } = session.stores;
+  const isSnapshot = await catalog.removeSnapshot(generation);
+  const board = isSnapshot ? undefined : await catalog.discardShadow(generation);
+  if (!isSnapshot && board === undefined)
+    throw new CommandError(
+      `generation ${generation} is neither a snapshot nor the shadow of a killed reconciliation, so it can't be discarded; ` +
+        '"ranklog boards generations" lists all generations',
+      EXIT.no,
+    );
+  while ((await catalog.sweep()) > 0);
+  const note = isSnapshot
+    ? ''
+    : `; the next reconciliation of board "${board}" begins from the start`;
+  process.stdout.write(`${generation}: discarded${note}\n`);
+  return EXIT.ok;
 }

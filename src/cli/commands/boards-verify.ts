@@ -1,34 +1,34 @@
 import { BoardBuildingError } from '#board-store';
 import { readPositions, readPublished } from '../../query/status/read-status.js';
-import { withReconciliation } from '../sessions/reconciliation-session.js';
-import { build, builtText, runOnLog } from '../sessions/run-build.js';
-import { interruptible } from '../sessions/terminal.js';
+import {
+  openReconciliation,
+  type ReconciliationSession,
+} from '../sessions/reconciliation-session.js';
+import { runOnLog } from '../sessions/run-build.js';
+import { interruption } from '../sessions/terminal.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions } from '../text/options.js';
 import { print } from '../text/output.js';
 import { reportJson, reportText } from '../text/verify-report.js';
 
-export function boardsVerify(boards: readonly string[], options: BuildOptions): Promise<number> {
-  return withReconciliation(async (session) => {
-    const { reconciler } = session;
-    const { reader } = session.stores;
-    const live = (await reader.boards()).map(({ board }) => board);
-    const names = boards.length === 0 ? live : [...new Set(boards)];
-    if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
-    for (const board of names)
-      if (!live.includes(board)) await reader.board(board).catch(throwRefusal);
-    const reports = await interruptible((signal) =>
-      runOnLog(signal, (run) =>
-        reconciler.verify(names, { ...run, eventsPerSecond: options.throttle }),
-      ),
-    );
-    const published = await readPublished(session, session.identity.group, session.stores.status);
-    for (const { stopped } of await readPositions(session, published))
-      if (stopped !== null) process.stderr.write(`ranklog: not verified beyond: ${stopped}\n`);
-    print(reports.map(reportJson), options, () => reports.map(reportText).join('\n\n'));
-    if (reports.some(({ equal }) => equal === false)) return EXIT.no;
-    return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;
-  });
+export async function boardsVerify(
+  boards: readonly string[],
+  options: BuildOptions,
+): Promise<number> {
+  await using session = await openReconciliation();
+  const { reader } = session.stores;
+  const live = (await reader.boards()).map(({ board }) => board);
+  const names = boards.length === 0 ? live : [...new Set(boards)];
+  if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
+  for (const board of names)
+    if (!live.includes(board)) await reader.board(board).catch(throwRefusal);
+  const reports = await verify(session, names, options.throttle);
+  const published = await readPublished(session, session.identity.group, session.stores.status);
+  for (const { stopped } of await readPositions(session, published))
+    if (stopped !== null) process.stderr.write(`ranklog: not verified beyond: ${stopped}\n`);
+  print(reports.map(reportJson), options, () => reports.map(reportText).join('\n\n'));
+  if (reports.some(({ equal }) => equal === false)) return EXIT.no;
+  return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;
 }
 
 /** A board that is being built has exit code 3, as 1 would mean a difference. */
@@ -37,15 +37,14 @@ function throwRefusal(error: unknown): never {
   throw new CommandError(error.message, EXIT.unreachable);
 }
 
-export function boardsRebuild(boards: readonly string[], options: BuildOptions): Promise<number> {
-  return withReconciliation(async (session) => {
-    const names = [...new Set(boards)];
-    const live = await Promise.all(names.map((board) => session.stores.reader.board(board)));
-    const definitions = live.map(({ definition }) => definition);
-    const built = await interruptible((signal) =>
-      build(session, definitions, { ...options, signal }),
-    );
-    print({ built }, options, () => built.map((board) => builtText(board, options)).join('\n'));
-    return EXIT.ok;
-  });
+/** A function of its own, as Ctrl-C cancels this part only; later, it ends the process. */
+async function verify(
+  { reconciler }: ReconciliationSession,
+  boards: readonly string[],
+  eventsPerSecond: number | undefined,
+) {
+  using cancellation = interruption();
+  return await runOnLog(cancellation.signal, (run) =>
+    reconciler.verify(boards, { ...run, eventsPerSecond }),
+  );
 }

@@ -10,11 +10,11 @@ import {
 } from '../sessions/dead-letter-selection.js';
 import { readWithProgress } from '../sessions/kafka-session.js';
 import {
-  withReconciliation,
+  openReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
-import { confirmOnTerminal, interruptible } from '../sessions/terminal.js';
+import { confirmOnTerminal, interruption } from '../sessions/terminal.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
@@ -24,34 +24,36 @@ type RetryMessage = ReturnType<typeof encodeRetry>;
 
 const INSTEAD = { command: 'retry', instead: '--dry-run to see what it would send' };
 
-export function retryDeadLetters(ids: readonly string[], options: RetryOptions): Promise<number> {
-  return withReconciliation(async (session) => {
-    const letters = await selectLetters(session, { ...options, ids });
-    const first = new Map<number, number>();
-    let selected = 0;
-    for await (const { partition, offset } of letters()) {
-      selected += 1;
-      first.set(partition, Math.min(offset, first.get(partition) ?? Infinity));
-    }
-    if (selected === 0 && ids.length > 0)
-      throw new CommandError(`no dead letter has an id of these: ${ids.join(', ')}`, EXIT.no);
-    const { yes = selected === 0, dryRun } = options;
-    const question = `retry ${selected} dead letters?`;
-    if (!yes && !dryRun)
-      await interruptible((signal) => confirmOnTerminal(question, signal, INSTEAD));
-    const maxBytes = await maxMessageBytes(session.admin, session.topics.scoreEvents);
-    const { group } = session.identity;
-    const target = { group, purpose: 'dead-letters-retry', maxBytes };
-    const writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);
-    try {
-      const { sent, leftOut } = await sendMissing(session, letters, { first, maxBytes, writer });
-      const answer = { selected, [dryRun ? 'toSend' : 'sent']: sent, ...leftOut };
-      print(answer, options, () => table(['dead letters', 'number'], Object.entries(answer)));
-      return leftOut.refused === 0 ? EXIT.ok : EXIT.no;
-    } finally {
-      await writer?.close();
-    }
-  });
+export async function retryDeadLetters(
+  ids: readonly string[],
+  options: RetryOptions,
+): Promise<number> {
+  await using session = await openReconciliation();
+  const letters = await selectLetters(session, { ...options, ids });
+  const first = new Map<number, number>();
+  let selected = 0;
+  for await (const { partition, offset } of letters()) {
+    selected += 1;
+    first.set(partition, Math.min(offset, first.get(partition) ?? Infinity));
+  }
+  if (selected === 0 && ids.length > 0)
+    throw new CommandError(`no dead letter has an id of these: ${ids.join(', ')}`, EXIT.no);
+  const { yes = selected === 0, dryRun } = options;
+  if (!yes && !dryRun) await confirmRetry(selected);
+  const maxBytes = await maxMessageBytes(session.admin, session.topics.scoreEvents);
+  const { group } = session.identity;
+  const target = { group, purpose: 'dead-letters-retry', maxBytes };
+  await using writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);
+  const { sent, leftOut } = await sendMissing(session, letters, { first, maxBytes, writer });
+  const answer = { selected, [dryRun ? 'toSend' : 'sent']: sent, ...leftOut };
+  print(answer, options, () => table(['dead letters', 'number'], Object.entries(answer)));
+  return leftOut.refused === 0 ? EXIT.ok : EXIT.no;
+}
+
+/** @throws CommandError if the user declines, CancelledError */
+async function confirmRetry(selected: number): Promise<void> {
+  using cancellation = interruption();
+  await confirmOnTerminal(`retry ${selected} dead letters?`, cancellation.signal, INSTEAD);
 }
 
 interface Work {

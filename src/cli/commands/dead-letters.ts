@@ -5,43 +5,41 @@ import {
   type FoundLetter,
   type LetterFilter,
 } from '../sessions/dead-letter-selection.js';
-import { withKafka } from '../sessions/kafka-session.js';
+import { openKafka } from '../sessions/kafka-session.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
 
-export function listDeadLetters(options: LetterFilter & JsonOption & { limit: number }) {
-  return withKafka(async (session) => {
-    const letters = await selectLetters(session, options);
-    let count = 0;
-    let last: FoundLetter[] = [];
-    for await (const found of letters()) {
-      count += 1;
-      last.push(found);
-      if (last.length >= 2 * options.limit) last = latest(last, options.limit);
-    }
-    const deadLetters = latest(last, options.limit).map(factsOf);
-    print({ count, deadLetters }, options, () => listText(count, deadLetters));
-    return EXIT.ok;
-  });
+export async function listDeadLetters(options: LetterFilter & JsonOption & { limit: number }) {
+  await using session = await openKafka();
+  const letters = await selectLetters(session, options);
+  let count = 0;
+  let last: FoundLetter[] = [];
+  for await (const found of letters()) {
+    count += 1;
+    last.push(found);
+    if (last.length >= 2 * options.limit) last = latest(last, options.limit);
+  }
+  const deadLetters = latest(last, options.limit).map(factsOf);
+  print({ count, deadLetters }, options, () => listText(count, deadLetters));
+  return EXIT.ok;
 }
 
-export function showDeadLetter(id: string, options: JsonOption): Promise<number> {
-  return withKafka(async (session) => {
-    let shown: FoundLetter | undefined;
-    const failedAgain: string[] = [];
-    for await (const found of (await selectLetters(session, {}))())
-      if (found.id === id) shown = found;
-      else if (found.retryOf?.includes(id)) failedAgain.push(found.id);
-    if (shown === undefined)
-      throw new CommandError(`no dead letter has the id ${id}; use one that list prints`, EXIT.no);
-    print({ ...detailsOf(shown), failedAgain }, options, (answer) => {
-      const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
-      const rows = Object.entries(answer).map(([name, value]) => [name, text(value)]);
-      return table(['field', 'value'], rows);
-    });
-    return EXIT.ok;
+export async function showDeadLetter(id: string, options: JsonOption): Promise<number> {
+  await using session = await openKafka();
+  let shown: FoundLetter | undefined;
+  const failedAgain: string[] = [];
+  for await (const found of (await selectLetters(session, {}))())
+    if (found.id === id) shown = found;
+    else if (found.retryOf?.includes(id)) failedAgain.push(found.id);
+  if (shown === undefined)
+    throw new CommandError(`no dead letter has the id ${id}; use one that list prints`, EXIT.no);
+  print({ ...detailsOf(shown), failedAgain }, options, (answer) => {
+    const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+    const rows = Object.entries(answer).map(([name, value]) => [name, text(value)]);
+    return table(['field', 'value'], rows);
   });
+  return EXIT.ok;
 }
 
 /** The partitions are read concurrently, each in order. */

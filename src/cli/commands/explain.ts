@@ -2,24 +2,26 @@ import type { BoardDefinition } from '#board';
 import { shardOf, type PlayerStanding, type Standing } from '#board-store';
 import { logRanges, partitionOf, type LogRange } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
-import { readWithProgress, withKafka, type KafkaSession } from '../sessions/kafka-session.js';
+import { openKafka, readWithProgress, type KafkaSession } from '../sessions/kafka-session.js';
 import { PlayerHistory } from '../sessions/player-history.js';
-import { withRedis, type RedisSession } from '../sessions/session.js';
+import { openRedis, type RedisSession } from '../sessions/session.js';
 import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { print, table } from '../text/output.js';
 
 type ExplainOptions = ReadOptions & { readonly limit: number; readonly allPartitions?: boolean };
 
-export function explain(board: string, player: string, options: ExplainOptions): Promise<number> {
-  return withKafka((kafka) =>
-    withRedis(async (redis) => {
-      const answer = await explained(kafka, redis, { ...options, board, player });
-      print(answer, options, toText);
-      const isExplained = answer.standing !== null && answer.unexplained.length === 0;
-      return readCode(answer.stale, isExplained ? EXIT.ok : EXIT.no);
-    }),
-  );
+export async function explain(
+  board: string,
+  player: string,
+  options: ExplainOptions,
+): Promise<number> {
+  await using kafka = await openKafka();
+  using redis = await openRedis();
+  const answer = await explained(kafka, redis, { ...options, board, player });
+  print(answer, options, toText);
+  const isExplained = answer.standing !== null && answer.unexplained.length === 0;
+  return readCode(answer.stale, isExplained ? EXIT.ok : EXIT.no);
 }
 
 type Asked = ExplainOptions & { readonly board: string; readonly player: string };

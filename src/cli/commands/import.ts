@@ -10,10 +10,10 @@ import { openRepeatable } from '../input/repeatable-file.js';
 import { refuseRepeatedPlayers } from '../input/repeated-players.js';
 import { fileRows, zsetRows, type Row } from '../input/rows.js';
 import { withLease } from '../sessions/held-lease.js';
-import { readWithProgress, withKafka, type KafkaSession } from '../sessions/kafka-session.js';
+import { openKafka, readWithProgress, type KafkaSession } from '../sessions/kafka-session.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
-import { withForeignRedis, withRedis, type RedisSession } from '../sessions/session.js';
-import { interruptible } from '../sessions/terminal.js';
+import { openForeignRedis, openRedis, type RedisSession } from '../sessions/session.js';
+import { interruption } from '../sessions/terminal.js';
 import { CommandError, EXIT, readCode } from '../text/exit-codes.js';
 import { print, table } from '../text/output.js';
 
@@ -48,41 +48,30 @@ export function importScores(board: string, from: string, options: ImportOptions
 
 async function importFile(board: string, from: string, options: ImportOptions): Promise<number> {
   sizeOf(from); // throws if it is missing
-  const file = await openRepeatable(from);
-  try {
-    return await withJob(board, options, async (job) => {
-      const { definition } = job.opening;
-      await refuseRepeatedPlayers(fileRows(file, definition), board, job.signal);
-      return run(job, fileRows(file, definition, options.round));
-    });
-  } finally {
-    await file.close();
-  }
+  await using file = await openRepeatable(from);
+  using cancellation = interruption();
+  using session = await openRedis();
+  const { signal } = cancellation;
+  const opening = await openingEvents(session, board, options);
+  const { definition } = opening;
+  await refuseRepeatedPlayers(fileRows(file, definition), board, signal);
+  const rows = fileRows(file, definition, options.round);
+  return await run({ session, opening, options, signal }, rows);
 }
 
-function importZset(
+async function importZset(
   board: string,
   { url, key }: { url: string; key: string },
   options: ImportOptions,
 ): Promise<number> {
-  return withJob(board, options, (job) => {
-    const decimals = Math.min(...job.opening.definition.columns.map((column) => column.decimals));
-    const rounding = options.round ? decimals : undefined;
-    return withForeignRedis(url, (redis) => run(job, zsetRows(redis, key, rounding)));
-  });
-}
-
-function withJob(
-  board: string,
-  options: ImportOptions,
-  use: (job: Job) => Promise<number>,
-): Promise<number> {
-  return interruptible((signal) =>
-    withRedis(async (session) => {
-      const opening = await openingEvents(session, board, options);
-      return use({ session, opening, options, signal });
-    }),
-  );
+  using cancellation = interruption();
+  using session = await openRedis();
+  const { signal } = cancellation;
+  const opening = await openingEvents(session, board, options);
+  const decimals = Math.min(...opening.definition.columns.map((column) => column.decimals));
+  using source = await openForeignRedis(url);
+  const rows = zsetRows(source.redis, key, options.round ? decimals : undefined);
+  return await run({ session, opening, options, signal }, rows);
 }
 
 async function openingEvents(
@@ -151,21 +140,15 @@ async function compareWithBoard(
 async function sendMissing({ session: redis, opening, options, signal }: Job, rows: Rows) {
   const { board } = opening.definition;
   const { dryRun = false } = options;
-  await withKafka((session) =>
-    alone(redis, { board, signal }, async (held) => {
-      const maxBytes = await maxMessageBytes(session.admin, session.topics.scoreEvents);
-      opening.maxBytes = maxBytes;
-      const { group } = await readIdentity(redis.redis, session, session.settings);
-      const target = { group, purpose: `import-${board}`, maxBytes };
-      // Opening it fences earlier imports, so the log is read afterwards.
-      const writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);
-      try {
-        await send(session, { opening, options, signal: held, writer }, rows);
-      } finally {
-        await writer?.close();
-      }
-    }),
-  );
+  await using session = await openKafka();
+  await using turn = await takeTurn(redis, board, signal);
+  const maxBytes = await maxMessageBytes(session.admin, session.topics.scoreEvents);
+  opening.maxBytes = maxBytes;
+  const { group } = await readIdentity(redis.redis, session, session.settings);
+  const target = { group, purpose: `import-${board}`, maxBytes };
+  // Opening it fences earlier imports, so the log is read afterwards.
+  await using writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);
+  await send(session, { opening, options, signal: turn.signal, writer }, rows);
   const { repeated, made } = opening.counts;
   return { code: EXIT.ok, repeated, tied: opening.tied, [dryRun ? 'toSend' : 'sent']: made };
 }
@@ -200,23 +183,25 @@ async function send(
 }
 
 /**
- * Runs work while no other import into the board runs. Its signal is aborted with `signal`, and when the lease that ensures
- * this is lost.
+ * Lets no other import into the board run until the end of its scope. Its signal is aborted with
+ * `signal`, and when the lease that ensures this is lost.
+ * @throws LeaseHeldError
  */
-async function alone(
+async function takeTurn(
   { stores: { leases } }: RedisSession,
-  { board, signal }: { board: string; signal: AbortSignal },
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
+  board: string,
+  signal: AbortSignal,
+): Promise<AsyncDisposable & { readonly signal: AbortSignal }> {
   const lost = new AbortController();
   const held = AbortSignal.any([signal, lost.signal]);
   const lease = await withLease(() => leases.acquire(`${board} (import)`, HOLDER), held);
   const renew = () => void leases.renew(lease).catch((error: unknown) => lost.abort(error));
   const timer = setInterval(renew, LEASE_MS / 5);
-  try {
-    await work(held);
-  } finally {
-    clearInterval(timer);
-    await leases.release(lease).catch(() => undefined); // it expires
-  }
+  return {
+    signal: held,
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer);
+      await leases.release(lease).catch(() => undefined); // it expires
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { Throttle } from '../../infra/throttle.js';
 import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
 import { NOT_UTF8, readLines, sizeOf, type Line } from '../input/lines.js';
-import { withKafka } from '../sessions/kafka-session.js';
+import { openKafka } from '../sessions/kafka-session.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print } from '../text/output.js';
@@ -21,22 +21,22 @@ const RECORD_OVERHEAD = 1_024;
 /** How often --rate (from 20 to 20,000) sends in a second, so that events are spread evenly. */
 const PACED_SENDS = 20;
 
-export function produce(file: string, options: ProduceOptions): Promise<number> {
-  return withKafka(async ({ settings, kafka, admin, topics }) => {
-    const size = sizeOf(file);
-    await requireTopics(admin, [topics.scoreEvents]);
-    const largest = (await maxMessageBytes(admin, topics.scoreEvents)) - RECORD_OVERHEAD;
-    const { topicPrefix } = settings;
-    const producer = new ScoreProducer({ kafka, topicPrefix, source: '/ranklog/produce' });
-    await producer.connect();
-    try {
-      const summary = await sendFile(producer, file, { size, rate: options.rate, largest });
-      print(summary, options, summaryText);
-      return summary.rejected === 0 ? EXIT.ok : EXIT.no;
-    } finally {
-      await producer.disconnect();
-    }
-  });
+export async function produce(file: string, options: ProduceOptions): Promise<number> {
+  await using session = await openKafka();
+  const { settings, kafka, admin, topics } = session;
+  const size = sizeOf(file);
+  await requireTopics(admin, [topics.scoreEvents]);
+  const largest = (await maxMessageBytes(admin, topics.scoreEvents)) - RECORD_OVERHEAD;
+  const { topicPrefix } = settings;
+  const producer = new ScoreProducer({ kafka, topicPrefix, source: '/ranklog/produce' });
+  await producer.connect();
+  try {
+    const summary = await sendFile(producer, file, { size, rate: options.rate, largest });
+    print(summary, options, summaryText);
+    return summary.rejected === 0 ? EXIT.ok : EXIT.no;
+  } finally {
+    await producer.disconnect();
+  }
 }
 
 async function sendFile(
@@ -47,7 +47,7 @@ async function sendFile(
   const begin = performance.now();
   const throttle = new Throttle(rate);
   const source = file === '-' ? process.stdin : createReadStream(file);
-  const bar = new ProgressBar('events sent', size);
+  using bar = new ProgressBar('events sent', size);
   const most = Math.min(MAX_EVENTS_PER_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
   let messages: Message[] = [];
   let [bytes, sent, rejected] = [0, 0, 0];
@@ -58,22 +58,18 @@ async function sendFile(
     [messages, bytes] = [[], 0];
     bar.update(sent, { total: Math.round((sent * size) / source.bytesRead) }); // as bytes tell
   };
-  try {
-    for await (const line of readLines(source)) {
-      try {
-        messages.push(...toMessages(producer, line, largest));
-      } catch (error) {
-        if (!(error instanceof InvalidScoreEventError)) throw error;
-        rejected += 1;
-        process.stderr.write(`${file}:${line.number}: ${error.message}\n`);
-      }
-      bytes += line.bytes;
-      if (messages.length >= most || bytes >= MAX_BYTES_PER_SEND) await send();
+  for await (const line of readLines(source)) {
+    try {
+      messages.push(...toMessages(producer, line, largest));
+    } catch (error) {
+      if (!(error instanceof InvalidScoreEventError)) throw error;
+      rejected += 1;
+      process.stderr.write(`${file}:${line.number}: ${error.message}\n`);
     }
-    await send();
-  } finally {
-    bar.stop();
+    bytes += line.bytes;
+    if (messages.length >= most || bytes >= MAX_BYTES_PER_SEND) await send();
   }
+  await send();
   return { sent, rejected, seconds: Math.round(performance.now() - begin) / 1_000 };
 }
 

@@ -4,7 +4,7 @@ import {
   type PlayerStanding,
   type Standing,
 } from '#board-store';
-import { withRedis } from '../sessions/session.js';
+import { openRedis } from '../sessions/session.js';
 import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { print, table } from '../text/output.js';
@@ -13,25 +13,25 @@ type RankOptions = ReadOptions & { readonly dense?: boolean };
 
 type Place = Standing & Pick<PlayerStanding, 'view' | 'size'>;
 
-export function rank(board: string, player: string, options: RankOptions): Promise<number> {
-  return withRedis(async ({ stores: { reader } }) => {
-    const { view, window, where, at, dense } = options;
-    const isOne = [view, window, where, at].some((option) => option !== undefined);
-    const { found, stale } = isOne
-      ? { found: [await reader.player(board, player, options)], stale: false }
-      : await readEverywhere(reader, { board, player, dense });
-    const isStale = stale || found.some((one) => one.stale);
-    const places = found.flatMap(({ view, size, standing }) =>
-      standing === null ? [] : [{ view, size, ...standing }],
+export async function rank(board: string, player: string, options: RankOptions): Promise<number> {
+  using redis = await openRedis(options.generation);
+  const { reader } = redis.stores;
+  const { view, window, where, at, dense } = options;
+  const isOne = [view, window, where, at].some((option) => option !== undefined);
+  const { found, stale } = isOne
+    ? { found: [await reader.player(board, player, options)], stale: false }
+    : await readEverywhere(reader, { board, player, dense });
+  const isStale = stale || found.some((one) => one.stale);
+  const places = found.flatMap(({ view, size, standing }) =>
+    standing === null ? [] : [{ view, size, ...standing }],
+  );
+  if (dense === true && places.some(({ denseRank }) => denseRank === undefined))
+    process.stderr.write(
+      'ranklog: a dense rank is missing: too many players are in front to count it\n',
     );
-    if (dense === true && places.some(({ denseRank }) => denseRank === undefined))
-      process.stderr.write(
-        'ranklog: a dense rank is missing: too many players are in front to count it\n',
-      );
-    const answer = { board, playerId: player, stale: isStale, places };
-    print(answer, options, () => toTable(board, player, places));
-    return readCode(isStale, places.length > 0 ? EXIT.ok : EXIT.no);
-  }, options.generation);
+  const answer = { board, playerId: player, stale: isStale, places };
+  print(answer, options, () => toTable(board, player, places));
+  return readCode(isStale, places.length > 0 ? EXIT.ok : EXIT.no);
 }
 
 async function readEverywhere(

@@ -1,7 +1,7 @@
 import { unreadableFrom, type BatchPlace, type UnreadableBatchError } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
-import { withReconciliation } from '../sessions/reconciliation-session.js';
+import { openReconciliation } from '../sessions/reconciliation-session.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print } from '../text/output.js';
@@ -10,27 +10,26 @@ import { print } from '../text/output.js';
  * Gives up a batch that can't be read. Refuses any other offsets than those of such a batch, so that no readable event is lost.
  * Safe to repeat.
  */
-export function skip(place: BatchPlace, options: JsonOption): Promise<number> {
-  return withReconciliation(async (session) => {
-    const { kafka, topics, definitions, identity, stores } = session;
-    const { topic, partition, first, last } = place;
-    if (topic !== topics.scoreEvents)
-      throw new CommandError(
-        `only batches of ${topics.scoreEvents} can be skipped; to go on behind results, set the offset of the subscriber's group: ` +
-          `kafka-consumer-groups --reset-offsets --to-offset ${last + 1} --topic ${topic}:${partition} --group GROUP --execute`,
-        EXIT.usage,
-      );
-    const isSame = (other: Omit<BatchPlace, 'topic'>) =>
-      other.partition === partition && other.first === first && other.last === last;
-    const skipped = await passOverSkipped(session);
-    const found = await unreadableFrom(kafka, { topic, partition, offset: first });
-    const positions = new PublishedPositions(session, identity.group, stores.store);
-    const isApplied = first < (await positions.of(partition));
-    if (found !== undefined && isSame(found.batch)) await definitions.skip(found.batch);
-    else if (!skipped.some(isSame)) throw skipRefusal(place, found);
-    print({ topic, partition, first, last, isApplied }, options, toText);
-    return EXIT.ok;
-  });
+export async function skip(place: BatchPlace, options: JsonOption): Promise<number> {
+  await using session = await openReconciliation();
+  const { kafka, topics, definitions, identity, stores } = session;
+  const { topic, partition, first, last } = place;
+  if (topic !== topics.scoreEvents)
+    throw new CommandError(
+      `only batches of ${topics.scoreEvents} can be skipped; to go on behind results, set the offset of the subscriber's group: ` +
+        `kafka-consumer-groups --reset-offsets --to-offset ${last + 1} --topic ${topic}:${partition} --group GROUP --execute`,
+      EXIT.usage,
+    );
+  const isSame = (other: Omit<BatchPlace, 'topic'>) =>
+    other.partition === partition && other.first === first && other.last === last;
+  const skipped = await passOverSkipped(session);
+  const found = await unreadableFrom(kafka, { topic, partition, offset: first });
+  const positions = new PublishedPositions(session, identity.group, stores.store);
+  const isApplied = first < (await positions.of(partition));
+  if (found !== undefined && isSame(found.batch)) await definitions.skip(found.batch);
+  else if (!skipped.some(isSame)) throw skipRefusal(place, found);
+  print({ topic, partition, first, last, isApplied }, options, toText);
+  return EXIT.ok;
 }
 
 function skipRefusal(place: BatchPlace, found: UnreadableBatchError | undefined): CommandError {

@@ -6,7 +6,7 @@ import {
   type Standing,
   type Standings,
 } from '#board-store';
-import { withRedis } from '../sessions/session.js';
+import { openRedis } from '../sessions/session.js';
 import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { print, standingsText } from '../text/output.js';
@@ -22,31 +22,34 @@ export interface StandingsOptions extends ReadOptions {
 export async function standings(board: string, options: StandingsOptions): Promise<number> {
   if (options.live === true)
     return (await import('../sessions/live-standings.js')).liveStandings(board, options);
-  return withRedis(async ({ stores: { reader } }) => {
-    const { top, all, ...selection } = options;
-    const found = await readTop(reader, board, { ...selection, most: all ? Infinity : top });
-    if (!found.isSame)
-      process.stderr.write('ranklog: the view changed during the read; try again\n');
-    if (found.size === 0) await warnOfEmpty(reader, found);
-    print(standingsJson(found), options, () => toText(found));
-    return readCode(found.stale);
-  }, options.generation);
+  using redis = await openRedis(options.generation);
+  const { reader } = redis.stores;
+  const { top, all, ...selection } = options;
+  const found = await readTop(reader, board, { ...selection, most: all ? Infinity : top });
+  if (!found.isSame) process.stderr.write('ranklog: the view changed during the read; try again\n');
+  if (found.size === 0) await warnOfEmpty(reader, found);
+  print(standingsJson(found), options, () => toText(found));
+  return readCode(found.stale);
 }
 
 type AroundOptions = ReadOptions & { readonly above: number; readonly below: number };
 
-export function around(board: string, player: string, options: AroundOptions): Promise<number> {
-  return withRedis(async ({ stores: { reader } }) => {
-    const found = await reader.around(board, player, options);
-    const { view, size, stale, entries } = found;
-    const isRanked = entries.length > 0;
-    print({ playerId: player, ...standingsJson(found) }, options, () =>
-      isRanked
-        ? standingsText(found, player)
-        : `${player} is not ranked on ${board} in "${view}" (${size} players)`,
-    );
-    return readCode(stale, isRanked ? EXIT.ok : EXIT.no);
-  }, options.generation);
+export async function around(
+  board: string,
+  player: string,
+  options: AroundOptions,
+): Promise<number> {
+  using redis = await openRedis(options.generation);
+  const { reader } = redis.stores;
+  const found = await reader.around(board, player, options);
+  const { view, size, stale, entries } = found;
+  const isRanked = entries.length > 0;
+  print({ playerId: player, ...standingsJson(found) }, options, () =>
+    isRanked
+      ? standingsText(found, player)
+      : `${player} is not ranked on ${board} in "${view}" (${size} players)`,
+  );
+  return readCode(stale, isRanked ? EXIT.ok : EXIT.no);
 }
 
 function standingsJson({ board, view, stale, size, entries, next }: Standings) {

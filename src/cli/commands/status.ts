@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { KeySpace, StoreStatus } from '#board-store';
 import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
@@ -12,8 +14,8 @@ import {
   type Status,
 } from '../../query/status/read-status.js';
 import { misplacedText } from '../../query/status/sampled-records.js';
-import { withKafka, type KafkaSession } from '../sessions/kafka-session.js';
-import { withRedis, type RedisSession } from '../sessions/session.js';
+import { openKafka, type KafkaSession } from '../sessions/kafka-session.js';
+import { openRedisClient } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
@@ -22,28 +24,26 @@ import { countText, durationText, partialText } from '../text/value-text.js';
 
 type StatusOptions = JsonOption & { readonly wait?: number };
 
-export function status(options: StatusOptions): Promise<number> {
+export async function status(options: StatusOptions): Promise<number> {
   const { wait } = options;
-  return withKafka((kafka) =>
-    withRedis(async (redis) => {
-      const { admin, topics, settings } = kafka;
-      await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
-      await passOverSkipped(kafka);
-      const { group } = await readIdentity(redis.redis, kafka, settings);
-      const isDone = wait === undefined || (await waitFor(kafka, redis, { group, seconds: wait }));
-      const { redisPrefix } = settings;
-      // Redis may have been claimed during the wait.
-      const stores = await openStores(redis.redis, { redisPrefix });
-      const published = await readPublished(kafka, group, stores.status);
-      const found = await readStatus(stores, readLogStatus(kafka, published));
-      print(found, options, toText);
-      if (wait !== undefined && found.deadLetters.length > 0)
-        process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
-      if (isDone) return EXIT.ok;
-      process.stderr.write(`ranklog: not everything is published after ${wait} s\n`);
-      return EXIT.no;
-    }),
-  );
+  await using kafka = await openKafka();
+  using client = await openRedisClient();
+  const { admin, topics, settings } = kafka;
+  const { redis } = client;
+  await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
+  await passOverSkipped(kafka);
+  const { group } = await readIdentity(redis, kafka, settings);
+  const isDone = wait === undefined || (await waitFor(kafka, redis, { group, seconds: wait }));
+  // After the wait, in which Redis may be claimed.
+  const stores = await openStores(redis, { redisPrefix: settings.redisPrefix });
+  const published = await readPublished(kafka, group, stores.status);
+  const found = await readStatus(stores, readLogStatus(kafka, published));
+  print(found, options, toText);
+  if (wait !== undefined && found.deadLetters.length > 0)
+    process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
+  if (isDone) return EXIT.ok;
+  process.stderr.write(`ranklog: not everything is published after ${wait} s\n`);
+  return EXIT.no;
 }
 
 /** Paragraphs on all that there is to see: no part of it is shown if it is empty. */
@@ -77,33 +77,30 @@ const POLL_MS = 200;
 /** Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up. */
 async function waitFor(
   kafka: KafkaSession,
-  { stores: { status } }: RedisSession,
+  redis: Redis,
   { group, seconds }: { readonly group: string; readonly seconds: number },
-) {
-  const { admin, topics } = kafka;
+): Promise<boolean> {
+  const { admin, topics, settings } = kafka;
+  const status = new StoreStatus(redis, new KeySpace(settings.redisPrefix));
   const published = await readPublished(kafka, group, status);
   const positions = await readPositions(kafka, published);
   const goal = sum(positions.map(({ committedEnd }) => committedEnd));
   const deadline = performance.now() + seconds * 1_000;
-  const bar = new ProgressBar('events published', goal);
-  try {
-    for (;;) {
-      const [committed, applied] = await Promise.all([
-        committedOffsets(admin, group, topics.scoreEvents),
-        status.nextOffsets(),
-      ]);
-      const reached = positions.map(({ partition, committedEnd, published }) => {
-        // The group has no offset of what was published before it was deleted, but of all that is published from now on.
-        const position = Math.max(published, committed.get(partition) ?? 0);
-        return Math.min(committedEnd, position, applied.get(partition) ?? 0);
-      });
-      bar.update(sum(reached));
-      if (sum(reached) === goal) return true;
-      if (performance.now() >= deadline) return false;
-      await delay(POLL_MS);
-    }
-  } finally {
-    bar.stop();
+  using bar = new ProgressBar('events published', goal);
+  for (;;) {
+    const [committed, applied] = await Promise.all([
+      committedOffsets(admin, group, topics.scoreEvents),
+      status.nextOffsets(),
+    ]);
+    const reached = positions.map(({ partition, committedEnd, published }) => {
+      // The group has no offset of what was published before it was deleted, but of all that is published from now on.
+      const position = Math.max(published, committed.get(partition) ?? 0);
+      return Math.min(committedEnd, position, applied.get(partition) ?? 0);
+    });
+    bar.update(sum(reached));
+    if (sum(reached) === goal) return true;
+    if (performance.now() >= deadline) return false;
+    await delay(POLL_MS);
   }
 }
 

@@ -6,9 +6,9 @@ import { claimIdentity } from '../../infra/identity.js';
 import { openStores } from '../../infra/stores.js';
 import { createTopics, ScoreTopicError } from '../../infra/topics.js';
 import { ResultLog } from '../../ingest/result-log.js';
-import { withKafka } from '../sessions/kafka-session.js';
+import { openKafka } from '../sessions/kafka-session.js';
 import {
-  withReconciliation,
+  openUncheckedReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
@@ -19,34 +19,33 @@ type TopicsOptions = JsonOption & { readonly adopt?: boolean } & Partial<
     Pick<Settings, 'partitions' | 'allowShortHistory'>
   >;
 
-export function topics(options: TopicsOptions): Promise<number> {
-  return withKafka(async ({ admin, settings, topics: names }) => {
-    try {
-      const reports = await createTopics(admin, names, { ...settings, ...options });
-      if (options.adopt === true) await adopt();
-      const rows = reports.map(({ topic, partitions, state }) => [topic, partitions, state]);
-      print(reports, options, () => table(['topic', 'partitions', 'state'], rows));
-      return EXIT.ok;
-    } catch (error) {
-      if (error instanceof ScoreTopicError) throw new CommandError(error.message, EXIT.no);
-      throw error;
-    }
-  });
+export async function topics(options: TopicsOptions): Promise<number> {
+  await using kafka = await openKafka();
+  const { admin, settings, topics: names } = kafka;
+  try {
+    const reports = await createTopics(admin, names, { ...settings, ...options });
+    if (options.adopt === true) await adopt();
+    const rows = reports.map(({ topic, partitions, state }) => [topic, partitions, state]);
+    print(reports, options, () => table(['topic', 'partitions', 'state'], rows));
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof ScoreTopicError) throw new CommandError(error.message, EXIT.no);
+    throw error;
+  }
 }
 
 /** `ranklog topics --adopt`: moves Redis and the topics to the settings of this process. */
-function adopt(): Promise<void> {
-  return withReconciliation(async (session) => {
-    const { definitions } = session;
-    const { store } = session.stores;
-    for (const check of [() => store.check(), () => definitions.readAll()])
-      await check().catch(async (error: unknown) => {
-        if (!(error instanceof OtherIdentityError) || !error.isMovable) throw error;
-        await move(session, error.kept);
-        process.stderr.write(`ranklog: settings moved; before: ${error.differences.join(', ')}\n`);
-      });
-    await claimIdentity(store, definitions);
-  }, false);
+async function adopt(): Promise<void> {
+  await using session = await openUncheckedReconciliation();
+  const { definitions } = session;
+  const { store } = session.stores;
+  for (const check of [() => store.check(), () => definitions.readAll()])
+    await check().catch(async (error: unknown) => {
+      if (!(error instanceof OtherIdentityError) || !error.isMovable) throw error;
+      await move(session, error.kept);
+      process.stderr.write(`ranklog: settings moved; before: ${error.differences.join(', ')}\n`);
+    });
+  await claimIdentity(store, definitions);
 }
 
 /**

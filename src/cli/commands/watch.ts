@@ -6,8 +6,8 @@ import {
   type RankChange,
 } from '#client';
 import { requireTopics } from '../../infra/topics.js';
-import { withKafka, type KafkaSession } from '../sessions/kafka-session.js';
-import { withRedis } from '../sessions/session.js';
+import { openKafka, type KafkaSession } from '../sessions/kafka-session.js';
+import { openRedis } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';
 import { leaderChangeLine, rankChangeLines } from '../text/result-lines.js';
 
@@ -20,8 +20,15 @@ export interface WatchOptions {
 }
 
 export async function watch(board: string | undefined, options: WatchOptions): Promise<number> {
-  if (board !== undefined) await withRedis(({ stores }) => stores.reader.board(board)); // it must exist
-  return withKafka((session) => watchTopic(session, { ...options, board }));
+  if (board !== undefined) await requireBoard(board);
+  await using kafka = await openKafka();
+  return await watchTopic(kafka, { ...options, board });
+}
+
+/** @throws UnknownBoardError */
+async function requireBoard(board: string): Promise<void> {
+  using redis = await openRedis();
+  await redis.stores.reader.board(board);
 }
 
 type Selection = WatchOptions & { readonly board: string | undefined };

@@ -65,22 +65,18 @@ export class OpeningEvents {
 
   /** The new events of rows, in groups of at most 1,000. */
   async *of(rows: AsyncIterable<Row>): AsyncGenerator<OpeningEvent[]> {
-    const bar = new ProgressBar('rows read', 0);
+    using bar = new ProgressBar('rows read', 0);
     const { counts } = this;
     let group: OpeningEvent[] = [];
-    try {
-      for await (const row of rows) {
-        group.push(...this.#take(row));
-        counts.rows += 1;
-        if (counts.rows % 1_000 !== 0) continue;
-        yield group;
-        group = [];
-        bar.update(counts.rows);
-      }
+    for await (const row of rows) {
+      group.push(...this.#take(row));
+      counts.rows += 1;
+      if (counts.rows % 1_000 !== 0) continue;
       yield group;
-    } finally {
-      bar.stop();
+      group = [];
+      bar.update(counts.rows);
     }
+    yield group;
   }
 
   #take({ place, event }: Row): OpeningEvent[] {

@@ -16,24 +16,20 @@ export async function refuseRepeatedPlayers(
   board: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const bar = new ProgressBar('rows checked', 0);
+  using bar = new ProgressBar('rows checked', 0);
   const seen = new HashedMap();
   let [checked, repeated] = [0, 0];
-  try {
-    for await (const { place, event } of rows) {
-      checked += 1;
-      if (checked % 1_000 === 0) {
-        signal.throwIfAborted();
-        bar.update(checked);
-      }
-      const playerId = 'json' in event ? playerOf(event.json, board) : undefined;
-      if (playerId === undefined) continue;
-      if (seen.get(playerId) === undefined) seen.set(playerId, checked);
-      else if (++repeated <= MAX_NAMED)
-        bar.writeLine(`${place}: player ${JSON.stringify(playerId)} has an earlier row`);
+  for await (const { place, event } of rows) {
+    checked += 1;
+    if (checked % 1_000 === 0) {
+      signal.throwIfAborted();
+      bar.update(checked);
     }
-  } finally {
-    bar.stop();
+    const playerId = 'json' in event ? playerOf(event.json, board) : undefined;
+    if (playerId === undefined) continue;
+    if (seen.get(playerId) === undefined) seen.set(playerId, checked);
+    else if (++repeated <= MAX_NAMED)
+      bar.writeLine(`${place}: player ${JSON.stringify(playerId)} has an earlier row`);
   }
   if (repeated === 0) return;
   throw new CommandError(

@@ -1,26 +1,36 @@
+import { toError } from '#errors';
 import { readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
-import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { KafkaConnection } from '../../infra/kafka.js';
+import type { Logger } from '../../infra/logger.js';
 import { waitForServices } from '../../infra/services.js';
+import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { ProgressBar } from '../text/progress-bar.js';
 import { openSession, type Session } from './session.js';
 
-export type KafkaSession = Session & Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
+export type KafkaSession = Session &
+  AsyncDisposable &
+  Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
 
-/**
- * Runs `use` with a Kafka client and a connected admin client, then closes them.
- * @throws ServiceUnreachableError
- */
-export async function withKafka<T>(use: (session: KafkaSession) => Promise<T>): Promise<T> {
+/** Opens a Kafka client and a connected admin client. @throws ServiceUnreachableError */
+export async function openKafka(): Promise<KafkaSession> {
   const session = openSession();
   const { settings, logger } = session;
   await waitForServices(settings, { kafka: true }, logger);
   const { kafka, admin, topics } = new KafkaConnection(settings, logger);
   await admin.connect();
+  const close = () => whenClosed(admin.disconnect(), logger);
+  return { ...session, kafka, admin, topics, [Symbol.asyncDispose]: close };
+}
+
+/**
+ * Resolves when a connection to Kafka is closed. Only logs a failure: thrown at the end of a scope,
+ * it would hide the error of the command.
+ */
+export async function whenClosed(closing: Promise<void>, logger: Logger): Promise<void> {
   try {
-    return await use({ ...session, kafka, admin, topics });
-  } finally {
-    await admin.disconnect();
+    await closing;
+  } catch (error) {
+    logger.warn(`closing a connection to Kafka failed: ${toError(error).message}`, { error });
   }
 }
 
@@ -33,16 +43,12 @@ export async function* readWithProgress(
   if (topic === session.topics.scoreEvents) await passOverSkipped(session);
   const { kafka, logger } = session;
   const total = [...ranges.values()].reduce((sum, { start, end }) => sum + end - start, 0);
-  const bar = new ProgressBar('records of the log read', total);
+  using bar = new ProgressBar('records of the log read', total);
   let read = 0;
-  try {
-    for await (const round of readRanges(ranges, { kafka, topic, logger })) {
-      const records = round.flatMap((batch) => batch.records);
-      yield* records;
-      read += records.length;
-      bar.update(read);
-    }
-  } finally {
-    bar.stop();
+  for await (const round of readRanges(ranges, { kafka, topic, logger })) {
+    const records = round.flatMap((batch) => batch.records);
+    yield* records;
+    read += records.length;
+    bar.update(read);
   }
 }

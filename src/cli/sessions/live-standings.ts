@@ -7,8 +7,8 @@ import { readings } from '../../query/live/view-feed.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { standingsText } from '../text/output.js';
-import { withKafka } from './kafka-session.js';
-import { withRedis } from './session.js';
+import { openKafka } from './kafka-session.js';
+import { openRedis } from './session.js';
 
 type LiveOptions = ReadOptions & { readonly top: number };
 
@@ -17,21 +17,22 @@ const OTHER_LINES = 5;
 const CLEAR = '\u001b[H\u001b[J';
 
 /** Shows the top of a view, and again after each committed change, until Ctrl-C or SIGTERM. */
-export function liveStandings(board: string, options: LiveOptions): Promise<number> {
-  return withKafka(({ kafka, admin, topics: { rankChanges: topic } }) =>
-    withRedis(async ({ stores: { reader }, logger }) => {
-      await requireTopics(admin, [topic]);
-      const closed = new AbortController();
-      const { signal } = closed;
-      const changes = await ChangeFeed.open({ kafka, topic, signal, logger });
-      try {
-        await showAll(readings(requestOf(board, options), { reader, changes }), changes.ended);
-        return EXIT.ok;
-      } finally {
-        closed.abort(new Error('the command ends'));
-      }
-    }),
-  );
+export async function liveStandings(board: string, options: LiveOptions): Promise<number> {
+  await using session = await openKafka();
+  using redis = await openRedis();
+  const { kafka, admin, topics, logger } = session;
+  const { reader } = redis.stores;
+  const topic = topics.rankChanges;
+  await requireTopics(admin, [topic]);
+  const closed = new AbortController();
+  const { signal } = closed;
+  const changes = await ChangeFeed.open({ kafka, topic, signal, logger });
+  try {
+    await showAll(readings(requestOf(board, options), { reader, changes }), changes.ended);
+    return EXIT.ok;
+  } finally {
+    closed.abort(new Error('the command ends'));
+  }
 }
 
 /** As many players as are asked for, and as fit on the terminal. */

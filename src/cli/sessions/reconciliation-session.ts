@@ -5,18 +5,38 @@ import { createRedis, RedisClients } from '../../infra/redis.js';
 import { openStores } from '../../infra/stores.js';
 import { BoardRegistrar } from '../../reconciliation/boards/board-registrar.js';
 import { createReconciler } from '../../reconciliation/reconciler.js';
+import { whenClosed } from './kafka-session.js';
 import { openSession } from './session.js';
 
 /** The settings, connections, stores and services that commands on generations use. */
-export type ReconciliationSession = Awaited<ReturnType<typeof open>>;
+export type ReconciliationSession = Awaited<ReturnType<typeof openUncheckedReconciliation>>;
 
-async function open() {
+/**
+ * Opens the services of the role `reconciliation`.
+ * @throws ServiceUnreachableError, TopicsMissingError, OtherIdentityError
+ */
+export async function openReconciliation(): Promise<ReconciliationSession> {
+  const session = await openUncheckedReconciliation();
+  try {
+    await session.stores.store.check();
+    return session;
+  } catch (error) {
+    await session[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/**
+ * As `openReconciliation`, but accepts a Redis of another ranklog.
+ * @throws ServiceUnreachableError, TopicsMissingError
+ */
+export async function openUncheckedReconciliation() {
   const { settings: ours, logger } = openSession();
   const settings = { ...ours, backgroundRate: 0 }; // a command has its own limit, --throttle
   const options = { settings, logger, roles: [] };
   const redis = createRedis(settings, logger);
   const connection = new KafkaConnection(settings, logger);
-  const identity = await connect(new RedisClients(redis), connection, options);
+  const identity = await connect(new RedisClients(redis), connection, options); // or closes them
   const stores = await openStores(redis, settings, { identity });
   const definitions = new DefinitionsTopic(connection, identity, logger);
   const { kafka, admin, topics } = connection;
@@ -25,24 +45,9 @@ async function open() {
     registrar: new BoardRegistrar(stores, definitions, connection, options),
     reconciler: createReconciler(stores, connection, definitions, options),
     graceMs: settings.rollbackGrace,
+    async [Symbol.asyncDispose]() {
+      await whenClosed(admin.disconnect(), logger);
+      redis.disconnect();
+    },
   };
-}
-
-/**
- * Runs `use` with the services of the role `reconciliation`, then disconnects. `checks`: refuse a
- * Redis of another ranklog.
- * @throws ServiceUnreachableError, TopicsMissingError, OtherIdentityError
- */
-export async function withReconciliation<T>(
-  use: (session: ReconciliationSession) => Promise<T>,
-  checks = true,
-): Promise<T> {
-  const session = await open();
-  try {
-    if (checks) await session.stores.store.check();
-    return await use(session);
-  } finally {
-    await session.admin.disconnect();
-    session.redis.disconnect();
-  }
 }

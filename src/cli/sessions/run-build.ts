@@ -6,7 +6,7 @@ import type { RunOptions } from '../../reconciliation/runs/reconciler-parts.js';
 import { CancelledError } from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions } from '../text/options.js';
-import { showProgress } from '../text/progress-bar.js';
+import { ReconciliationBar } from '../text/progress-bar.js';
 import { WHOLE_LOG_HINT, partialText } from '../text/value-text.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
@@ -19,7 +19,10 @@ export function runOnLog<T>(
   signal: AbortSignal,
   work: (options: Pick<RunOptions, 'signal' | 'onProgress'>) => Promise<T>,
 ): Promise<T> {
-  return withLease(() => showProgress((onProgress) => work({ signal, onProgress })), signal);
+  return withLease(async () => {
+    using bar = new ReconciliationBar();
+    return await work({ signal, onProgress: (progress) => bar.update(progress) });
+  }, signal);
 }
 
 /** A built board, as JSON. */

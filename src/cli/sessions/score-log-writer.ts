@@ -5,8 +5,9 @@ import {
   TransactionalPublisher,
   type OutgoingRecord,
 } from '#kafka-batch';
+import type { Logger } from '../../infra/logger.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
-import type { KafkaSession } from './kafka-session.js';
+import { whenClosed, type KafkaSession } from './kafka-session.js';
 
 /** The size at which a transaction ends. */
 const TRANSACTION_BYTES = 1_048_576;
@@ -16,7 +17,7 @@ const TRANSACTION_BYTES = 1_048_576;
  * the same purpose, also that of a paused or killed process, and completes its transaction: the log
  * then has all records that they will ever have written.
  */
-export class ScoreLogWriter {
+export class ScoreLogWriter implements AsyncDisposable {
   /** By partition, the records of the next transaction. */
   readonly #waiting = new Map<number, BatchEncoder>();
   #bytes = 0;
@@ -24,15 +25,16 @@ export class ScoreLogWriter {
   private constructor(
     private readonly publisher: TransactionalPublisher,
     private readonly to: { readonly topic: string; readonly maxBytes: number },
+    private readonly logger: Logger,
   ) {}
 
   /** `group` is that of ingest. `maxBytes`: the largest batch that the topic accepts. */
   static async open(
-    { kafka, topics }: Pick<KafkaSession, 'kafka' | 'topics'>,
+    { kafka, topics, logger }: Pick<KafkaSession, 'kafka' | 'topics' | 'logger'>,
     { group, purpose, maxBytes }: { group: string; purpose: string; maxBytes: number },
   ): Promise<ScoreLogWriter> {
     const publisher = await TransactionalPublisher.open(kafka, `${group}-${purpose}`);
-    return new ScoreLogWriter(publisher, { topic: topics.scoreEvents, maxBytes });
+    return new ScoreLogWriter(publisher, { topic: topics.scoreEvents, maxBytes }, logger);
   }
 
   /**
@@ -70,7 +72,7 @@ export class ScoreLogWriter {
     }
   }
 
-  close(): Promise<void> {
-    return this.publisher.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return whenClosed(this.publisher.close(), this.logger);
   }
 }

@@ -6,8 +6,13 @@ import { waitForServices } from '../../infra/services.js';
 import { openStores, type Stores } from '../../infra/stores.js';
 
 export type Session = ReturnType<typeof openSession>;
-export interface RedisSession extends Session {
+
+/** A connection to Redis. */
+export interface RedisClientSession extends Session, Disposable {
   readonly redis: Redis;
+}
+
+export interface RedisSession extends RedisClientSession {
   readonly stores: Stores;
 }
 
@@ -19,44 +24,45 @@ export function openSession() {
 }
 
 /**
- * Runs `use` with a connection to Redis and the stores on it, then closes it. `generation`: the
- * snapshot that `stores.reader` reads in place of live generations. @throws ServiceUnreachableError
+ * Connects to Redis and opens the stores. `generation`: the snapshot that `stores.reader` reads in
+ * place of live generations.
+ * @throws ServiceUnreachableError
  */
-export function withRedis<T>(
-  use: (session: RedisSession) => Promise<T>,
-  generation?: string,
-): Promise<T> {
-  const session = openSession();
-  const { settings, logger } = session;
-  return withClient(createRedis(settings, logger), session, async (redis) => {
-    const { redisPrefix } = settings;
-    const stores = await openStores(redis, { redisPrefix }, { generation });
-    return use({ ...session, redis, stores });
-  });
+export async function openRedis(generation?: string): Promise<RedisSession> {
+  const session = await openRedisClient();
+  try {
+    const { redisPrefix } = session.settings;
+    const stores = await openStores(session.redis, { redisPrefix }, { generation });
+    return { ...session, stores };
+  } catch (error) {
+    session[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Connects to Redis. @throws ServiceUnreachableError */
+export function openRedisClient(): Promise<RedisClientSession> {
+  return connectRedis(openSession());
 }
 
 /**
- * Runs `use` with a connection to another Redis than that of the settings, which may be a replica.
- * Sends no command of its own but PING. @throws ServiceUnreachableError
+ * Connects to another Redis than that of the settings, which may be a replica. Sends no command of
+ * its own but PING.
+ * @throws ServiceUnreachableError
  */
-export function withForeignRedis<T>(
-  redisUrl: string,
-  use: (redis: Redis) => Promise<T>,
-): Promise<T> {
-  const { settings: own, logger } = openSession();
-  const settings = { ...own, redisUrl };
-  return withClient(createRedis(settings, logger, true), { settings, logger }, use);
+export function openForeignRedis(redisUrl: string): Promise<RedisClientSession> {
+  const { settings, logger } = openSession();
+  return connectRedis({ settings: { ...settings, redisUrl }, logger }, true);
 }
 
-async function withClient<T>(
-  redis: Redis,
-  { settings, logger }: Session,
-  use: (redis: Redis) => Promise<T>,
-): Promise<T> {
+async function connectRedis(session: Session, anyRole = false): Promise<RedisClientSession> {
+  const { settings, logger } = session;
+  const redis = createRedis(settings, logger, anyRole);
   try {
     await waitForServices(settings, { redis }, logger);
-    return await use(redis);
-  } finally {
+  } catch (error) {
     redis.disconnect();
+    throw error;
   }
+  return { ...session, redis, [Symbol.dispose]: () => redis.disconnect() };
 }

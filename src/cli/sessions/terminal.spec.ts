@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { confirm } from './terminal.js';
+import { CancelledError } from '../../reconciliation/runs/run-errors.js';
+import { confirm, interruption } from './terminal.js';
 
 function ask(answer: string | undefined, signal = new AbortController().signal) {
   const input = new PassThrough();
@@ -30,5 +31,20 @@ describe('confirm', () => {
     const { confirmed } = ask('', cancellation.signal);
     cancellation.abort(new Error('enough'));
     await expect(confirmed).rejects.toThrow('enough');
+  });
+});
+
+describe('interruption', () => {
+  const handlers = () => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
+
+  it('cancels on a signal, until the end of its scope', () => {
+    const before = handlers();
+    {
+      using cancellation = interruption();
+      process.emit('SIGTERM');
+      expect(cancellation.signal.reason).toBeInstanceOf(CancelledError);
+      process.emit('SIGINT'); // the same request, from a wrapper that forwards it
+    }
+    expect(handlers()).toBe(before);
   });
 });

@@ -4,10 +4,11 @@ import { CancelledError } from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 
 /**
- * Runs work that cleans up when it is cancelled. The first Ctrl-C or SIGTERM aborts the signal of
- * the work with a CancelledError; one that comes a second later or more ends the process.
+ * Lets work clean up when it is cancelled. The first Ctrl-C or SIGTERM aborts the signal with a
+ * CancelledError; one that comes a second later or more ends the process. After the end of its
+ * scope, the first one does.
  */
-export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export function interruption(): Disposable & { readonly signal: AbortSignal } {
   const cancellation = new AbortController();
   let requestedAt = Infinity;
   const interrupt = () => {
@@ -18,11 +19,12 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
     cancellation.abort(new CancelledError(false));
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
-  try {
-    return await work(cancellation.signal);
-  } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-  }
+  return {
+    signal: cancellation.signal,
+    [Symbol.dispose]: () => {
+      process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    },
+  };
 }
 
 /**

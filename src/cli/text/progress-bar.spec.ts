@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { RunProgress } from '../../reconciliation/runs/progress.js';
-import { ProgressBar, showProgress, type ProgressFacts } from './progress-bar.js';
+import { ProgressBar, ReconciliationBar, type ProgressFacts } from './progress-bar.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -22,7 +22,7 @@ function barOf({ total, isTTY = false }: { total: number; isTTY?: boolean }) {
       bar.update(done, facts);
     },
     written: () => (stream.read() as Buffer | null)?.toString() ?? '',
-    stop: () => bar.stop(),
+    stop: () => bar[Symbol.dispose](),
   };
 }
 
@@ -61,17 +61,15 @@ describe('ProgressBar', () => {
   });
 });
 
-/** What showProgress writes for work that reports this progress every second. */
-async function written(progress: (second: number) => RunProgress, seconds: number, isTTY = false) {
+/** What a ReconciliationBar writes for work that reports this progress every second. */
+function written(progress: (second: number) => RunProgress, seconds: number, isTTY = false) {
   const stream = Object.assign(new PassThrough(), { isTTY });
-  const work = (onProgress: (progress: RunProgress) => void) => {
-    for (let second = 0; second < seconds; second++) {
-      onProgress(progress(second));
-      jest.advanceTimersByTime(1_000);
-    }
-    return Promise.resolve();
-  };
-  await showProgress(work, stream);
+  const bar = new ReconciliationBar(stream);
+  for (let second = 0; second < seconds; second++) {
+    bar.update(progress(second));
+    jest.advanceTimersByTime(1_000);
+  }
+  bar[Symbol.dispose]();
   return (stream.read() as Buffer | null)?.toString() ?? '';
 }
 
@@ -86,28 +84,28 @@ const growing = (growth: number) => (second: number) => {
 const WARNING =
   /^ranklog: the log grows at least as fast .* ([\d,]+) records are left.* --throttle/gm;
 
-describe('showProgress', () => {
-  it('shows how many places are ranked', async () => {
+describe('ReconciliationBar', () => {
+  it('shows how many places are ranked', () => {
     const places = { done: 'ranked' as const, count: 9_000 };
-    const text = await written((second) => ({ ...growing(-RATE)(second), places }), 1, true);
+    const text = written((second) => ({ ...growing(-RATE)(second), places }), 1, true);
     expect(text).toContain(', 9,000 places ranked');
   });
 
-  it('warns once that the log grows as fast as it is read', async () => {
+  it('warns once that the log grows as fast as it is read', () => {
     for (const growth of [0, 500]) {
-      const warnings = [...(await written(growing(growth), 100)).matchAll(WARNING)];
+      const warnings = [...written(growing(growth), 100).matchAll(WARNING)];
       expect(warnings.map(([, left]) => left)).toEqual([growth === 0 ? '20,000' : '35,000']);
     }
-    const onTerminal = await written(growing(0), 100, true);
+    const onTerminal = written(growing(0), 100, true);
     expect(onTerminal).toContain('\r\u001b[Kranklog: the log grows at least as fast');
   });
 
-  it('does not warn in the first 30 s, nor while the records left become fewer, none are read, or few are left', async () => {
+  it('does not warn in the first 30 s, nor while the records left become fewer, none are read, or few are left', () => {
     const waits = (second: number) => ({ ...growing(500)(second), rate: 0 });
     const isClose = (second: number) => ({ ...growing(0)(second), total: RATE * second + 9_000 });
     const isNearerOnce = (second: number) => growing(second % 20 === 0 ? -1 : 500)(second);
     for (const progress of [growing(-10), waits, isClose, isNearerOnce])
-      expect(await written(progress, 100)).not.toMatch(WARNING);
-    expect(await written(growing(500), 30)).not.toMatch(WARNING);
+      expect(written(progress, 100)).not.toMatch(WARNING);
+    expect(written(growing(500), 30)).not.toMatch(WARNING);
   });
 });

@@ -14,7 +14,7 @@ const NEAR_END_SECONDS = 10;
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Progress on standard error: a bar on a terminal, elsewhere a line every ten seconds. */
-export class ProgressBar {
+export class ProgressBar implements Disposable {
   readonly #bar: SingleBar | undefined;
   readonly #begin = performance.now();
   #lastLine = this.#begin;
@@ -49,7 +49,8 @@ export class ProgressBar {
     this.stream.write(`${this.#bar === undefined ? '' : CLEAR_LINE}${line}\n`);
   }
 
-  stop(): void {
+  /** Removes the bar from the terminal. */
+  [Symbol.dispose](): void {
     this.#bar?.stop();
   }
 
@@ -64,26 +65,30 @@ export class ProgressBar {
   }
 }
 
-/** Shows the progress of a reconciliation. Warns once after 30 s in which the log grows at least as fast as it is read. */
-export async function showProgress<T>(
-  run: (onProgress: (progress: RunProgress) => void) => Promise<T>,
-  stream?: Output,
-): Promise<T> {
-  let bar: ProgressBar | undefined;
-  let aheadAt = performance.now(); // Infinity once it has warned
-  try {
-    return await run((progress) => {
-      const { done, total, rate, secondsLeft, places } = progress;
-      bar ??= new ProgressBar('records', Math.max(1, total), stream);
-      const note = places ? `, ${countText(places.count)} places ${places.done}` : '';
-      bar.update(done, { total, rate, secondsLeft, note });
-      if (!isBehind(progress)) aheadAt = Math.max(aheadAt, performance.now());
-      if (performance.now() - aheadAt < STALL_AFTER_MS) return;
-      aheadAt = Infinity;
-      bar.writeLine(stallText(progress));
-    });
-  } finally {
-    bar?.stop();
+/**
+ * The progress of a reconciliation, shown from the first report on. Warns once after 30 s in which
+ * the log grows at least as fast as it is read.
+ */
+export class ReconciliationBar implements Disposable {
+  #bar: ProgressBar | undefined;
+  /** Infinity once it has warned. */
+  #aheadAt = performance.now();
+
+  constructor(private readonly stream?: Output) {}
+
+  update(progress: RunProgress): void {
+    const { done, total, rate, secondsLeft, places } = progress;
+    this.#bar ??= new ProgressBar('records', Math.max(1, total), this.stream);
+    const note = places ? `, ${countText(places.count)} places ${places.done}` : '';
+    this.#bar.update(done, { total, rate, secondsLeft, note });
+    if (!isBehind(progress)) this.#aheadAt = Math.max(this.#aheadAt, performance.now());
+    if (performance.now() - this.#aheadAt < STALL_AFTER_MS) return;
+    this.#aheadAt = Infinity;
+    this.#bar.writeLine(stallText(progress));
+  }
+
+  [Symbol.dispose](): void {
+    this.#bar?.[Symbol.dispose]();
   }
 }
 
