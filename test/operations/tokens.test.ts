@@ -56,6 +56,7 @@ describe('a process with tokens', () => {
         RANKLOG_HTTP_HOST: '0.0.0.0',
         RANKLOG_HTTP_TOKENS: file,
         RANKLOG_QUERY_WRITES: 'true',
+        RANKLOG_QUERY_CACHE: '1m',
         RANKLOG_LOG_LEVEL: 'debug',
       },
     });
@@ -87,11 +88,36 @@ describe('a process with tokens', () => {
     },
   );
 
-  it('needs none for the page, the documents, and what does not exist', async () => {
+  it('needs none for the page and the documents', async () => {
     for (const url of ['/', '/docs', '/openapi.json'])
       expect(await send('GET', url)).toMatchObject({ status: 200 });
-    expect(await send('GET', '/nothing')).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-    expect(await send('DELETE', '/v1/boards')).toMatchObject({ status: 405 });
+  });
+
+  it('needs one, whatever its scopes, for what does not exist', async () => {
+    for (const [method, url, status] of [
+      ['GET', '/nothing', 404],
+      ['DELETE', '/v1/boards', 405],
+    ] as const) {
+      expect(await send(method, url)).toMatchObject({ status: 401 });
+      for (const scope of SCOPES)
+        expect(await send(method, url, SECRET + scope)).toMatchObject({ status });
+    }
+  });
+
+  it('needs one before an answer comes from memory', async () => {
+    const url = '/v1/boards/arena/standings?limit=7';
+    const answers = async () => (await fetch(`${service.operations}/metrics`)).text();
+    expect(await send('GET', url, `${SECRET}read`)).toMatchObject({ status: 200 });
+    expect(await send('GET', url, `${SECRET}read`)).toMatchObject({ status: 200 });
+    expect(await answers()).toMatch(/^ranklog_query_cache_requests_total{result="hit"} [1-9]/m);
+    expect(await send('GET', url)).toMatchObject({ status: 401 });
+  });
+
+  it('needs one before a body is read', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const url = `${service.url}/v1/boards/arena/events`;
+    const { status } = await fetch(url, { method: 'POST', headers, body: '{' });
+    expect(status).toBe(401);
   });
 
   it('is read by the library with a token', async () => {
@@ -107,7 +133,8 @@ describe('a process with tokens', () => {
     const paths = ['/health/live', '/health/ready', '/health/startup', '/metrics'];
     for (const one of paths) {
       expect([one, await statusOf(service.operations + one)]).toEqual([one, 200]);
-      expect([one, await statusOf(service.url + one)]).toEqual([one, 404]);
+      const answer = await send('GET', one, `${SECRET}operate`);
+      expect([one, answer.status]).toEqual([one, 404]);
     }
     for (const one of ['/', '/v1/boards', '/v1/status', '/reconciliations', '/health'])
       expect([one, await statusOf(service.operations + one)]).toEqual([one, 404]);

@@ -4,14 +4,14 @@ import compress from '@fastify/compress';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import { variableOf } from '../../config/settings-schema.js';
 import { SettingsError, type Settings } from '../../config/settings.js';
 import { nestLogger, type Logger } from '../../infra/logger.js';
 import { answerMalformed, ProblemsFilter } from './problems.filter.js';
 import { ProblemError } from './problems.js';
 import { compileRequestSchema } from './request-validation.js';
-import { scopeOf, type Tokens } from './tokens.js';
+import type { Tokens } from './tokens.js';
 
 /** The name of a board and the id of a player have up to 128 bytes, and each may be percent-encoded. */
 const MAX_PARAMETER_LENGTH = 3 * 128;
@@ -57,7 +57,9 @@ export async function createHttpApplication(
   server.setValidatorCompiler(compileRequestSchema as never);
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));
   server.addHook('onRoute', (route) => {
-    if (route.url !== '*') problems.addRoute(route); // that of CORS
+    if (route.url === '*') return; // that of CORS
+    requireScope(route);
+    problems.addRoute(route);
   });
   logRequests(server, logger);
   refuseMalformed(server);
@@ -109,11 +111,21 @@ function refuseMalformed(server: FastifyInstance): void {
   });
 }
 
-/** Runs after the hook of CORS, which answers preflights. */
+/** @throws if the scope of a route is missing: nobody should be able to use it by mistake */
+function requireScope({ method, url, config }: RouteOptions): void {
+  if (config?.scope === undefined)
+    throw new Error(`${String(method)} ${url} has no scope; put @RequireScope on its handler`);
+}
+
+/**
+ * Checks the token of a request: after the hook of CORS, which answers preflights, but before the
+ * body is read, and before an answer comes from memory. What does not exist needs a known token,
+ * whatever its scopes.
+ */
 function requireTokens(server: FastifyInstance, tokens: Tokens): void {
-  server.addHook('preParsing', ({ headers, method, routeOptions }, _reply, _payload, done) => {
-    const scope = scopeOf(method, routeOptions.url);
-    done(scope && tokens.refusal(headers.authorization, scope));
+  server.addHook('preParsing', ({ headers, routeOptions }, _reply, _payload, done) => {
+    const { scope } = routeOptions.config;
+    done(scope === 'none' ? undefined : tokens.refusal(headers.authorization, scope));
   });
 }
 

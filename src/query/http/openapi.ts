@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
-import swagger from '@fastify/swagger';
+import swagger, { type SwaggerTransform } from '@fastify/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { ANSWERS } from '../dto/answer-schemas.js';
-import { scopeOf } from './tokens.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 
@@ -19,24 +18,30 @@ export async function describeRoutes(app: NestFastifyApplication): Promise<void>
     },
     hideUntagged: true,
     refResolver: { buildLocalReference: (json: { $id?: unknown }) => String(json.$id) },
+    transform: withScope,
     transformObject: ({ openapiObject }: { openapiObject: OpenAPIV3_1.Document }) =>
       completed(openapiObject),
   });
   const document = () => server.swagger() as OpenAPIV3_1.Document;
-  server.get('/openapi.json', document);
-  server.get('/docs', (_, reply) =>
+  const config = { scope: 'none' } as const;
+  server.get('/openapi.json', { config }, document);
+  server.get('/docs', { config }, (_, reply) =>
     reply.type('text/html; charset=utf-8').send(docsPage(document())),
   );
 }
 
-/** Adds the scope to each operation; to the reads of one view, the dimensions, which each board names in its own way. */
+const withScope: SwaggerTransform = ({ schema, url, route: { config } }) => {
+  const security = [{ bearer: [config?.scope ?? 'none'] }];
+  return { schema: { ...schema, security }, url };
+};
+
+/** Adds the dimensions, which each board names in its own way, to the reads of one view. */
 function completed(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
-  for (const [path, item] of Object.entries(document.paths ?? {}))
+  for (const item of Object.values(document.paths ?? {}))
     for (const method of ['get', 'post'] as const) {
       const operation = item?.[method];
       const isRead = operation?.parameters?.some((one) => 'name' in one && one.name === 'window');
       if (isRead) operation?.parameters?.push(DIMENSIONS);
-      if (operation) operation.security = [{ bearer: [scopeOf(method.toUpperCase(), path) ?? ''] }];
     }
   return document;
 }

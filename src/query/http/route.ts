@@ -1,11 +1,20 @@
 import { applyDecorators, Get, HttpCode, Post } from '@nestjs/common';
-import { RouteSchema } from '@nestjs/platform-fastify';
+import { RouteConfig, RouteSchema } from '@nestjs/platform-fastify';
 import { QUERIES, type BODIES } from '../dto/request-schemas.js';
+import type { Scope } from './tokens.js';
 
 type Querystring = (typeof QUERIES)[keyof typeof QUERIES];
 type Body = (typeof BODIES)[keyof typeof BODIES];
 
 export type PlayerPath = Readonly<Record<'board' | 'player', string>>;
+
+/**
+ * The scope that the token of a request needs; `none`: the request needs no token. The start fails
+ * if a route has no scope.
+ */
+export function RequireScope(scope: Scope | 'none') {
+  return RouteConfig({ scope });
+}
 
 /** A read by GET, with what Fastify validates and OpenAPI describes. `answer` is a name of answer-schemas.ts. */
 export function Read(path: string, answer: string, summary: string, querystring: Querystring) {

@@ -10,7 +10,14 @@ import { ProblemError } from './problems.js';
 const { Optional } = Type;
 
 const Scopes = Type.Enum(['read', 'write', 'operate']);
-type Scope = Type.Static<typeof Scopes>;
+export type Scope = Type.Static<typeof Scopes>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** See `RequireScope`. */
+    scope?: Scope | 'none';
+  }
+}
 
 const Entries = Type.Array(
   Type.Object(
@@ -28,21 +35,6 @@ const Entries = Type.Array(
 const WAY_OUT =
   'write a list of { name: TEXT, token: 16 OR MORE LETTERS, DIGITS OR SIGNS (or sha256: ITS SHA-256 IN HEX), scopes: [read, write, operate] }';
 
-/** Requests, by method and path, and the scope that each needs; others need `operate`. */
-const NEEDS: readonly [request: RegExp, scope: Scope | undefined][] = [
-  [/^(GET|HEAD) \/(docs|openapi\.json)?$/, undefined],
-  [/^(GET|HEAD) \/v1\/boards\b/, 'read'],
-  [/^POST \/v1\/(players\/.+\/standings|boards\/.+:batch)$/, 'read'],
-  [/^POST \/v1\/boards\/.+\/events$/, 'write'],
-];
-
-/** The scope that a route needs; undefined: it needs no token, or there is no such route. */
-export function scopeOf(method: string, path: string | undefined): Scope | undefined {
-  if (path === undefined) return undefined;
-  const found = NEEDS.find(([request]) => request.test(`${method} ${path}`));
-  return found === undefined ? 'operate' : found[1];
-}
-
 /** The tokens of a file. It is read again when it changes; while it can't be used, the tokens stay as they were. */
 export class Tokens {
   #known: ReturnType<typeof readTokens>;
@@ -59,8 +51,11 @@ export class Tokens {
     });
   }
 
-  /** Why a request is refused. Compares its token with all known ones, in constant time. */
-  refusal(authorization = '', scope: Scope): ProblemError | undefined {
+  /**
+   * Why a request is refused; without `scope`, any known token will do. Compares the token with all
+   * known ones, in constant time.
+   */
+  refusal(authorization = '', scope?: Scope): ProblemError | undefined {
     const [, given] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
     const digest = digestOf(given ?? '');
     const found = this.#known.filter((token) => timingSafeEqual(token.digest, digest));
@@ -70,7 +65,7 @@ export class Tokens {
         'UNAUTHORIZED',
         'send "authorization: Bearer TOKEN" with a token of RANKLOG_HTTP_TOKENS',
       );
-    if (found.some(({ scopes }) => scopes.includes(scope))) return undefined;
+    if (scope === undefined || found.some(({ scopes }) => scopes.includes(scope))) return undefined;
     return new ProblemError('FORBIDDEN', `the token "${token.name}" lacks the scope "${scope}"`);
   }
 }

@@ -4,7 +4,7 @@ import { publishesView } from '#board';
 import { BoardReader, requirePlayerId, selectedView } from '#board-store';
 import { QUERIES, type QueryOf } from '../dto/request-schemas.js';
 import { ProblemError } from '../http/problems.js';
-import { Events, Read, type PlayerPath } from '../http/route.js';
+import { Events, Read, RequireScope, type PlayerPath } from '../http/route.js';
 import { Answers } from '../reads/answers.js';
 import { readSelected } from '../reads/selection.js';
 import { LiveStreams } from './live-streams.js';
@@ -16,6 +16,7 @@ export class LiveController {
     private readonly reader: BoardReader,
   ) {}
 
+  @RequireScope('read')
   @Events('standings/events', 'The first players of a view, live', QUERIES.standingsEvents)
   async standings(
     @Param('board') board: string,
@@ -32,12 +33,14 @@ export class LiveController {
     });
   }
 
+  @RequireScope('read')
   @Events('events', 'The rank changes of a board, live', QUERIES.none)
   async board(@Param('board') board: string, @Res() reply: FastifyReply): Promise<void> {
     await this.#check(board);
     await this.streams.rankChanges(reply, board);
   }
 
+  @RequireScope('read')
   @Events('players/:player/events', 'The rank changes of a player, live', QUERIES.none)
   async player(@Param() { board, player }: PlayerPath, @Res() reply: FastifyReply): Promise<void> {
     requirePlayerId(player);
@@ -45,6 +48,7 @@ export class LiveController {
     await this.streams.rankChanges(reply, board, player);
   }
 
+  @RequireScope('read')
   @Read('players/:player/changes', 'RankChanges', 'The last rank changes of a player', QUERIES.none)
   @UseInterceptors(Answers)
   async changes(@Param() { board, player: playerId }: PlayerPath) {

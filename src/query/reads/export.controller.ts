@@ -6,7 +6,7 @@ import { BoardReader, type Standings } from '#board-store';
 import { Logger } from '../../infra/logger.js';
 import { QUERIES, type QueryOf } from '../dto/request-schemas.js';
 import { ProblemError } from '../http/problems.js';
-import { Download } from '../http/route.js';
+import { Download, RequireScope } from '../http/route.js';
 import { EXPORT_TYPES, exportText, type ExportFormat } from './export-text.js';
 
 /** Exports at once: each may hold pages for a slow client. */
@@ -22,6 +22,7 @@ export class ExportController {
   ) {}
 
   /** Answers when the first lines are read: what fails later cuts the connection, so that no client takes a part for the whole. */
+  @RequireScope('read')
   @Download('export', 'ExportedPlayer', 'All players of all views, or some', QUERIES.export)
   async export(
     @Param('board') board: string,

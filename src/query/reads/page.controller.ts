@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ProblemError } from '../http/problems.js';
+import { RequireScope } from '../http/route.js';
 
 const ROOT = path.dirname(createRequire(import.meta.url).resolve('#package'));
 const FILE = path.join(ROOT, 'dist', 'cli', 'page', 'index.html');
@@ -15,6 +16,7 @@ export class PageController {
   #page: Promise<string> | undefined;
 
   /** Its own script and styles, named by their hashes, are the only ones that a browser runs. */
+  @RequireScope('none')
   @Get()
   async page(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     const page = await (this.#page ??= readFile(FILE, 'utf8').catch(notBuilt));

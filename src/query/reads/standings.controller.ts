@@ -1,7 +1,7 @@
 import { Body, Controller, Param, Query, UseInterceptors } from '@nestjs/common';
 import { BoardReader, InvalidReadError, type RankOrShare } from '#board-store';
 import { BODIES, QUERIES, type BodyOf, type QueryOf } from '../dto/request-schemas.js';
-import { Read, ReadByPost, type PlayerPath } from '../http/route.js';
+import { Read, ReadByPost, RequireScope, type PlayerPath } from '../http/route.js';
 import { Answers } from './answers.js';
 import { momentOf, readSelected } from './selection.js';
 
@@ -11,11 +11,13 @@ import { momentOf, readSelected } from './selection.js';
 export class StandingsController {
   constructor(private readonly reader: BoardReader) {}
 
+  @RequireScope('read')
   @Read('standings', 'Standings', 'A page of a view', QUERIES.standings)
   standings(@Param('board') board: string, @Query() query: QueryOf<'standings'>) {
     return this.#read(board, 'standings', query, (asked) => this.reader.standings(board, asked));
   }
 
+  @RequireScope('read')
   @Read('players', 'Search', 'Players whose id contains a text', QUERIES.search)
   search(@Param('board') board: string, @Query() query: QueryOf<'search'>) {
     return this.#read(board, 'search', query, (asked) =>
@@ -23,21 +25,25 @@ export class StandingsController {
     );
   }
 
+  @RequireScope('read')
   @Read('players/:player', 'PlayerStanding', 'A player', QUERIES.player)
   player(@Param() { board, player }: PlayerPath, @Query() query: QueryOf<'player'>) {
     return this.#read(board, 'player', query, (asked) => this.reader.player(board, player, asked));
   }
 
+  @RequireScope('read')
   @Read('players/:player/around', 'Standings', 'The players around a player', QUERIES.around)
   around(@Param() { board, player }: PlayerPath, @Query() query: QueryOf<'around'>) {
     return this.#read(board, 'around', query, (asked) => this.reader.around(board, player, asked));
   }
 
+  @RequireScope('read')
   @ReadByPost('players::batch', 'SelectedStandings', 'Several players by id', BODIES.players)
   players(@Param('board') board: string, @Body() body: BodyOf<'players'>) {
     return this.reader.players(board, body.playerIds, { ...body, at: momentOf(body.at) });
   }
 
+  @RequireScope('read')
   @Read('rank', 'RankOfScore', 'The rank that a score would have', QUERIES.rank)
   rank(@Param('board') board: string, @Query() query: QueryOf<'rank'>) {
     return this.#read(board, 'rank', query, (asked) => {
@@ -48,6 +54,7 @@ export class StandingsController {
     });
   }
 
+  @RequireScope('read')
   @Read('at', 'Standings', 'The player at a rank or percentage', QUERIES.at)
   at(@Param('board') board: string, @Query() query: QueryOf<'at'>) {
     return this.#read(board, 'at', query, (asked) =>
@@ -55,6 +62,7 @@ export class StandingsController {
     );
   }
 
+  @RequireScope('read')
   @Read('count', 'Count', 'The number of players', QUERIES.count)
   count(@Param('board') board: string, @Query() query: QueryOf<'count'>) {
     return this.#read(board, 'count', query, async (asked) => {
@@ -64,6 +72,7 @@ export class StandingsController {
     });
   }
 
+  @RequireScope('read')
   @Read('histogram', 'Histogram', 'How many players have which scores', QUERIES.histogram)
   histogram(@Param('board') board: string, @Query() query: QueryOf<'histogram'>) {
     return this.#read(board, 'histogram', query, (asked) => this.reader.histogram(board, asked));
@@ -84,6 +93,7 @@ export class StandingsController {
 export class PlayersController {
   constructor(private readonly reader: BoardReader) {}
 
+  @RequireScope('read')
   @ReadByPost(
     'standings',
     'PlayerStandings',

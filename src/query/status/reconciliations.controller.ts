@@ -14,6 +14,7 @@ import {
   type ReconciliationJson,
 } from '../../reconciliation/runs/reconciliation-json.js';
 import { ProblemError, problemOf } from '../http/problems.js';
+import { RequireScope } from '../http/route.js';
 
 /** The running and last reconciliations of all processes, as these record them in Redis. */
 @Controller('reconciliations')
@@ -24,6 +25,7 @@ export class ReconciliationsController implements BeforeApplicationShutdown {
   constructor(private readonly leases: LeaseStore) {}
 
   /** The running or last reconciliation of each board, sorted by board. */
+  @RequireScope('operate')
   @Get()
   async all(): Promise<ReconciliationJson[]> {
     const statuses = await this.leases.statuses();
@@ -31,6 +33,7 @@ export class ReconciliationsController implements BeforeApplicationShutdown {
   }
 
   /** @throws ProblemError NO_RECONCILIATION */
+  @RequireScope('operate')
   @Get(':board')
   async one(@Param('board') board: string): Promise<ReconciliationJson> {
     const all = await this.all();
@@ -50,6 +53,7 @@ export class ReconciliationsController implements BeforeApplicationShutdown {
    * Problem while Redis does not answer, or as the last event if Redis has no reconciliation of the board. The stream also
    * ends at shutdown. Refuses a board without a reconciliation before the stream begins.
    */
+  @RequireScope('operate')
   @Sse(':board/events')
   async events(@Param('board') board: string): Promise<Observable<MessageEvent>> {
     await this.one(board);

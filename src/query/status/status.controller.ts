@@ -4,7 +4,7 @@ import { ReadStores } from '../../infra/connections.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { QUERIES } from '../dto/request-schemas.js';
 import { inTime } from '../http/problems.js';
-import { Read } from '../http/route.js';
+import { Read, RequireScope } from '../http/route.js';
 import { Answers } from '../reads/answers.js';
 import { LogSamples, readLogStatus, readPublished, readStatus } from './read-status.js';
 
@@ -22,6 +22,7 @@ export class StatusController {
     this.#samples = new LogSamples(connection);
   }
 
+  @RequireScope('operate')
   @Read('', 'Status', 'Partitions, boards, generations and dead letters', QUERIES.none)
   async read() {
     const { connection, identity, stores } = this;

@@ -7,7 +7,7 @@ import { ResultUnknownError, ScoreProducer } from '#client';
 import { DEAD_LETTER_CODES, decodeText, type ScoreEvent, type Source } from '#contracts';
 import { BODIES, QUERIES, type BodyOf, type QueryOf } from '../dto/request-schemas.js';
 import { ProblemError, RefusedEventError } from '../http/problems.js';
-import { Write } from '../http/route.js';
+import { RequireScope, Write } from '../http/route.js';
 
 const RANK_TIMEOUT_MS = 5_000;
 const SEND_TIMEOUT_MS = 30_000;
@@ -23,6 +23,7 @@ export class WritesController {
     private readonly producer: ScoreProducer,
   ) {}
 
+  @RequireScope('write')
   @Write('events', 'Send score events', BODIES.scoreEvents, QUERIES.write)
   async send(
     @Param('board') board: string,
