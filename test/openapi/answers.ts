@@ -10,7 +10,6 @@ import {
   type Response,
 } from './document.js';
 import type { Answer } from './exchange.js';
-import { DIMENSIONS } from './known.js';
 import type { PlannedRequest, TestRequest } from './requests.js';
 
 /** How an answer differs from the document. `takesWrites` says whether the service has the operations that write. */
@@ -126,18 +125,9 @@ function violationsOfVerdict(planned: PlannedRequest, { status, body }: Answer):
     const isRefused = status === 400 || status === 414; // a part of the path is too long
     return isRefused ? [] : [`${status} in spite of: ${broken}`];
   }
-  const names = openNamesOf(planned);
-  if (status < 400)
-    return names.filter((name) => !DIMENSIONS.has(name)).map((name) => `took "${name}"`);
-  if (names.length > 0 || isWrite(planned.operation) || isPoisonous(planned)) return [];
+  if (status < 400 || isWrite(planned.operation) || isPoisonous(planned)) return [];
   const { code, detail } = JSON.parse(body) as { code: string; detail: string };
   return NOT_AS_DOCUMENTED.has(code) ? [`refused, though as documented: ${detail}`] : [];
-}
-
-/** Names in the query that the document leaves open, as those of dimensions. */
-function openNamesOf({ operation, query }: PlannedRequest): string[] {
-  const named = new Set(operation.parameters.map(({ name }) => name));
-  return query.map(([name]) => name).filter((name) => !named.has(name));
 }
 
 /** Whether the service refuses to parse a body, to be safe from changes of prototypes. */
@@ -171,10 +161,15 @@ function errorOf(validate: ValidateFunction | undefined, value: unknown): string
 function querySchema({ parameters }: Operation): SchemaObject {
   const own = parameters.filter((one) => one.in === 'query');
   const named = own.filter(({ style }) => style !== 'form');
+  const patterns = own.filter(({ style }) => style === 'form').map(({ schema }) => schema);
   return {
     type: 'object',
+    patternProperties: Object.assign(
+      {},
+      ...patterns.map((one) => one['patternProperties'] as object),
+    ),
     properties: Object.fromEntries(named.map(({ name, schema }) => [name, schema])),
     required: named.filter(({ required }) => required).map(({ name }) => name),
-    additionalProperties: named.length < own.length && { type: 'string' },
+    additionalProperties: false,
   };
 }

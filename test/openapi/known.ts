@@ -13,10 +13,8 @@ boards:
   empty: { columns: [{ name: points }] }
 `;
 
-/** The names in a query that these boards know beside the documented ones. */
-export const DIMENSIONS: ReadonlySet<string> = new Set([
-  ...['region', 'limit', 'where.region', 'where.limit', 'score.wins', 'score.time'],
-]);
+/** The names that these boards know of parameters whose name the document gives as a pattern. */
+const PATTERN_NAMES = ['where.region', 'where.limit', 'score.wins', 'score.time'];
 
 const PLAYERS = [
   ...['ada', 'bob', 'a/b', '..', '%2F', 'é', '😀', '__proto__', 'constructor', 'a b', '*', '"'],
@@ -44,7 +42,7 @@ export async function knownValues(reader: BoardReader): Promise<Known> {
     at: ['2026-11-20T09:00:00Z', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59Z'],
     after: [first.next, duel.next],
     ...{ min: ['0', '-1', '2'], max: ['3', '2.5', '9007199254740991'], score: ['0', '2', '1.5'] },
-    dimensions: [...DIMENSIONS],
+    patternNames: PATTERN_NAMES,
     where: [{ region: 'eu' }, { limit: 'low' }, {}, attributes],
     events: [event, event, event, { ...event, eventId: 'e-1' }, { ...event, delta: 'x' }, {}],
     timeout: ['1', '2000', '30000'],

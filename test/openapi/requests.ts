@@ -1,3 +1,4 @@
+import type { SchemaObject } from 'ajv';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { OPERATIONS, type Operation } from './document.js';
@@ -41,7 +42,7 @@ function queryOf({ parameters }: Operation, known: Known): fc.Arbitrary<[string,
     .map(({ name, schema, required, style }) => {
       const pair =
         style === 'form'
-          ? fc.tuple(fc.constantFrom(...(known['dimensions'] as string[])), valueOfDimension)
+          ? fc.tuple(fc.constantFrom(...namesLike(schema, known)), valueOfDimension)
           : fc.tuple(fc.constant(name), valueOf(schema, name, known).map(textOf));
       const isThere = fc.integer({ min: 0, max: 19 }).map((n) => (required ? n > 0 : n < 4));
       return fc.tuple(isThere, pair).map(([is, one]) => (is ? [one] : []));
@@ -54,6 +55,11 @@ function queryOf({ parameters }: Operation, known: Known): fc.Arbitrary<[string,
   return fc
     .tuple(fc.tuple(...own), extras, repeats)
     .map(([pairs, more, repeat]) => [...pairs.flat(), ...more, ...(repeat ? pairs.flat() : [])]);
+}
+
+function namesLike({ patternProperties }: SchemaObject, known: Known): string[] {
+  const [pattern = ''] = Object.keys(patternProperties as object);
+  return (known['patternNames'] as string[]).filter((name) => new RegExp(pattern).test(name));
 }
 
 // prettier-ignore

@@ -2,6 +2,8 @@ import Type, { type Static } from 'typebox';
 
 const { Optional } = Type;
 const text = (description: string, rules = {}) => Optional(Type.String({ description, ...rules }));
+const texts = (description: string) =>
+  Optional(Type.Record(Type.String(), Type.String(), { description }));
 const flag = (description: string) => Optional(Type.Boolean({ description }));
 const whole = (description: string, minimum: number, maximum: number) =>
   Optional(Type.Integer({ description, minimum, maximum }));
@@ -16,6 +18,7 @@ const SELECTION = {
   at: text('The time that decides which window is current and which is previous; default: now.', {
     format: 'date-time',
   }),
+  where: texts('A value for each dimension; in a URL, `where.region=eu`.'),
 };
 const DENSE = { dense: flag('Whether to count dense ranks (1 2 2 3), too.') };
 const PLAYER = {
@@ -31,13 +34,12 @@ const AFTER = { after: text('The cursor `next` of the page before; it names the 
 const closed = <Own extends Type.TProperties>(own: Own) =>
   Type.Object(own, { additionalProperties: false });
 
-/** A query for a view: own parameters, the selection of a view, and a value for each dimension by its name. */
-function viewQuery<Own extends Type.TProperties>(own: Own, description = 'of a view') {
-  const properties = { ...own, ...SELECTION };
-  return Type.Object(properties, { additionalProperties: Type.String(), description });
+/** A query for a view: own parameters, and the selection of a view. */
+function viewQuery<Own extends Type.TProperties>(own: Own) {
+  return closed({ ...own, ...SELECTION });
 }
 
-/** The parameters in the URL of each request, with `additionalProperties` for values of dimensions. */
+/** The parameters in the URL of each request, as query-string.ts reads them. */
 export const QUERIES = {
   none: closed({}),
   views: closed({ after: text('The cursor `next` of the page before.') }),
@@ -71,10 +73,10 @@ export const QUERIES = {
     search: Type.String({ description: 'A part of a player id; ignores the case of a-z.' }),
     ...AFTER,
   }),
-  rank: viewQuery(
-    { score: text('The score, for a board with one column.') },
-    '`score.COLUMN` for each column of a board with several',
-  ),
+  rank: viewQuery({
+    score: text('The score, for a board with one column.'),
+    scores: texts('A value for each column, for a board with several: `score.wins=3`.'),
+  }),
   at: viewQuery({
     rank: whole('The rank.', 1, 2 ** 53 - 1),
     percent: Optional(
@@ -90,14 +92,6 @@ export const QUERIES = {
   histogram: viewQuery({ buckets: whole('How many buckets; default: 20.', 1, MOST), ...RANGE }),
 };
 
-/** A view in a body: dimensions are in `where`. */
-const BODY_SELECTION = {
-  ...SELECTION,
-  where: Optional(
-    Type.Record(Type.String(), Type.String(), { description: 'A value for each dimension.' }),
-  ),
-};
-
 export const BODIES = {
   scoreEvents: Type.Object(
     { events: Optional(Type.Array(Type.Object({}), { minItems: 1, maxItems: MOST })) },
@@ -105,10 +99,10 @@ export const BODIES = {
   ),
   players: closed({
     playerIds: Type.Array(Type.String(), { minItems: 1, maxItems: MOST }),
-    ...BODY_SELECTION,
+    ...SELECTION,
   }),
   standingsOf: closed({
-    requests: Type.Array(closed({ board: Type.String(), ...BODY_SELECTION, ...PLAYER }), {
+    requests: Type.Array(closed({ board: Type.String(), ...SELECTION, ...PLAYER }), {
       maxItems: 100,
     }),
   }),
@@ -116,8 +110,3 @@ export const BODIES = {
 
 export type QueryOf<Name extends keyof typeof QUERIES> = Static<(typeof QUERIES)[Name]>;
 export type BodyOf<Name extends keyof typeof BODIES> = Static<(typeof BODIES)[Name]>;
-
-/** All names that are no dimension in any query; a dimension with such a name is given as `where.NAME`. */
-export const PARAMETERS: ReadonlySet<string> = new Set(
-  Object.values(QUERIES).flatMap(({ properties }) => Object.keys(properties)),
-);

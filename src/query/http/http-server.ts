@@ -10,6 +10,7 @@ import { SettingsError, type Settings } from '../../config/settings.js';
 import { nestLogger, type Logger } from '../../infra/logger.js';
 import { answerMalformed, ProblemsFilter } from './problems.filter.js';
 import { ProblemError } from './problems.js';
+import { parseQuery } from './query-string.js';
 import { compileRequestSchema } from './request-validation.js';
 import type { Tokens } from './tokens.js';
 
@@ -42,7 +43,7 @@ export async function createHttpApplication(
     bodyLimit: MAX_BODY_BYTES,
     ...TIME_LIMITS,
     http: { ...TIME_LIMITS.http, requireHostHeader: false }, // Node would answer 400 without a body
-    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH, querystringParser: parseQuery },
     genReqId: requestIdOf,
     clientErrorHandler: answerMalformed,
     frameworkErrors: problems.answer.bind(problems),

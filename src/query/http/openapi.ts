@@ -3,6 +3,7 @@ import swagger, { type SwaggerTransform } from '@fastify/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { ANSWERS } from '../dto/answer-schemas.js';
+import { GATHERED, isGathered } from './query-string.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 
@@ -35,25 +36,25 @@ const withScope: SwaggerTransform = ({ schema, url, route: { config } }) => {
   return { schema: { ...schema, security }, url };
 };
 
-/** Adds the dimensions, which each board names in its own way, to the reads of one view. */
+/** Describes the parameters that parseQuery gathers as they stand in a URL. */
 function completed(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   for (const item of Object.values(document.paths ?? {}))
     for (const method of ['get', 'post'] as const) {
       const operation = item?.[method];
-      const isRead = operation?.parameters?.some((one) => 'name' in one && one.name === 'window');
-      if (isRead) operation?.parameters?.push(DIMENSIONS);
+      for (const parameter of operation?.parameters ?? [])
+        if ('name' in parameter && isGathered(parameter.name))
+          describe(parameter, GATHERED[parameter.name]);
     }
   return document;
 }
 
-const DIMENSIONS: OpenAPIV3_1.ParameterObject = {
-  in: 'query',
-  name: 'dimensions',
-  description: 'A value for each dimension, by its name: `region=eu`.',
-  style: 'form',
-  explode: true,
-  schema: { type: 'object', additionalProperties: { type: 'string' } },
-};
+/** An exploded object stands in a URL as one parameter for each of its names. */
+function describe(parameter: OpenAPIV3_1.ParameterObject, prefix: string): void {
+  const names = `^${prefix.replace('.', '\\.')}`;
+  const patternProperties = { [names]: { type: 'string' } };
+  const schema = { type: 'object', patternProperties, additionalProperties: false };
+  Object.assign(parameter, { style: 'form', explode: true, schema });
+}
 
 /** A plain page of all operations with their parameters and answers, from the OpenAPI document. */
 function docsPage({ info, paths, components }: OpenAPIV3_1.Document): string {

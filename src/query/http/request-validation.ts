@@ -3,6 +3,7 @@ import type { FastifySchemaCompiler } from 'fastify';
 import { parseTime } from '#board/time';
 import { nestsTooDeeply } from '#contracts';
 import { ProblemError } from './problems.js';
+import { GATHERED, isGathered } from './query-string.js';
 
 const OPTIONS: Options = {
   strict: false,
@@ -33,31 +34,56 @@ export const compileRequestSchema: FastifySchemaCompiler<SchemaObject> = ({ sche
     const validate = (compiled ??= (httpPart === 'body' ? inBody : inUrl).compile(schema));
     if (validate(value)) return { value };
     const [problem] = validate.errors ?? [];
-    return { error: problem === undefined ? new Error('not valid') : requestRefusal(problem) };
+    if (problem === undefined) return { error: new Error('not valid') };
+    return { error: httpPart === 'body' ? refusalOfBody(problem) : refusalOfUrl(problem) };
   };
 };
 
-function requestRefusal({
-  instancePath,
-  keyword,
-  params,
-  message,
-  ...rest
-}: ErrorObject): ProblemError {
-  const place = instancePath.slice(1).replaceAll('/', '.');
-  if (keyword === 'additionalProperties') {
-    const asked = String((params as { additionalProperty: unknown }).additionalProperty);
-    const known = Object.keys((rest.parentSchema as SchemaObject)['properties'] as object);
-    return unknownParameter(asked, known);
-  }
-  const given = JSON.stringify(rest.data ?? null).slice(0, 80);
-  const what = place === '' ? 'the body' : place;
-  const problem = keyword === 'required' ? message : `${message}, not ${given}`;
-  return new ProblemError('INVALID_REQUEST', `${what} ${problem}`);
+function refusalOfBody(problem: ErrorObject): ProblemError {
+  if (problem.keyword !== 'additionalProperties')
+    return wrongValue(problem, placeOf(problem) || 'the body');
+  const known = knownNames(problem);
+  return unknownParameter(unknownName(problem), known, listOf(known));
 }
 
-export function unknownParameter(asked: string, known: readonly string[]): ProblemError {
-  const list = known.length === 0 ? 'there are no parameters' : `use ${known.join(', ')}`;
+/** Names the parameters of GATHERED as a URL has them: `where.region` for the value in `where`. */
+function refusalOfUrl(problem: ErrorObject): ProblemError {
+  if (problem.keyword !== 'additionalProperties') {
+    const place = placeOf(problem) || 'the query';
+    const [map = '', name] = place.split('.');
+    return wrongValue(problem, isGathered(map) && name ? GATHERED[map] + name : place);
+  }
+  const asked = unknownName(problem);
+  const known = knownNames(problem);
+  const list = listOf(known.map((name) => (isGathered(name) ? `${GATHERED[name]}NAME` : name)));
+  if (isGathered(asked)) return unknownParameter(`${GATHERED[asked]}NAME`, known, list);
+  const dimension = known.includes('where') ? `; a dimension is "${GATHERED.where}${asked}"` : '';
+  return unknownParameter(asked, known, list + dimension);
+}
+
+function wrongValue({ keyword, message, data }: ErrorObject, place: string): ProblemError {
+  const given = JSON.stringify(data ?? null).slice(0, 80);
+  const problem = keyword === 'required' ? message : `${message}, not ${given}`;
+  return new ProblemError('INVALID_REQUEST', `${place} ${problem}`);
+}
+
+function unknownParameter(asked: string, known: readonly string[], list: string): ProblemError {
   const detail = `there is no parameter ${JSON.stringify(asked)} here; ${list}`;
   return new ProblemError('UNKNOWN_PARAMETER', detail, { asked, known });
+}
+
+function placeOf({ instancePath }: ErrorObject): string {
+  return instancePath.slice(1).replaceAll('/', '.');
+}
+
+function unknownName({ params }: ErrorObject): string {
+  return String((params as { additionalProperty: unknown }).additionalProperty);
+}
+
+function knownNames({ parentSchema }: ErrorObject): string[] {
+  return Object.keys((parentSchema as SchemaObject)['properties'] as object);
+}
+
+function listOf(names: readonly string[]): string {
+  return names.length === 0 ? 'there are no parameters' : `use ${names.join(', ')}`;
 }

@@ -6,7 +6,7 @@ import { QUERIES, type QueryOf } from '../dto/request-schemas.js';
 import { ProblemError } from '../http/problems.js';
 import { Events, Read, RequireScope, type PlayerPath } from '../http/route.js';
 import { Answers } from '../reads/answers.js';
-import { readSelected } from '../reads/selection.js';
+import { viewRequest } from '../reads/selection.js';
 import { LiveStreams } from './live-streams.js';
 
 @Controller('v1/boards/:board')
@@ -23,14 +23,11 @@ export class LiveController {
     @Query() query: QueryOf<'standingsEvents'>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { reader } = this;
-    await readSelected({ reader, board, name: 'standingsEvents' }, query, async (asked) => {
-      const { definition } = await reader.board(board);
-      const shown = selectedView(definition, asked).view;
-      if (!publishesView(definition, shown)) throw notPublished(board, ` of the view "${shown}"`);
-      const { view, window, where, at, limit = 10 } = asked;
-      await this.streams.standings(reply, { board, view, window, where, at, limit }); // equal ones share reads
-    });
+    const { view, window, where, at, limit = 10 } = viewRequest(query);
+    const { definition } = await this.reader.board(board);
+    const shown = selectedView(definition, { view, window, where, at }).view;
+    if (!publishesView(definition, shown)) throw notPublished(board, ` of the view "${shown}"`);
+    await this.streams.standings(reply, { board, view, window, where, at, limit }); // equal ones share reads
   }
 
   @RequireScope('read')

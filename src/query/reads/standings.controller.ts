@@ -3,7 +3,7 @@ import { BoardReader, InvalidReadError, type RankOrShare } from '#board-store';
 import { BODIES, QUERIES, type BodyOf, type QueryOf } from '../dto/request-schemas.js';
 import { Read, ReadByPost, RequireScope, type PlayerPath } from '../http/route.js';
 import { Answers } from './answers.js';
-import { momentOf, readSelected } from './selection.js';
+import { momentOf, viewRequest } from './selection.js';
 
 /** The reads of one view: each is a method of BoardReader. */
 @Controller('v1/boards/:board')
@@ -14,27 +14,25 @@ export class StandingsController {
   @RequireScope('read')
   @Read('standings', 'Standings', 'A page of a view', QUERIES.standings)
   standings(@Param('board') board: string, @Query() query: QueryOf<'standings'>) {
-    return this.#read(board, 'standings', query, (asked) => this.reader.standings(board, asked));
+    return this.reader.standings(board, viewRequest(query));
   }
 
   @RequireScope('read')
   @Read('players', 'Search', 'Players whose id contains a text', QUERIES.search)
   search(@Param('board') board: string, @Query() query: QueryOf<'search'>) {
-    return this.#read(board, 'search', query, (asked) =>
-      this.reader.search(board, query.search, asked),
-    );
+    return this.reader.search(board, query.search, viewRequest(query));
   }
 
   @RequireScope('read')
   @Read('players/:player', 'PlayerStanding', 'A player', QUERIES.player)
   player(@Param() { board, player }: PlayerPath, @Query() query: QueryOf<'player'>) {
-    return this.#read(board, 'player', query, (asked) => this.reader.player(board, player, asked));
+    return this.reader.player(board, player, viewRequest(query));
   }
 
   @RequireScope('read')
   @Read('players/:player/around', 'Standings', 'The players around a player', QUERIES.around)
   around(@Param() { board, player }: PlayerPath, @Query() query: QueryOf<'around'>) {
-    return this.#read(board, 'around', query, (asked) => this.reader.around(board, player, asked));
+    return this.reader.around(board, player, viewRequest(query));
   }
 
   @RequireScope('read')
@@ -46,45 +44,30 @@ export class StandingsController {
   @RequireScope('read')
   @Read('rank', 'RankOfScore', 'The rank that a score would have', QUERIES.rank)
   rank(@Param('board') board: string, @Query() query: QueryOf<'rank'>) {
-    return this.#read(board, 'rank', query, (asked) => {
-      const { score, columns } = asked;
-      const isOne = score === undefined || Object.keys(columns).length === 0;
-      if (!isOne) throw new InvalidReadError('score', 'give either score or score.COLUMN');
-      return this.reader.rankOf(board, score ?? columns, asked);
-    });
+    const { score, scores, ...selection } = query;
+    if (score !== undefined && scores !== undefined)
+      throw new InvalidReadError('score', 'give either score or score.COLUMN');
+    return this.reader.rankOf(board, score ?? scores ?? {}, viewRequest(selection));
   }
 
   @RequireScope('read')
   @Read('at', 'Standings', 'The player at a rank or percentage', QUERIES.at)
   at(@Param('board') board: string, @Query() query: QueryOf<'at'>) {
-    return this.#read(board, 'at', query, (asked) =>
-      this.reader.at(board, rankOrShareOf(query), asked),
-    );
+    return this.reader.at(board, rankOrShareOf(query), viewRequest(query));
   }
 
   @RequireScope('read')
   @Read('count', 'Count', 'The number of players', QUERIES.count)
-  count(@Param('board') board: string, @Query() query: QueryOf<'count'>) {
-    return this.#read(board, 'count', query, async (asked) => {
-      const page = await this.reader.standings(board, { ...asked, limit: 0 });
-      const { view, version, stale, size, count = size } = page;
-      return { board, view, version, stale, size, count };
-    });
+  async count(@Param('board') board: string, @Query() query: QueryOf<'count'>) {
+    const page = await this.reader.standings(board, { ...viewRequest(query), limit: 0 });
+    const { view, version, stale, size, count = size } = page;
+    return { board, view, version, stale, size, count };
   }
 
   @RequireScope('read')
   @Read('histogram', 'Histogram', 'How many players have which scores', QUERIES.histogram)
   histogram(@Param('board') board: string, @Query() query: QueryOf<'histogram'>) {
-    return this.#read(board, 'histogram', query, (asked) => this.reader.histogram(board, asked));
-  }
-
-  #read<T, Name extends keyof typeof QUERIES>(
-    board: string,
-    name: Name,
-    query: QueryOf<Name>,
-    read: Parameters<typeof readSelected<T, Name>>[2],
-  ): Promise<T> {
-    return readSelected({ reader: this.reader, board, name }, query, read);
+    return this.reader.histogram(board, viewRequest(query));
   }
 }
 

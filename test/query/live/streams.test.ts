@@ -176,7 +176,7 @@ describe('rank changes', () => {
 
 describe('standings', () => {
   it('sends a snapshot, and then what committed rank changes made of the view', async () => {
-    const path = 'arena/standings/events?limit=3&window=week&region=eu';
+    const path = 'arena/standings/events?limit=3&window=week&where.region=eu';
     const readers = await Promise.all(
       Array.from({ length: 3 }, () => EventReader.open(`${base}/${path}`)),
     );
@@ -244,15 +244,17 @@ describe('standings', () => {
       'quiet/standings/events',
       'partly/standings/events',
       'partly/standings/events?window=week',
-      'partly/standings/events?region=eu',
-      'partly/standings/events?window=season:s&region=eu',
+      'partly/standings/events?where.region=eu',
+      'partly/standings/events?window=season:s&where.region=eu',
     ]) {
       expect([path, await refusal(path)]).toMatchObject([
         path,
         { status: 409, code: 'NOT_PUBLISHED' },
       ]);
     }
-    const allowed = await EventReader.open(`${base}/partly/standings/events?window=week&region=eu`);
+    const allowed = await EventReader.open(
+      `${base}/partly/standings/events?window=week&where.region=eu`,
+    );
     await until(() => allowed.events.length > 0, 'the snapshot arrives');
     allowed.close();
     expect(await refusal('areena/events')).toMatchObject({ status: 404, code: 'UNKNOWN_BOARD' });

@@ -57,7 +57,7 @@ const READS: [string, string, () => Promise<unknown>, (object | undefined)?][] =
     () => reader.standings('arena', { window: 'week', at: AT, limit: 2, from: 2, dense: true }),
   ],
   [
-    '/v1/boards/arena/standings?region=eu%2Fwest&min=3&max=4',
+    '/v1/boards/arena/standings?where.region=eu%2Fwest&min=3&max=4',
     'Standings',
     () =>
       reader.standings('arena', { where: { region: 'eu/west' }, scores: { min: '3', max: '4' } }),
@@ -109,7 +109,7 @@ const READS: [string, string, () => Promise<unknown>, (object | undefined)?][] =
     },
   ],
   [
-    '/v1/boards/arena/count?region=nowhere',
+    '/v1/boards/arena/count?where.region=nowhere',
     'Count',
     () =>
       Promise.resolve({
@@ -169,7 +169,7 @@ describe('a read over HTTP', () => {
   });
 
   it('continues after a page by its cursor, with the query of the first page', async () => {
-    const url = '/v1/boards/arena/standings?region=eu%2Fwest&limit=3';
+    const url = '/v1/boards/arena/standings?where.region=eu%2Fwest&limit=3';
     const first = (await inject('GET', url)).json<{ entries: object[]; next: string }>();
     const second = await inject('GET', `${url}&after=${first.next}`);
     const misspelt = await inject('GET', `${url}&limt=2&after=${first.next}`);
@@ -291,17 +291,27 @@ describe('docs/reference/openapi.json', () => {
   });
 });
 
-/** Board arena has a dimension `limit`, which is also a parameter of `standings`. */
+/** Board arena has the dimensions `region` and `limit`, which is also a parameter of `standings`. */
 const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/areena/standings', 404, 'UNKNOWN_BOARD', 'there is no board "areena"', 'arena'],
   ['/v1/boards/%00/count', 404, 'UNKNOWN_BOARD', 'there is no board'],
   ['/v1/boards/arena/standings?limt=5', 400, 'UNKNOWN_PARAMETER', 'no parameter "limt"', 'limit'],
   ['/v1/boards/arena/standings?view=all&limt=5', 400, 'UNKNOWN_PARAMETER', '"limt"', 'limit'],
-  ['/v1/boards/arena/standings?regoin=eu', 400, 'UNKNOWN_PARAMETER', '"regoin"', 'region'],
+  ['/v1/boards/arena/standings?region=eu', 400, 'UNKNOWN_PARAMETER', 'is "where.region"'],
+  [
+    '/v1/boards/arena/standings?where.regoin=eu',
+    404,
+    'NO_SUCH_VIEW',
+    'not ranked by regoin',
+    'region',
+  ],
+  ['/v1/boards/arena/standings?where=eu', 400, 'INVALID_REQUEST', 'where must be object'],
+  ['/v1/boards/arena/count?score.points=1', 400, 'UNKNOWN_PARAMETER', '"score.NAME"'],
+  ['/v1/boards?where.region=eu', 400, 'UNKNOWN_PARAMETER', '"where.NAME"'],
   ['/v1/boards/arena/count?limit=5', 400, 'UNKNOWN_PARAMETER', 'no parameter "limit"'],
   ['/v1/boards?limit=5', 400, 'UNKNOWN_PARAMETER', 'there are no parameters'],
   ['/v1/boards/arena/standings?__proto__=x', 400, 'UNKNOWN_PARAMETER', '"__proto__"'],
-  ['/v1/boards/arena/standings?where.__proto__=x', 400, 'UNKNOWN_PARAMETER', '"__proto__"'],
+  ['/v1/boards/arena/standings?where.__proto__=x', 404, 'NO_SUCH_VIEW', '__proto__'],
   ['/v1/boards/arena/rank?score=1&score.__proto__=1', 400, 'INVALID_READ', 'score'],
   ['/v1/boards/arena/views?after=x', 400, 'INVALID_READ', 'is not a cursor'],
   ['/v1/boards/arena/views?after=WyJhIiwiYiIsIjEiXQ', 400, 'INVALID_READ', 'list them again'],
@@ -309,7 +319,12 @@ const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/arena/standings?limit=many', 400, 'INVALID_REQUEST', 'not "many"'],
   ['/v1/boards/arena/standings?limit=', 400, 'INVALID_REQUEST', 'limit must be integer'],
   ['/v1/boards/arena/standings?limit=1&limit=2', 400, 'INVALID_REQUEST', 'limit must be integer'],
-  ['/v1/boards/arena/standings?region=a&region=b', 400, 'INVALID_REQUEST', 'region must be string'],
+  [
+    '/v1/boards/arena/standings?where.region=a&where.region=b',
+    400,
+    'INVALID_REQUEST',
+    'where.region must be string',
+  ],
   ['/v1/boards/arena/standings?from=0', 400, 'INVALID_REQUEST', 'from must be >= 1'],
   ['/v1/boards/arena/standings?at=yesterday', 400, 'INVALID_REQUEST', 'at must match format'],
   ['/v1/boards/arena/standings?dense=maybe', 400, 'INVALID_REQUEST', 'dense must be boolean'],
@@ -321,7 +336,12 @@ const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/arena/standings?view=all&window=week', 400, 'INVALID_READ', 'view: excludes'],
   ['/v1/boards/arena/standings?view=all%20x', 400, 'MALFORMED_VIEW', 'is not a view'],
   ['/v1/boards/arena/standings?window=wek', 404, 'NO_SUCH_VIEW', 'has no window "wek"', 'week'],
-  ['/v1/boards/arena/standings?region=a&where.limit=b', 404, 'NO_SUCH_VIEW', 'is not ranked by'],
+  [
+    '/v1/boards/arena/standings?where.region=a&where.limit=b',
+    404,
+    'NO_SUCH_VIEW',
+    'is not ranked by',
+  ],
   ['/v1/boards/arena/rank', 400, 'INVALID_READ', 'needs a value for each column'],
   ['/v1/boards/duel/rank?score=1', 400, 'INVALID_READ', 'wins, goals'],
   ['/v1/boards/arena/at', 400, 'INVALID_READ', 'give either rank or percent'],

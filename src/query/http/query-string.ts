@@ -1,0 +1,36 @@
+import { parse } from 'node:querystring';
+
+/** Parameters that begin with one of these prefixes are gathered in a map, by the rest of the name. */
+export const GATHERED = { where: 'where.', scores: 'score.' } as const;
+
+export function isGathered(name: string): name is keyof typeof GATHERED {
+  return Object.hasOwn(GATHERED, name);
+}
+
+type Value = string | string[];
+
+/**
+ * The parameters of a URL by name, those of GATHERED as maps: `where.region=eu` is
+ * `{ where: { region: 'eu' } }`. A repeated parameter has an array. Names come from the client, so no
+ * object has a prototype. A parameter that is called like a map stays a text, which the schema of
+ * the request refuses.
+ */
+export function parseQuery(text: string): Record<string, Value | Record<string, Value>> {
+  const query = Object.create(null) as Record<string, Value | Record<string, Value>>;
+  const maps = Object.create(null) as Record<string, Record<string, Value>>;
+  for (const [name, value] of Object.entries(parse(text, '&', '=', { maxKeys: 0 }))) {
+    if (value === undefined) continue;
+    const map = mapOf(name);
+    if (map === undefined) query[name] = value;
+    else {
+      maps[map] ??= Object.create(null) as Record<string, Value>;
+      maps[map][name.slice(GATHERED[map].length)] = value;
+    }
+  }
+  return Object.assign(maps, query);
+}
+
+function mapOf(name: string): keyof typeof GATHERED | undefined {
+  if (name.startsWith(GATHERED.where)) return 'where';
+  return name.startsWith(GATHERED.scores) ? 'scores' : undefined;
+}
