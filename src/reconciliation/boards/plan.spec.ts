@@ -145,12 +145,12 @@ describe('a backfill', () => {
       [1, 5],
       [2, 59],
     ]);
-    const begin = (partition: number) => (partition === 2 ? 50 : 0);
-    expect(backfillOf({ ranges, appliedOffsets, begin }, []).records).toBe(40 + 0 + 10);
+    const begins = new Map([[2, 50]]);
+    expect(backfillOf({ ranges, appliedOffsets, begins }, []).records).toBe(40 + 0 + 10);
   });
 
   it('names the last build that read records and succeeded', () => {
-    const log = { ranges: new Map(), appliedOffsets: new Map(), begin: () => 0 };
+    const log = { ranges: new Map(), appliedOffsets: new Map(), begins: new Map() };
     const statuses = [
       status({ total: 20_000, startedAt: 1_000, updatedAt: 3_000 }),
       status({ total: 50_000, startedAt: 1_000, updatedAt: 6_000 }),

@@ -1,5 +1,5 @@
 import { definitionHash, definitionText, type BoardDefinition } from '#board';
-import type { Boards, LiveBoard, ReconciliationStatus } from '#board-store';
+import type { Boards, LiveBoard, ReconciliationStatus, Starts } from '#board-store';
 import type { LogRange } from '#kafka-batch';
 import type { CutPartition } from '../runs/run-errors.js';
 import { fieldChanges, type FieldChange } from './field-changes.js';
@@ -97,14 +97,14 @@ export interface LogFacts {
   readonly ranges: ReadonlyMap<number, LogRange>;
   /** The live applied offset of each partition, where a build ends. */
   readonly appliedOffsets: ReadonlyMap<number, number>;
-  /** The first offset of the build in a partition; the log may begin later. */
-  readonly begin: (partition: number) => number;
+  /** The first offset of the build by partition, by default 0; the log may begin later. */
+  readonly begins: Starts;
 }
 
 /** The ranges of the log that a build reads. */
-export function rangesToRead({ ranges, appliedOffsets, begin }: LogFacts): Map<number, LogRange> {
+export function rangesToRead({ ranges, appliedOffsets, begins }: LogFacts): Map<number, LogRange> {
   const read = [...appliedOffsets].map(([partition, appliedOffset]): [number, LogRange] => {
-    const start = Math.max(ranges.get(partition)?.start ?? 0, begin(partition));
+    const start = Math.max(ranges.get(partition)?.start ?? 0, begins.get(partition) ?? 0);
     return [partition, { start, end: Math.max(start, appliedOffset + 1) }];
   });
   return new Map(read);

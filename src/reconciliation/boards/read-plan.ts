@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Admin, Kafka } from 'kafkajs';
 import type { BoardDefinition } from '#board';
-import type { ViewSummary } from '#board-store';
+import type { Starts, ViewSummary } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
 import type { Stores } from '../../infra/stores.js';
 import { cutPartitions } from '../runs/log-history.js';
@@ -55,14 +55,12 @@ export async function readPlan(
   const ranges = await logRanges(kafka, topic);
   const isAtTime = typeof from === 'number';
   // Records that the live generations lack do not count as cut.
-  const liveBegin = (partition: number) =>
-    Math.min(...toBuild.map(({ live }) => live?.starts?.get(partition) ?? 0));
-  const cut = isAtTime ? [] : cutPartitions(ranges, liveBegin);
-  const atTime = isAtTime ? await offsetsAtTime(admin, topic, from) : undefined;
-  const begin = (partition: number) =>
-    from === 'start' ? 0 : (atTime?.get(partition) ?? liveBegin(partition));
+  const liveBegins = firstStarts(toBuild, ranges.keys());
+  const cut = isAtTime ? [] : cutPartitions(ranges, liveBegins);
+  const atTime = isAtTime ? await offsetsAtTime(admin, topic, from) : [];
+  const begins = new Map(from === 'start' ? [] : [...liveBegins, ...atTime]);
   const appliedOffsets = await readAppliedOffsets(stores, toBuild);
-  const facts = { ranges, appliedOffsets, begin };
+  const facts = { ranges, appliedOffsets, begins };
   const pairs = toBuild.flatMap(({ board, live, fields }): Change[] => {
     const definition = file.find((one) => one.board === board);
     if (live === undefined || definition === undefined || isPublishOnly(fields)) return [];
@@ -71,6 +69,14 @@ export async function readPlan(
   const leftOut = await readLeftOut(sources, rangesToRead(facts), pairs);
   const withLeftOut = planned.map((one) => ({ ...one, leftOut: leftOut.get(one.board) ?? null }));
   return { boards: withLeftOut, backfill: backfillOf(facts, statuses), cut };
+}
+
+/** By partition, the first offset where one of the live generations begins. */
+function firstStarts(changes: readonly BoardChange[], partitions: Iterable<number>): Starts {
+  const firsts = [...partitions].map((partition): [number, number] => {
+    return [partition, Math.min(...changes.map(({ live }) => live?.starts?.get(partition) ?? 0))];
+  });
+  return new Map(firsts);
 }
 
 /** The largest live applied offset of each partition. */

@@ -20,18 +20,18 @@ export interface OpenShadow {
 type Ranges = ReadonlyMap<number, LogRange>;
 
 /** The first offset that a shadow lacks, by partition. */
-export function nextOf({ shadow, appliedOffsets }: OpenShadow): (partition: number) => number {
-  return (partition) =>
-    (appliedOffsets.get(partition) ?? (shadow.starts?.get(partition) ?? 0) - 1) + 1;
+export function nextOffsets({ shadow, appliedOffsets }: OpenShadow): Starts {
+  const next = new Map(shadow.starts);
+  for (const [partition, offset] of appliedOffsets) next.set(partition, offset + 1);
+  return next;
 }
 
-/** The partitions whose log begins after the first needed offset. */
-export function cutPartitions(
-  ranges: Ranges,
-  needed: (partition: number) => number,
-): CutPartition[] {
+/** The partitions whose log begins after the first needed offset, by default 0. */
+export function cutPartitions(ranges: Ranges, needed: Starts | undefined): CutPartition[] {
   return [...ranges]
-    .map(([partition, { start }]) => ({ partition, from: needed(partition), logStart: start }))
+    .map(([partition, { start }]) => {
+      return { partition, from: needed?.get(partition) ?? 0, logStart: start };
+    })
     .filter(({ from, logStart }) => from < logStart)
     .sort((a, b) => a.partition - b.partition);
 }

@@ -8,7 +8,7 @@ import {
   neededFrom,
   startsAtTime,
   startsOfRest,
-  nextOf,
+  nextOffsets,
   type HistoryParts,
   type OpenShadow,
 } from './log-history.js';
@@ -59,7 +59,7 @@ export async function planShadow(log: PlanParts, request: ShadowRequest): Promis
   if (left !== undefined) return { kind: 'continue', left };
   const known =
     typeof request.from === 'number' ? neededFrom(plan.starts ?? new Map(), ranges) : plan.starts;
-  const cut = cutPartitions(ranges, (partition) => known?.get(partition) ?? 0);
+  const cut = cutPartitions(ranges, known);
   if (cut.length > 0 && !mayBePartial)
     throw new HistoryCutError([definition.board], cut, purpose !== 'verify');
   return { kind: 'begin', shadow: cut.length === 0 ? plan : { ...plan, starts: rest } };
@@ -93,7 +93,7 @@ async function beginRollback(log: OpenParts, lease: Lease): Promise<OpenShadow> 
   await warnOfDiscardedShadow(log, lease.board, 'rollback');
   const shadow = await generations.beginRollback(lease);
   const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
-  const cut = cutPartitions(await logRanges(kafka, topic), nextOf(opened));
+  const cut = cutPartitions(await logRanges(kafka, topic), nextOffsets(opened));
   if (cut.length === 0) return opened;
   await generations.discard(lease, shadow);
   throw new HistoryCutError([lease.board], cut, false);
@@ -128,7 +128,7 @@ async function resumable(
     isBetween(shadow.ends, ends, ends);
   if (!isPlanned) return undefined;
   const left = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
-  return cutPartitions(ranges, nextOf(left)).length === 0 ? left : undefined;
+  return cutPartitions(ranges, nextOffsets(left)).length === 0 ? left : undefined;
 }
 
 /**
@@ -138,7 +138,7 @@ async function resumable(
  */
 function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): boolean {
   if (starts === undefined || typeof from === 'number') return false;
-  return cutPartitions(ranges, (partition) => starts.get(partition) ?? 0).length === 0;
+  return cutPartitions(ranges, starts).length === 0;
 }
 
 type Shadows = Pick<GenerationStore, 'shadow'>;
