@@ -12,7 +12,7 @@ import {
 } from '#board-store';
 import { stateOf } from '../model/oracle-format.js';
 import { arena, lasting, scored, stretchOf } from './fixture.js';
-import { endingOf, GenerationFixture, rankAndPromote } from './generation-fixture.js';
+import { endingOf, GenerationFixture, rankAll, rankAndPromote } from './generation-fixture.js';
 import { openTestRedis } from './test-redis.js';
 
 const testRedis = openTestRedis();
@@ -70,14 +70,15 @@ describe('a build', () => {
       ending: UNRANKED,
     });
     expect(await fixture.ranking(shadow)).toEqual([]);
-    const ranking = generations.rank(lease, shadow);
-    const { value } = await ranking.next();
-    expect(value).toBeLessThan(first.length);
+    const found = await generations.rank(lease, shadow);
+    const ranked = await generations.rank(lease, shadow, found.next);
+    expect(ranked.players).toBeGreaterThan(0);
+    expect(ranked.players).toBeLessThan(first.length);
     await fixture.apply(later, { from: first.length });
     await generations.catchUp(lease, shadow, [stretch]);
     const all = await fixture.ranking(live);
     expect((await fixture.ranking(shadow)).length).toBeLessThan(all.length);
-    for await (const players of ranking) expect(players).toBeLessThan(first.length);
+    await rankAll(generations, lease, shadow, ranked.next);
     expect(await fixture.ranking(shadow)).toEqual(all);
     const promoted = await generations.promote(lease, shadow, [], { graceMs: 60_000 });
     expect(endingOf(promoted)).toMatchObject({ previous: live.generation });
@@ -107,15 +108,11 @@ describe('a build', () => {
     const views = lasting('all', 'all region=new');
     const later = [scored('a', [5], { views }), scored('new', [9], { views })];
     const shadow = await fixture.build(events);
-    let calls = 0;
-    const retry = async <T>(call: () => Promise<T>) => {
-      if (++calls !== 2) return call(); // the call after the one that finds the views
-      await fixture.apply(later, { from: events.length });
-      await generations.catchUp(lease, shadow, [stretchOf(later, { from: events.length })]);
-      return call();
-    };
-    for await (const players of generations.rank(lease, shadow, retry))
-      expect(players).toBeGreaterThan(0);
+    const found = await generations.rank(lease, shadow);
+    expect(found.next?.views).toEqual(['all']);
+    await fixture.apply(later, { from: events.length });
+    await generations.catchUp(lease, shadow, [stretchOf(later, { from: events.length })]);
+    await rankAll(generations, lease, shadow, found.next);
     const ranking = ({ generation }: Pick<Shadow, 'generation'>) =>
       redis.zrange(fixture.keys.ranking(0, generation, 'all region=new'), 0, -1, 'WITHSCORES');
     expect(await ranking(shadow)).toEqual(await ranking(live));
@@ -128,24 +125,23 @@ describe('a build', () => {
       return scored(`player-${index}`, [index], { views });
     });
     await fixture.apply(each);
-    const steps: number[] = [];
-    for await (const players of generations.rank(lease, await fixture.build(each)))
-      steps.push(players);
-    expect(steps[0]).toBeGreaterThan(1_500);
-    expect(steps[0]).toBeLessThan(2_500);
+    const steps = await rankAll(generations, lease, await fixture.build(each));
+    expect(steps[0]).toBe(0); // finds the views
+    expect(steps[1]).toBeGreaterThan(1_500);
+    expect(steps[1]).toBeLessThan(2_500);
     expect(steps.reduce((sum, players) => sum + players)).toBeGreaterThanOrEqual(3_000);
   });
 
   it('is not ranked once another shadow has replaced it', async () => {
     const replaced = await fixture.build(events);
     const { generation } = await fixture.begin();
-    expect(await generations.rank(lease, replaced).next()).toMatchObject({ done: true });
+    expect(await generations.rank(lease, replaced)).toEqual({ players: 0 });
     expect(await fixture.shadowEntry()).toBe(`${generation} unranked`);
   });
 
   it('is the only shadow that is ranked', async () => {
     const verify = await fixture.build(events, { purpose: 'verify' });
-    expect(await generations.rank(lease, verify).next()).toMatchObject({ done: true });
+    expect(await generations.rank(lease, verify)).toEqual({ players: 0 });
     expect(await fixture.shadowEntry()).toBe(`${verify.generation} verify`);
   });
 

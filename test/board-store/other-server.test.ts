@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { GenerationStore, UNRANKED, type ComparisonWalk, type Shadow } from '#board-store';
+import {
+  GenerationStore,
+  UNRANKED,
+  type ComparisonWalk,
+  type RankingCursor,
+  type Shadow,
+} from '#board-store';
 import { RedisServer } from '../support/redis-server.js';
 import { lasting, scored } from './fixture.js';
 import { endingOf, GenerationFixture } from './generation-fixture.js';
@@ -90,15 +96,17 @@ describe('on another server', () => {
     'call %i of a ranking is refused, and the ranking can begin again',
     async (nth) => {
       const build = await fixture.build(EVENTS);
-      let calls = 0;
-      const ranking = generations.rank(fixture.lease, build, async (call) => {
-        calls += 1;
-        if (calls === nth) await started();
-        return call();
-      });
+      let cursor: RankingCursor | undefined;
       let ranked = 0;
-      for await (const players of ranking) ranked += players;
-      expect([calls, ranked >= EVENTS.length]).toEqual([nth, nth === 4]);
+      for (let call = 1; call < nth; call++) {
+        const { players, next } = await generations.rank(fixture.lease, build, cursor);
+        ranked += players;
+        cursor = next;
+      }
+      expect(ranked >= EVENTS.length).toBe(nth === 4);
+      await started();
+      expect(cursor).toBeDefined();
+      expect(await generations.rank(fixture.lease, build, cursor)).toEqual({ players: 0 });
       await isRefused(build);
       const { live } = fixture;
       await fixture.makeLive(build);
@@ -110,18 +118,12 @@ describe('on another server', () => {
     const build = await fixture.build(
       EVENTS.map((event, index) => ({ ...event, views: lasting(`all region=${index % 1_250}`) })),
     );
-    let [finds, left] = [0, 0];
-    const ranking = generations.rank(fixture.lease, build, async (call) => {
-      if (finds === 1 && left === 0) await started();
-      const reply = await call();
-      if (!Array.isArray(reply)) return reply;
-      const [, , , done, next, found] = reply as [string, string, number, number, string, string[]];
-      left += found.length / 2 - done;
-      if (next !== '') finds += 1;
-      return reply;
-    });
-    for await (const players of ranking) expect(players).toBeGreaterThan(0);
-    expect([finds, left]).toEqual([1, 0]);
+    let { next: cursor } = await generations.rank(fixture.lease, build);
+    while (cursor !== undefined && cursor.views.length > 0)
+      ({ next: cursor } = await generations.rank(fixture.lease, build, cursor));
+    expect(cursor?.viewsCursor).toMatch(/^[1-9]/);
+    await started();
+    expect(await generations.rank(fixture.lease, build, cursor)).toEqual({ players: 0 });
     await isRefused(build);
   });
 });

@@ -12,6 +12,7 @@ import {
   type Lease,
   type NewShadow,
   type Promotion,
+  type RankingCursor,
   type Shadow,
   type Stretch,
 } from '#board-store';
@@ -128,10 +129,13 @@ export class Builder {
     const shadow = this.#shadow;
     if (shadow?.purpose !== 'build') return;
     const { generation, purpose } = shadow;
-    const ranking = this.#generations.rank(this.#held(), shadow);
+    let cursor: RankingCursor | undefined;
     let isDone = false;
-    for (let step = 0; step < steps && !isDone; step++)
-      isDone = (await ranking.next()).done === true;
+    for (let step = 0; step < steps && !isDone; step++) {
+      const { next } = await this.#generations.rank(this.#held(), shadow, cursor);
+      cursor = next;
+      isDone = next === undefined;
+    }
     if (this.#isAtWork(shadow))
       this.#model.shadows.set(this.board, { generation, purpose, ranked: isDone ? 'all' : 'some' });
   }
@@ -314,7 +318,7 @@ export class Builder {
       () => generations.promote(lease, shadow, stretches, { graceMs: 0 }),
       () => generations.compare(lease, shadow, stretches),
       async () => {
-        expect(await generations.rank(lease, shadow).next()).toMatchObject({ done: true });
+        expect(await generations.rank(lease, shadow)).toEqual({ players: 0 });
         return { status: 'leaseLost' };
       },
       () => generations.begin(lease, { definition, purpose: 'build' }),

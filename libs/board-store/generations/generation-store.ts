@@ -12,6 +12,8 @@ import type {
   CatchUpOutcome,
   ComparisonStep,
   Lease,
+  RankingCursor,
+  RankingStep,
   Shadow,
   ShadowPurpose,
   Stretch,
@@ -19,7 +21,7 @@ import type {
 import { ShardedStore } from '../layout/sharded-store.js';
 import { LeaseLostError, NoPreviousGenerationError } from '../layout/store-errors.js';
 import { TIE_SIGNS } from '../layout/ties.js';
-import { refusalOf, rowsOf, type CatchUpReply } from '../lua/scripts.js';
+import { refusalOf, rowsOf, type CatchUpReply, type RankReply } from '../lua/scripts.js';
 import {
   beginComparison,
   catchUpArguments,
@@ -49,14 +51,12 @@ export interface Promotion {
   readonly previous?: string;
 }
 
-/** A call of lua/commands/rank-shadow-3.lua. By default it ranks no players, and finds no views. */
-interface RankStep {
-  readonly state: typeof RANKING | 'build';
-  readonly server: string;
-  readonly viewsCursor?: string;
-  readonly views?: readonly string[];
-  readonly playersCursor?: string;
-}
+const BEGIN_RANKING: RankingCursor = {
+  server: '',
+  views: [],
+  playersCursor: '0',
+  viewsCursor: '0',
+};
 
 /** Generations other than the live one. Every write needs the lease of the board; every method may be repeated. */
 export class GenerationStore extends ShardedStore {
@@ -186,34 +186,36 @@ export class GenerationStore extends ShardedStore {
   }
 
   /**
-   * Ranks the players of a build, step by step; yields how many after each. `retry` makes each call. Ends early if a step is refused,
-   * or Redis restarts or fails over: then `promote` is refused, too, or asks for the ranking again.
+   * Ranks some players of a build, or finds some of its views, from `cursor` on. Without a next
+   * cursor, the ranking is done or the step was refused, as after a restart or failover of Redis:
+   * then `promote` is refused, too, or asks for the ranking again.
    */
-  async *rank(
-    lease: Lease,
-    shadow: Shadow,
-    retry = <T>(call: () => Promise<T>): Promise<T> => call(),
-  ): AsyncGenerator<number> {
-    const call = (step: RankStep) => retry(() => this.#rankSome(lease, shadow, step));
-    let server = '';
-    let viewsCursor = '0';
-    do {
-      const found = await call({ state: RANKING, server, viewsCursor });
-      if (!Array.isArray(found)) return;
-      [server, , , , viewsCursor] = found;
-      let views = rowsOf(found[5], 2).map(([view = '']) => view);
-      let playersCursor = '0';
-      while (views.length > 0) {
-        const first = views.slice(0, VIEWS_PER_CALL);
-        const step = await call({ state: RANKING, server, views: first, playersCursor });
-        if (!Array.isArray(step)) return;
-        const [, cursor, players, done] = step;
-        playersCursor = cursor;
-        views = views.slice(done);
-        yield players;
-      }
-    } while (viewsCursor !== '0');
-    await call({ state: 'build', server });
+  async rank(
+    { token }: Lease,
+    { board, generation, definition }: Shadow,
+    cursor = BEGIN_RANKING,
+  ): Promise<RankingStep> {
+    const { keys } = this;
+    const shard = this.shardOf(board);
+    const isRanked = cursor.views.length === 0 && cursor.viewsCursor === '';
+    const views = cursor.views.slice(0, VIEWS_PER_CALL);
+    const reply = await this.redis.ranklogRankShadow({
+      lease: keys.lease(shard, board),
+      shadows: keys.shadows(shard),
+      shadowViews: keys.views(shard, generation),
+      rankingsAndPlayers: views.flatMap((view) => keys.ofView(shard, generation, view)),
+      token,
+      board,
+      generation,
+      state: isRanked ? 'build' : RANKING,
+      server: cursor.server,
+      playersCursor: cursor.playersCursor,
+      viewsCursor: views.length > 0 ? '' : cursor.viewsCursor,
+      columnCount: definition.columns.length,
+      tieSign: TIE_SIGNS[definition.ties],
+    });
+    if (isRanked || !Array.isArray(reply)) return { players: 0 };
+    return readRanking(cursor, reply);
   }
 
   /** Brings a shadow to the live applied offsets and, once there, compares a part, from `cursor` on, with the live generation. */
@@ -258,27 +260,6 @@ export class GenerationStore extends ShardedStore {
     return Number(reply);
   }
 
-  #rankSome({ token }: Lease, { board, generation, definition }: Shadow, step: RankStep) {
-    const { keys } = this;
-    const shard = this.shardOf(board);
-    const { state, server, viewsCursor = '', views = [], playersCursor = '0' } = step;
-    return this.redis.ranklogRankShadow({
-      lease: keys.lease(shard, board),
-      shadows: keys.shadows(shard),
-      shadowViews: keys.views(shard, generation),
-      rankingsAndPlayers: views.flatMap((view) => keys.ofView(shard, generation, view)),
-      token,
-      board,
-      generation,
-      state,
-      server,
-      playersCursor,
-      viewsCursor,
-      columnCount: definition.columns.length,
-      tieSign: TIE_SIGNS[definition.ties],
-    });
-  }
-
   async #move({ board, token }: Lease, move: Move): Promise<number> {
     const all = { ...move, board, token };
     const reply = await moveGeneration(this.redis, this.keys, this.shardOf(board), all);
@@ -308,4 +289,15 @@ export class GenerationStore extends ShardedStore {
     if (outcome.status === 'generationChanged') this.#believed.delete(board);
     return outcome;
   }
+}
+
+function readRanking(cursor: RankingCursor, reply: RankReply): RankingStep {
+  const [server, playersCursor, players, done, nextViewsCursor, found] = reply;
+  if (cursor.views.length > 0) {
+    const views = cursor.views.slice(done);
+    return { players, next: { ...cursor, views, playersCursor } };
+  }
+  const views = rowsOf(found, 2).map(([view = '']) => view);
+  const viewsCursor = nextViewsCursor === '0' ? '' : nextViewsCursor;
+  return { players, next: { server, views, playersCursor, viewsCursor } };
 }

@@ -54,6 +54,23 @@ export type CatchUpOutcome<Ending> =
     }
   | { readonly status: ShadowRefusal };
 
+/** Where a ranking continues. Valid on `server` only: on another one, the ranking begins again. */
+export interface RankingCursor {
+  readonly server: string;
+  /** Views that were found and are not ranked yet. */
+  readonly views: readonly string[];
+  /** In the first of these views; '0' begins it. */
+  readonly playersCursor: string;
+  /** Finds more views; '0' begins, and '' means that all are found. */
+  readonly viewsCursor: string;
+}
+
+export interface RankingStep {
+  /** How many players the step ranked; 0 if it found views, or was the last one. */
+  readonly players: number;
+  readonly next?: RankingCursor;
+}
+
 /** A walk compares all items of one kind, some in each step. `cursor` is where the next step begins; '0' begins the walk. */
 export interface ComparisonWalk {
   readonly over:

@@ -22,7 +22,7 @@ declare module 'ioredis' {
     ranklogPageBuffer: Script<ReadReply>;
     ranklogPlayersBuffer: Script<ReadReply>;
     ranklogPromote: Script<CatchUpReply>;
-    ranklogRankShadow: Script<number | [string, string, number, number, string, string[]]>;
+    ranklogRankShadow: Script<number | RankReply>;
     ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
     ranklogRegister: Script<null>;
     ranklogRemove: Script<number | string>;
@@ -35,6 +35,16 @@ declare module 'ioredis' {
 
 /** The reply of the scripts that include lua/includes/places.lua: lines and states, or texts. */
 export type ReadReply = Buffer[] | Buffer;
+
+/** The reply of lua/commands/rank-shadow-3.lua. */
+export type RankReply = [
+  server: string,
+  playersCursor: string,
+  players: number,
+  viewsDone: number,
+  viewsCursor: string,
+  found: string[],
+];
 
 /** The reply of the scripts that include lua/includes/catch-up.lua. */
 export type CatchUpReply = number | (number | string)[];

@@ -1,4 +1,4 @@
-import { UNRANKED, type Promotion, type Starts } from '#board-store';
+import { UNRANKED, type Promotion, type RankingCursor, type Starts } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { toError } from '#errors';
 import type { ShadowAtWork } from './log-pass.js';
@@ -17,26 +17,35 @@ export interface PromotionReport extends Promotion {
  * Brings a shadow to the live applied offsets, makes it live in the same step, and records its
  * definition.
  */
-export async function promote(
-  parts: ReconcilerParts,
-  { lease, shadow, catchUp, progress, signal }: ShadowAtWork,
-): Promise<PromotionReport> {
+export async function promote(parts: ReconcilerParts, at: ShadowAtWork): Promise<PromotionReport> {
   const { generations, graceMs } = parts;
+  const { lease, shadow, catchUp, signal } = at;
   const { board, generation, definition, starts } = shadow;
   const goLive = () =>
     catchUp.reach((stretches) => generations.promote(lease, shadow, stretches, { graceMs }));
   let promotion = await goLive();
   while (promotion === UNRANKED) {
-    const retry = <T>(call: () => Promise<T>) => catchUp.withRetries(call);
-    for await (const players of generations.rank(lease, shadow, retry)) {
-      progress.countPlaces('ranked', players);
-      await catchUp.throttle(players);
-    }
+    await rank(parts, at);
     promotion = await goLive();
   }
   const made = { board, generation, ...(starts && { starts }) };
   await recordDefinition(parts, { ...made, since: promotion.since, definition }, signal);
   return { ...made, ...promotion };
+}
+
+/** Ranks the players of a build, step by step. */
+async function rank(
+  { generations }: Pick<ReconcilerParts, 'generations'>,
+  { lease, shadow, catchUp, progress }: ShadowAtWork,
+): Promise<void> {
+  let cursor: RankingCursor | undefined;
+  do {
+    const from = cursor;
+    const step = await catchUp.withRetries(() => generations.rank(lease, shadow, from));
+    progress.countPlaces('ranked', step.players);
+    await catchUp.throttle(step.players);
+    cursor = step.next;
+  } while (cursor !== undefined);
 }
 
 /**
