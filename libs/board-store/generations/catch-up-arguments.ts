@@ -56,21 +56,16 @@ export function catchUpArguments(
   };
 }
 
-/**
- * Reads a reply; `readEnding` reads the words that the script adds once the shadow is caught up.
- */
-export function catchUpOutcome<Ending>(
-  reply: CatchUpReply,
-  readEnding?: (words: string[]) => Ending,
-): CatchUpOutcome<Ending> {
+/** Reads a reply. The ending: the words that the script adds once the shadow is caught up. */
+export function catchUpOutcome(reply: CatchUpReply): CatchUpOutcome<string[]> {
   if (!Array.isArray(reply)) return { status: refusalOf(reply) as ShadowRefusal };
   const [caughtUp, count, ...words] = reply.map(String);
   const rest = 3 * Number(count);
   const appliedOffsets = new Map<number, AppliedOffset>();
   for (const [partition, shadow, live] of rowsOf(words.slice(0, rest), 3))
     appliedOffsets.set(Number(partition), { shadow: Number(shadow), live: Number(live) });
-  if (caughtUp !== '1' || readEnding === undefined) return { status: 'applied', appliedOffsets };
-  return { status: 'applied', appliedOffsets, ending: readEnding(words.slice(rest)) };
+  if (caughtUp !== '1') return { status: 'applied', appliedOffsets };
+  return { status: 'applied', appliedOffsets, ending: words.slice(rest) };
 }
 
 const WALKS_OF_VIEW = ['players', 'extraPlayers', 'ranking'] as const;

@@ -145,7 +145,8 @@ export class GenerationStore extends ShardedStore {
     stretches: readonly Stretch[],
   ): Promise<CatchUpOutcome<never>> {
     const place = this.#place(lease, shadow);
-    return catchUpOutcome(await this.redis.ranklogBuild(catchUpArguments(place, stretches)));
+    const reply = await this.redis.ranklogBuild(catchUpArguments(place, stretches));
+    return { ...catchUpOutcome(reply), ending: undefined }; // the script has no ending
   }
 
   /**
@@ -176,13 +177,13 @@ export class GenerationStore extends ShardedStore {
       leaderCount: shadow.definition.publish.leaders,
     };
     const reply = await this.redis.ranklogPromote(catchUpArguments(place, stretches, ending));
+    const outcome = this.#outcome(shadow, reply);
+    if (outcome.ending === undefined) return outcome;
+    const [since] = outcome.ending;
+    if (since === UNRANKED) return { ...outcome, ending: UNRANKED };
+    this.#believed.set(shadow.board, shadow.generation);
     const previous = live === BUILDING || live === shadow.generation ? {} : { previous: live };
-    const outcome = this.#outcome(shadow, reply, ([since]) =>
-      since === UNRANKED ? since : { since: Number(since), ...previous },
-    );
-    if (outcome.status === 'applied' && typeof outcome.ending === 'object')
-      this.#believed.set(shadow.board, shadow.generation);
-    return outcome;
+    return { ...outcome, ending: { since: Number(since), ...previous } };
   }
 
   /**
@@ -230,7 +231,9 @@ export class GenerationStore extends ShardedStore {
     const reply = await this.redis.ranklogCompareGenerations(
       catchUpArguments(place, stretches, ending),
     );
-    return this.#outcome(shadow, reply, (words) => readComparison(cursor, words));
+    const outcome = this.#outcome(shadow, reply);
+    if (outcome.ending === undefined) return outcome;
+    return { ...outcome, ending: readComparison(cursor, outcome.ending) };
   }
 
   /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError */
@@ -280,12 +283,8 @@ export class GenerationStore extends ShardedStore {
     return live;
   }
 
-  #outcome<Ending>(
-    { board }: Shadow,
-    reply: CatchUpReply,
-    readEnding: (words: string[]) => Ending,
-  ): CatchUpOutcome<Ending> {
-    const outcome = catchUpOutcome(reply, readEnding);
+  #outcome({ board }: Shadow, reply: CatchUpReply): CatchUpOutcome<string[]> {
+    const outcome = catchUpOutcome(reply);
     if (outcome.status === 'generationChanged') this.#believed.delete(board);
     return outcome;
   }

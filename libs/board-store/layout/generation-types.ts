@@ -44,15 +44,23 @@ export interface AppliedOffset {
 export type ShadowRefusal =
   'leaseLost' | 'shadowGone' | 'gap' | 'generationChanged' | 'serverChanged';
 
-/** The outcome of a catch-up call. `appliedOffsets`: of the partitions of the call; of all partitions for promote and compare. */
+/**
+ * A catch-up call that was not refused. `appliedOffsets`: of the partitions of the call; of all
+ * partitions for promote and compare.
+ */
+interface Applied {
+  readonly status: 'applied';
+  readonly appliedOffsets: ReadonlyMap<number, AppliedOffset>;
+}
+
+/**
+ * The outcome of a catch-up call. It has no ending while the shadow is not at the live applied
+ * offsets: then only the stretches were applied.
+ */
 export type CatchUpOutcome<Ending> =
-  | {
-      readonly status: 'applied';
-      readonly appliedOffsets: ReadonlyMap<number, AppliedOffset>;
-      /** Missing while the shadow is not at the live applied offsets: then only the stretches were applied. */
-      readonly ending?: Ending;
-    }
-  | { readonly status: ShadowRefusal };
+  | (Applied & { readonly ending: Ending })
+  | (Applied & { readonly ending?: undefined })
+  | { readonly status: ShadowRefusal; readonly ending?: undefined };
 
 /** Where a ranking continues. Valid on `server` only: on another one, the ranking begins again. */
 export interface RankingCursor {
