@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { parseBoardsFile } from '#board';
-import type { KafkaRecord, LogBatch } from '#kafka-batch';
+import type { KafkaRecord, LogBatch, LogReaderOptions } from '#kafka-batch';
 import { Throttle } from '../../infra/throttle.js';
-import { LogFeed, type ReadFrom } from './log-feed.js';
+import { LogFeed, type LogFeedOptions } from './log-feed.js';
 import { ShadowQueue } from './shadow-queue.js';
 
 const BOARDS = ['large', 'small'] as const;
@@ -35,7 +35,7 @@ const record = (offset: number): KafkaRecord => ({
 class Reader {
   #position: number;
 
-  constructor({ from }: ReadFrom) {
+  constructor({ from }: Pick<LogReaderOptions, 'from'>) {
     this.#position = from.get(0) ?? LENGTH;
   }
 
@@ -55,16 +55,17 @@ class Reader {
   }
 }
 
+const options = {
+  throttle: new Throttle(undefined),
+  signal: new AbortController().signal,
+} as LogFeedOptions; // a fake reader needs no Kafka
+
 /** A feed for the shadows of both boards. */
 class Sandbox {
   readonly taken: Record<Board, number[]> = { large: [], small: [] };
-  readonly feed = new LogFeed({
-    open: (where) => {
-      this.opened += 1;
-      return Promise.resolve(new Reader(where));
-    },
-    throttle: new Throttle(undefined),
-    signal: new AbortController().signal,
+  readonly feed = new LogFeed(options, (log) => {
+    this.opened += 1;
+    return Promise.resolve(new Reader(log));
   });
   readonly queues: Record<Board, ShadowQueue> = {
     large: this.#queue('large'),

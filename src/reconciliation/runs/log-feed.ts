@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { firstValueFrom, merge, Subject, timer } from 'rxjs';
 import { resolveEvent } from '#board';
 import { decodeScoreEvent, isRepeat } from '#contracts';
-import type { KafkaRecord, LogBatch, LogReader } from '#kafka-batch';
+import { LogReader, type KafkaRecord, type LogBatch, type LogReaderOptions } from '#kafka-batch';
 import type { Throttle } from '../../infra/throttle.js';
 import type { ShadowQueue } from './shadow-queue.js';
 
@@ -27,18 +27,12 @@ const LEAST_PER_SHARE = 250;
 /** How often a feed without room checks again. */
 const CHECK_EVERY_MS = 200;
 
-/** Where a reader begins, by partition, and the bytes that a round asks for of each. */
-export interface ReadFrom {
-  readonly from: ReadonlyMap<number, number>;
-  readonly maxBytesPerPartition: number;
-}
-
 type Rounds = Pick<LogReader, 'fetch' | 'close'>;
+type OpenReader = (options: LogReaderOptions) => Promise<Rounds>;
+type Log = Required<Pick<LogReaderOptions, 'kafka' | 'topic' | 'signal' | 'logger'>>;
 
-export interface LogFeedOptions {
-  readonly open: (where: ReadFrom) => Promise<Rounds>;
+export interface LogFeedOptions extends Log {
   readonly throttle: Throttle;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -54,7 +48,10 @@ export class LogFeed {
   /** Whether a partition was added that the open reader does not read. */
   #isOutdated = false;
 
-  constructor(private readonly options: LogFeedOptions) {}
+  constructor(
+    private readonly options: LogFeedOptions,
+    private readonly openReader: OpenReader = (log) => LogReader.open(log),
+  ) {}
 
   add(queue: ShadowQueue): void {
     this.#queues.add(queue);
@@ -104,7 +101,9 @@ export class LogFeed {
     );
     const bytes = Math.floor(BYTES_PER_ROUND / Math.max(1, from.size));
     const maxBytesPerPartition = Math.max(LEAST_BYTES_PER_PARTITION, bytes);
-    return this.options.open({ from, maxBytesPerPartition });
+    const { kafka, topic, signal, logger } = this.options;
+    const log = { kafka, topic, signal, logger, endsAtUnreadable: true };
+    return this.openReader({ ...log, from, maxBytesPerPartition });
   }
 
   async #read(reader: Rounds): Promise<void> {

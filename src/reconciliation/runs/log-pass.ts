@@ -1,9 +1,9 @@
 import type { Lease, Shadow } from '#board-store';
-import { LogReader, logRanges } from '#kafka-batch';
+import { logRanges } from '#kafka-batch';
 import { RecurringTask } from '../../infra/recurring-task.js';
 import { Throttle } from '../../infra/throttle.js';
 import { CatchUp } from './catch-up.js';
-import { LogFeed, type ReadFrom } from './log-feed.js';
+import { LogFeed } from './log-feed.js';
 import type { OpenShadow } from './log-history.js';
 import { ProgressReporter } from './progress.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
@@ -51,11 +51,9 @@ export class LogPass {
     const { eventsPerSecond = parts.eventsPerSecond, leases, onProgress } = options;
     const signal = AbortSignal.any([options.signal, this.#ended.signal]);
     const throttle = new Throttle(eventsPerSecond);
-    const open = (where: ReadFrom) =>
-      LogReader.open({ kafka, topic, signal, logger, ...where, endsAtUnreadable: true });
     this.#signal = signal;
     this.#throttle = throttle;
-    this.#feed = new LogFeed({ open, throttle, signal });
+    this.#feed = new LogFeed({ kafka, topic, signal, logger, throttle });
     this.#progress = new ProgressReporter(leases, onProgress);
   }
 
