@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BoardDefinition } from '#board';
 import { HOLDER, isOutOfMemory, LeaseLostError, type Lease, type Shadow } from '#board-store';
 import { toError } from '#errors';
-import { Backoff, LogGapError } from '#kafka-batch';
+import { LogGapError } from '#kafka-batch';
 import { finishBuild, NewBoards, type BuildOptions, type BuildReport } from './runs/build.js';
 import type { OpenShadow } from './runs/log-history.js';
 import { LogPass, type ShadowAtWork } from './runs/log-pass.js';
@@ -68,12 +68,6 @@ interface Attempt {
 }
 
 /**
- * The waits between attempts are short, because an emptied Redis gets its boards back within
- * seconds.
- */
-const BACKOFF = { firstMs: 500, maxMs: 5_000 };
-
-/**
  * Acquires the leases of some boards, plans and opens a shadow for each, reads the log once for all
  * of them, and ends each shadow separately. After a failure, begins again with the boards that are
  * left if that may help (`RestartPolicy`).
@@ -109,7 +103,6 @@ export class ReconciliationRun {
   async run(): Promise<Report[]> {
     const { signal } = this.options;
     const { kind } = this.task;
-    const backoff = new Backoff(BACKOFF);
     const policy = new RestartPolicy(kind);
     for (;;)
       try {
@@ -117,9 +110,10 @@ export class ReconciliationRun {
         return this.boards.flatMap((board) => this.#reports.get(board) ?? []);
       } catch (error) {
         if (signal.aborted) throw this.#cancelled;
-        if (!policy.helps(error)) throw error;
+        const waitMs = policy.waitAfter(error);
+        if (waitMs === undefined) throw error;
         this.parts.logger.warn(`the ${kind} begins again: ${toError(error).message}`);
-        await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
+        await delay(waitMs, undefined, { signal }).catch(() => undefined);
       }
   }
 

@@ -41,40 +41,46 @@ const lost = new RestartError('the shadow is gone');
 const unknown = new UnknownBoardError('arena', []);
 
 describe('RestartPolicy', () => {
-  it('allows six attempts for retriable errors', () => {
+  const helps = (policy: RestartPolicy, error: Error) => policy.waitAfter(error) !== undefined;
+
+  it('allows six attempts for retriable errors, after waits that double up to five seconds', () => {
     const again = new RestartPolicy('build');
-    const helps = Array.from({ length: 6 }, () => again.helps(lost));
-    expect(helps).toEqual([true, true, true, true, true, false]);
+    for (const most of [500, 1_000, 2_000, 4_000, 5_000]) {
+      const waitMs = again.waitAfter(lost);
+      expect(waitMs).toBeLessThanOrEqual(most);
+      expect(waitMs).toBeGreaterThanOrEqual(most / 2); // jitter
+    }
+    expect(again.waitAfter(lost)).toBeUndefined();
   });
 
   it('waits a minute for lost boards, however many attempts that takes', () => {
     let now = 0;
     const again = new RestartPolicy('build', () => now);
-    expect(again.helps(lost)).toBe(true);
+    expect(helps(again, lost)).toBe(true);
     for (now = 1_000; now <= 61_000; now += 1_000) {
       const error = now % 2_000 === 0 ? unknown : new BoardsLostError();
-      expect(again.helps(error)).toBe(true);
+      expect(helps(again, error)).toBe(true);
     }
-    expect(again.helps(new BoardsLostError())).toBe(false);
+    expect(helps(again, new BoardsLostError())).toBe(false);
   });
 
   it('waits another minute if the boards were there in between', () => {
     let now = 0;
     const again = new RestartPolicy('verify', () => now);
-    expect(again.helps(new BoardsLostError())).toBe(true);
-    expect(again.helps(lost)).toBe(true);
+    expect(helps(again, new BoardsLostError())).toBe(true);
+    expect(helps(again, lost)).toBe(true);
     now = 100_000;
-    expect(again.helps(unknown)).toBe(true);
+    expect(helps(again, unknown)).toBe(true);
   });
 
   it('does not wait for a board that was unknown in the first attempt', () => {
-    expect(new RestartPolicy('rollback').helps(unknown)).toBe(false);
+    expect(helps(new RestartPolicy('rollback'), unknown)).toBe(false);
   });
 
   it('begins a verify of several boards again after a cut of the log, to find out which boards lack events', () => {
     const cut = [{ partition: 0, from: 0, logStart: 5 }];
-    const helps = (boards: string[]) =>
-      new RestartPolicy('verify').helps(new HistoryCutError(boards, cut, true));
-    expect([helps(['arena', 'chess']), helps(['arena'])]).toEqual([true, false]);
+    const helpsWith = (boards: string[]) =>
+      helps(new RestartPolicy('verify'), new HistoryCutError(boards, cut, true));
+    expect([helpsWith(['arena', 'chess']), helpsWith(['arena'])]).toEqual([true, false]);
   });
 });

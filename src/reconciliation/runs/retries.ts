@@ -13,10 +13,16 @@ import { BoardsLostError, HistoryCutError, RestartError } from './run-errors.js'
 
 /** How long Redis or Kafka may be unreachable, and boards missing after a loss of Redis. */
 const RETRY_FOR_MS = 60_000;
-const BACKOFF = { firstMs: 50, maxMs: 2_000 };
+const RETRY_BACKOFF = { firstMs: 50, maxMs: 2_000 };
 
 /** How many attempts a reconciliation makes at most if each fails with a retriable error. */
 const MOST_ATTEMPTS = 6;
+
+/**
+ * The waits between attempts are short, because an emptied Redis gets its boards back within
+ * seconds.
+ */
+const RESTART_BACKOFF = { firstMs: 500, maxMs: 5_000 };
 
 /**
  * Retries repeatable work for up to a minute; logs the first failure.
@@ -26,7 +32,7 @@ export async function withRetries<T>(
   work: () => Promise<T>,
   { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<T> {
-  const backoff = new Backoff(BACKOFF);
+  const backoff = new Backoff(RETRY_BACKOFF);
   let failedAt: number | undefined;
   for (;;)
     try {
@@ -43,8 +49,9 @@ export async function withRetries<T>(
     }
 }
 
-/** Decides after each failed attempt whether a reconciliation begins again. */
+/** Decides after each failed attempt whether and when a reconciliation begins again. */
 export class RestartPolicy {
+  readonly #backoff = new Backoff(RESTART_BACKOFF);
   #failures = 0;
   /** Since when the reconciliation has only waited for its boards to be registered again, as a value of the clock `now`. */
   #waitingSince: number | undefined;
@@ -54,8 +61,16 @@ export class RestartPolicy {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Whether to begin again after this failure. To be called once for each failure. */
-  helps(error: unknown): boolean {
+  /**
+   * How many ms to wait before the next attempt; undefined if it would not help. To be called once
+   * for each failure.
+   */
+  waitAfter(error: unknown): number | undefined {
+    return this.#helps(error) ? this.#backoff.next() : undefined;
+  }
+
+  /** Whether to begin again after this failure. */
+  #helps(error: unknown): boolean {
     if (this.#waitsForBoards(error)) {
       this.#waitingSince ??= this.now();
       return this.now() - this.#waitingSince <= RETRY_FOR_MS;
