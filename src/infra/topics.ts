@@ -3,7 +3,6 @@ import type { TopicNames } from '#contracts';
 import { RanklogError, toError } from '#errors';
 import { whenKnown } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
-import type { Logger } from './logger.js';
 
 /** The settings of the score topic endanger boards. The message says which, why, and how to change them. */
 export class ScoreTopicError extends RanklogError {}
@@ -58,7 +57,7 @@ export async function createTopics(
   const { scoreEvents, rankChanges, leaderChanges, deadLetters, definitions } = names;
   // An existing score topic gets no more partitions here: they would move players between partitions. An operator can add some.
   const isNew = !known.has(scoreEvents);
-  if (!isNew) await checkScoreTopic(admin, scoreEvents, options);
+  if (!isNew) await refuseScoreTopicProblems(admin, scoreEvents, options);
   const score = await ensure(scoreEvents, isNew ? options.partitions : 0, {
     ...KEEP_ALL,
     [MAX_AHEAD]: String(MAX_AHEAD_MS),
@@ -94,25 +93,41 @@ export async function maxMessageBytes(admin: Admin, topic: string): Promise<numb
   return Number(config.get('max.message.bytes') ?? DEFAULT_MAX_MESSAGE_BYTES);
 }
 
-/**
- * Checks the settings of an existing score topic. Refuses a topic that loses events, unless that is accepted. With a logger
- * (at a start), warns of accepted loss and unbounded timestamps; without one, refuses unbounded timestamps. @throws ScoreTopicError
- */
-export async function checkScoreTopic(
+/** What endangers boards in the settings of an existing score topic: one text for each problem. */
+async function scoreTopicProblems(admin: Admin, topic: string) {
+  const config = await topicConfig(admin, topic);
+  return {
+    shortHistory: shortHistoryText(topic, config),
+    unboundedTimestamps: unboundedTimestampsText(topic, config),
+  };
+}
+
+/** @throws ScoreTopicError for unbounded timestamps, and for a loss of events that is not accepted */
+async function refuseScoreTopicProblems(
   admin: Admin,
   topic: string,
   { allowShortHistory }: Pick<Settings, 'allowShortHistory'>,
-  logger?: Logger,
 ): Promise<void> {
-  const config = await topicConfig(admin, topic);
-  const history = shortHistory(topic, config);
-  const timestamps = unboundedTimestamps(topic, config);
-  const refused = (allowShortHistory ? undefined : history) ?? (logger ? undefined : timestamps);
+  const { shortHistory, unboundedTimestamps } = await scoreTopicProblems(admin, topic);
+  const refused = (allowShortHistory ? undefined : shortHistory) ?? unboundedTimestamps;
   if (refused !== undefined) throw new ScoreTopicError(refused);
-  for (const danger of [history, timestamps]) if (danger !== undefined) logger?.warn(danger);
 }
 
-function shortHistory(topic: string, config: ReadonlyMap<string, string>): string | undefined {
+/**
+ * The problems of an existing score topic that a start only warns of: unbounded timestamps, and
+ * the loss of events if it is accepted. @throws ScoreTopicError for a loss that is not accepted
+ */
+export async function scoreTopicWarnings(
+  admin: Admin,
+  topic: string,
+  { allowShortHistory }: Pick<Settings, 'allowShortHistory'>,
+): Promise<string[]> {
+  const { shortHistory, unboundedTimestamps } = await scoreTopicProblems(admin, topic);
+  if (shortHistory !== undefined && !allowShortHistory) throw new ScoreTopicError(shortHistory);
+  return [shortHistory, unboundedTimestamps].filter((problem) => problem !== undefined);
+}
+
+function shortHistoryText(topic: string, config: ReadonlyMap<string, string>): string | undefined {
   const lossy = Object.entries(KEEP_ALL).filter(([name, value]) => config.get(name) !== value);
   if (lossy.length === 0) return undefined;
   const found = lossy.map(([name]) => `${name}=${config.get(name) ?? '?'}`).join(', ');
@@ -123,7 +138,7 @@ function shortHistory(topic: string, config: ReadonlyMap<string, string>): strin
   );
 }
 
-function unboundedTimestamps(topic: string, config: ReadonlyMap<string, string>) {
+function unboundedTimestampsText(topic: string, config: ReadonlyMap<string, string>) {
   const maxAhead = config.get(MAX_AHEAD); // undefined before Kafka 3.6, which has no such setting
   const isBroker = config.get('message.timestamp.type') === 'LogAppendTime';
   if (isBroker || maxAhead === undefined || Number(maxAhead) <= ACCEPTED_AHEAD_MS) return undefined;
