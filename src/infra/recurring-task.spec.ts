@@ -7,7 +7,7 @@ const tasks: RecurringTask[] = [];
 afterEach(() => Promise.all(tasks.splice(0).map((task) => task.stop())));
 
 /** Starts a task, and returns the times of its turns. */
-function turnsOf(work: () => Promise<void> = () => Promise.resolve(), everyMs = EVERY_MS) {
+function turnsOf(work: () => Promise<void> | void = () => undefined, everyMs = EVERY_MS) {
   const turns: number[] = [];
   const task = new RecurringTask(() => {
     turns.push(performance.now());

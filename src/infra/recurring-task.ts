@@ -11,7 +11,7 @@ export class RecurringTask {
   #turn: Promise<void> | undefined;
 
   constructor(
-    private readonly work: () => Promise<void>,
+    private readonly work: () => Promise<void> | void,
     private readonly everyMs: number,
   ) {}
 
@@ -22,7 +22,7 @@ export class RecurringTask {
     const waitMs = (turns + 1) * this.everyMs - now;
     this.#timer = setTimeout(() => {
       this.start(); // first, as the work may stop the task
-      this.#turn ??= this.work().finally(() => (this.#turn = undefined));
+      if (this.#turn === undefined) this.#beginTurn();
     }, waitMs).unref();
   }
 
@@ -30,5 +30,10 @@ export class RecurringTask {
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#turn;
+  }
+
+  #beginTurn(): void {
+    const turn = this.work();
+    if (turn !== undefined) this.#turn = turn.finally(() => (this.#turn = undefined));
   }
 }

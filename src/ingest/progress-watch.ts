@@ -10,6 +10,7 @@ import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Settings } from '../config/settings.js';
 import { SETTINGS } from '../infra/config.module.js';
 import { Logger } from '../infra/logger.js';
+import { RecurringTask } from '../infra/recurring-task.js';
 import { Shutdown } from '../infra/shutdown.js';
 import { isStopped, NeedsOperatorError } from './ingest-errors.js';
 
@@ -24,7 +25,7 @@ const MAX_INTERVAL_MS = 5_000;
 export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #topic: string;
   readonly #everyMs: number;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #checks: RecurringTask;
   #lastCheck = 0;
   #awakeSince = 0;
   /** Since when every partition has stopped permanently or needs operator action. */
@@ -38,15 +39,16 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
   ) {
     this.#topic = topicNames(settings.topicPrefix).scoreEvents;
     this.#everyMs = Math.min(settings.stallTimeout / 4, MAX_INTERVAL_MS);
+    this.#checks = new RecurringTask(() => this.#check(), this.#everyMs);
   }
 
   onApplicationBootstrap(): void {
     this.#lastCheck = this.#awakeSince = performance.now();
-    this.#timer = setInterval(() => this.#check(), this.#everyMs).unref();
+    this.#checks.start();
   }
 
   beforeApplicationShutdown(): void {
-    clearInterval(this.#timer);
+    void this.#checks.stop();
   }
 
   #check(): void {
@@ -55,7 +57,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     this.#lastCheck = now;
     const reason = this.#stall(this.transport.health(), now);
     if (reason === undefined) return;
-    clearInterval(this.#timer);
+    void this.#checks.stop();
     this.logger.error(`${reason}; ending, so that another process can continue`);
     this.shutdown.fail();
   }

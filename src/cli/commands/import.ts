@@ -3,6 +3,7 @@ import { decimalColumns } from '#board';
 import { HOLDER, LEASE_MS } from '#board-store';
 import { logRanges, partitionOf } from '#kafka-batch';
 import { readIdentity } from '../../infra/identity.js';
+import { RecurringTask } from '../../infra/recurring-task.js';
 import { maxMessageBytes } from '../../infra/topics.js';
 import { sizeOf } from '../input/lines.js';
 import { OpeningEvents, type OpeningOptions } from '../input/opening-events.js';
@@ -195,12 +196,13 @@ async function takeTurn(
   const lost = new AbortController();
   const held = AbortSignal.any([signal, lost.signal]);
   const lease = await withLease(() => leases.acquire(`${board} (import)`, HOLDER), held);
-  const renew = () => void leases.renew(lease).catch((error: unknown) => lost.abort(error));
-  const timer = setInterval(renew, LEASE_MS / 5);
+  const renew = () => leases.renew(lease).catch((error: unknown) => lost.abort(error));
+  const renewal = new RecurringTask(renew, LEASE_MS / 5);
+  renewal.start();
   return {
     signal: held,
     [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
+      await renewal.stop();
       await leases.release(lease).catch(() => undefined); // it expires
     },
   };

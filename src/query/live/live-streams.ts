@@ -8,6 +8,7 @@ import { SETTINGS } from '../../infra/config.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { Logger } from '../../infra/logger.js';
 import { Metrics } from '../../infra/metrics.js';
+import { RecurringTask } from '../../infra/recurring-task.js';
 import { inTime, ProblemError, problemOf } from '../http/problems.js';
 import { ChangeFeed } from './change-feed.js';
 import { eventText, EventStream } from './event-stream.js';
@@ -25,14 +26,16 @@ export class LiveStreams implements BeforeApplicationShutdown {
   #views = new ViewFeeds();
   #stop = new AbortController();
   #wasIdle = false;
-  readonly #heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
+  readonly #heartbeat = new RecurringTask(() => this.#beat(), HEARTBEAT_MS);
 
   constructor(
     private readonly connection: KafkaConnection,
     private readonly reader: BoardReader,
     private readonly logger: Logger,
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queryStreams'>,
-  ) {}
+  ) {
+    this.#heartbeat.start();
+  }
 
   /** The last rank changes of a player that this process holds, and since when it holds all. @throws ProblemError LOG_UNAVAILABLE */
   async heldChanges(board: string, playerId: string) {
@@ -73,7 +76,7 @@ export class LiveStreams implements BeforeApplicationShutdown {
 
   /** Ends all streams, before the HTTP server closes: they would keep it open. */
   beforeApplicationShutdown(): void {
-    clearInterval(this.#heartbeat);
+    void this.#heartbeat.stop();
     this.#end();
   }
 

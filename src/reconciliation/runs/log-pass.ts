@@ -41,7 +41,7 @@ export class LogPass {
   readonly #feed: LogFeed;
   readonly #progress: ProgressReporter;
   readonly #queues = new Map<Shadow, ShadowQueue>();
-  readonly #counting = new RecurringTask(() => this.#countInTurn(), COUNT_EVERY_MS);
+  readonly #counting = new RecurringTask(() => this.count(), COUNT_EVERY_MS);
 
   private constructor(
     private readonly parts: ReconcilerParts,
@@ -92,11 +92,6 @@ export class LogPass {
   count(): void {
     const counts = [...this.#queues].map(([{ board }, queue]) => [board, queue.progress] as const);
     this.#progress.count(new Map(counts));
-  }
-
-  #countInTurn(): Promise<void> {
-    this.count();
-    return Promise.resolve();
   }
 
   /** Reads the log until the work on all shadows has ended. @throws the first failure */

@@ -8,6 +8,7 @@ import {
 } from '#board-store';
 import { toError } from '#errors';
 import type { Logger } from '../../infra/logger.js';
+import { RecurringTask } from '../../infra/recurring-task.js';
 
 const RENEW_EVERY_MS = 1_000;
 
@@ -33,7 +34,7 @@ interface RunLeasesParts {
 export class RunLeases {
   readonly #boards = new Map<string, LeasedBoard>();
   readonly #lost = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #renewal = new RecurringTask(() => this.#renewAll(), RENEW_EVERY_MS);
 
   private constructor(private readonly parts: RunLeasesParts) {}
 
@@ -46,9 +47,7 @@ export class RunLeases {
       await leases.close();
       throw error;
     }
-    leases.#timer = setInterval(() => {
-      for (const held of leases.#boards.values()) void leases.#renew(held);
-    }, RENEW_EVERY_MS);
+    leases.#renewal.start();
     return leases;
   }
 
@@ -93,7 +92,7 @@ export class RunLeases {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#renewal.stop();
     for (const board of [...this.#boards.keys()]) await this.leave(board);
   }
 
@@ -106,6 +105,14 @@ export class RunLeases {
       ...{ done: 0, total: 0, rate: 0, secondsLeft: null, startedAt: now, updatedAt: now },
     };
     this.#boards.set(board, { lease, status, heldAt });
+  }
+
+  /**
+   * Renews all leases at once. A renewal that hangs delays the next turn, but it fails at the command
+   * timeout of the Redis client, long before the other leases expire.
+   */
+  async #renewAll(): Promise<void> {
+    await Promise.all([...this.#boards.values()].map((held) => this.#renew(held)));
   }
 
   /** Renews a lease, and reports the status of its board. Only a lost lease ends the reconciliation. */
