@@ -83,12 +83,12 @@ function checkLeftOut({ boards }: Plan): void {
 }
 
 function confirmSteps(
-  build: readonly string[],
+  toBuild: readonly string[],
   remove: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   const steps = [
-    ...(build.length > 0 ? [`build ${build.join(', ')}`] : []),
+    ...(toBuild.length > 0 ? [`build ${toBuild.join(', ')}`] : []),
     ...(remove.length > 0 ? [`REMOVE ${remove.join(', ')} permanently`] : []),
   ];
   const instead = '"ranklog boards plan" to see the changes';

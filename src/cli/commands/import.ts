@@ -30,7 +30,7 @@ export interface ImportOptions extends OpeningOptions {
 
 type Rows = AsyncIterable<Row>;
 
-/** What an import works on; the signal is aborted when it is cancelled. */
+/** What an import works on. Ctrl-C aborts the signal. */
 interface Job {
   readonly session: RedisSession;
   readonly opening: OpeningEvents;
@@ -55,7 +55,7 @@ async function importFile(board: string, from: string, options: ImportOptions): 
   const { signal } = cancellation;
   const opening = await openingEvents(session, board, options);
   const { definition } = opening;
-  await refuseRepeatedPlayers(fileRows(file, definition), board, signal);
+  await refuseRepeatedPlayers(fileRows(file, definition), board, signal); // reads the whole file
   const rows = fileRows(file, definition, options.round);
   return await run({ session, opening, options, signal }, rows);
 }
@@ -69,6 +69,7 @@ async function importZset(
   using session = await openRedis();
   const { signal } = cancellation;
   const opening = await openingEvents(session, board, options);
+  // A sorted set has one score for all columns: it is rounded to the column with the fewest decimals.
   const decimals = Math.min(...opening.definition.columns.map((column) => column.decimals));
   using source = await openForeignRedis(url);
   const rows = zsetRows(source.redis, key, options.round ? decimals : undefined);
@@ -83,7 +84,8 @@ async function openingEvents(
   const { definition } = await reader.board(board);
   const overviews = await status.overviews();
   const clock = overviews.find((known) => known.board === board)?.clock ?? -Infinity;
-  const at = options.at ?? (options.compare && Date.now());
+  // A comparison looks at no times, so any time will do.
+  const at = options.at ?? (options.compare ? Date.now() : undefined);
   return new OpeningEvents(definition, clock, { ...options, at });
 }
 
@@ -99,8 +101,9 @@ async function run(job: Job, rows: Rows): Promise<number> {
 }
 
 /**
- * Compares columns, not times, with a view, by default the overall ranking; writes each difference to standard error. `extra`
- * counts players of the view whom the source lacks. Cost: O(log N) a player.
+ * Compares columns, not times, with a view, by default the overall ranking; writes each difference
+ * to standard error. `extra` counts players of the view whom the source lacks. Cost: O(log N) a
+ * player.
  */
 async function compareWithBoard(
   { session: { stores }, opening, options, signal }: Job,
@@ -110,7 +113,9 @@ async function compareWithBoard(
   const { reader } = stores;
   const asked = { view: options.view, limit: 0 };
   const { view, size, stale } = await reader.standings(definition.board, asked);
-  let [compared, different, extra] = [0, 0, size];
+  let compared = 0;
+  let different = 0;
+  let extra = size;
   for await (const group of opening.of(rows)) {
     signal.throwIfAborted();
     const events = group.filter(({ resolved }) => resolved.views.some((it) => it.view === view));
@@ -119,7 +124,8 @@ async function compareWithBoard(
     const { entries } = await reader.players(definition.board, ids, { view });
     const ranked = new Map(entries.map(({ playerId, columns }) => [playerId, columns]));
     for (const { playerId, values } of events.map(({ resolved }) => resolved)) {
-      const [source, found] = [decimalColumns(definition, values), ranked.get(playerId)];
+      const source = decimalColumns(definition, values);
+      const found = ranked.get(playerId);
       if (isDeepStrictEqual(source, { ...found })) continue;
       different += 1;
       const board = found ? Object.values(found).join(' ') : 'not ranked';
@@ -136,20 +142,21 @@ async function compareWithBoard(
 
 /**
  * Sends the events that the log lacks, unless it is a dry run. Cost: reads the score topic once.
- * @throws CommandError if the beginning of the log is gone, or another import took over; LeaseHeldError, LeaseLostError
+ * @throws CommandError if the beginning of the log is gone, or another import took over;
+ * LeaseHeldError, LeaseLostError
  */
 async function sendMissing({ session: redis, opening, options, signal }: Job, rows: Rows) {
   const { board } = opening.definition;
   const { dryRun = false } = options;
   await using session = await openKafka();
-  await using turn = await takeTurn(redis, board, signal);
+  await using lease = await holdImportLease(redis, board, signal);
   const maxBytes = await maxMessageBytes(session.admin, session.topics.scoreEvents);
   opening.maxBytes = maxBytes;
   const { group } = await readIdentity(redis.redis, session, session.settings);
   const target = { group, purpose: `import-${board}`, maxBytes };
-  // Opening it fences earlier imports, so the log is read afterwards.
+  // Opened before the log is read, as it fences earlier imports.
   await using writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);
-  await send(session, { opening, options, signal: turn.signal, writer }, rows);
+  await send(session, { opening, options, signal: lease.signal, writer }, rows);
   const { repeated, made } = opening.counts;
   return { code: EXIT.ok, repeated, tied: opening.tied, [dryRun ? 'toSend' : 'sent']: made };
 }
@@ -184,11 +191,11 @@ async function send(
 }
 
 /**
- * Lets no other import into the board run until the end of its scope. Its signal is aborted with
- * `signal`, and when the lease that ensures this is lost.
+ * Lets no other import into the board run until it is disposed. Its signal is aborted with `signal`,
+ * and when the lease is lost.
  * @throws LeaseHeldError
  */
-async function takeTurn(
+async function holdImportLease(
   { stores: { leases } }: RedisSession,
   board: string,
   signal: AbortSignal,

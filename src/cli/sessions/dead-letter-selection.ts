@@ -18,9 +18,7 @@ export interface LetterFilter {
   readonly reason?: string;
   readonly board?: string;
   readonly partition?: number;
-  /**
-   * When they were published, in ms: `from` is the first time, `until` the first one after them.
-   */
+  /** When they were published, in ms: from `from` on, and before `until`. */
   readonly from?: number;
   readonly until?: number;
 }
@@ -68,9 +66,9 @@ export function isSelected(found: FoundLetter, filter: LetterFilter): boolean {
   const { timestamp } = found.record;
   return (
     (ids.length === 0 || ids.includes(found.id)) &&
-    (reason ?? found.code) === found.code &&
-    (board ?? found.event?.board) === found.event?.board &&
-    (partition ?? found.partition) === found.partition &&
+    (reason === undefined || reason === found.code) &&
+    (board === undefined || board === found.event?.board) &&
+    (partition === undefined || partition === found.partition) &&
     timestamp >= from &&
     timestamp < until
   );

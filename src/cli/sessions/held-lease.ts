@@ -20,7 +20,7 @@ export async function withLease<T>(
   } catch (error) {
     if (!(error instanceof LeaseHeldError) || !hasDied(error, isAlive)) throw error;
     await waitForExpiry(error, signal);
-    return withLease(work, signal, () => true);
+    return withLease(work, signal, () => true); // does not wait a second time
   }
 }
 

@@ -23,8 +23,8 @@ export async function openKafka(): Promise<KafkaSession> {
 }
 
 /**
- * Resolves when a connection to Kafka is closed. Only logs a failure: thrown at the end of a scope,
- * it would hide the error of the command.
+ * Waits until a connection to Kafka is closed. A failure is logged, not thrown: at the end of a
+ * scope, it would hide the error of the command.
  */
 export async function whenClosed(closing: Promise<void>, logger: Logger): Promise<void> {
   try {
@@ -34,7 +34,10 @@ export async function whenClosed(closing: Promise<void>, logger: Logger): Promis
   }
 }
 
-/** Reads ranges of a topic, by default the score topic; shows progress on standard error. */
+/**
+ * Reads ranges of a topic, by default the score topic, without the batches that were skipped on
+ * purpose; shows progress on standard error.
+ */
 export async function* readWithProgress(
   session: KafkaSession,
   ranges: ReadonlyMap<number, LogRange>,

@@ -16,7 +16,7 @@ type LiveOptions = ReadOptions & { readonly top: number };
 const OTHER_LINES = 5;
 const CLEAR = '\u001b[H\u001b[J';
 
-/** Shows the top of a view, and again after each committed change, until Ctrl-C or SIGTERM. */
+/** Shows the top of a view, then again after each committed change, until Ctrl-C or SIGTERM. */
 export async function liveStandings(board: string, options: LiveOptions): Promise<number> {
   await using session = await openKafka();
   using redis = await openRedis();

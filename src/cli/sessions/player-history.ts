@@ -24,15 +24,13 @@ export class PlayerHistory {
   readonly #entries: { readonly timestamp: number; readonly entry: HistoryEntry }[][] = [];
   #partition = 0;
   /**
-   * By column: the sum of the events that count, or else the value of one of them, if possible that
-   * of the place.
+   * By column. With `sum`: the sum of the events that count. Else the value of one of them, if
+   * possible the one that the place shows.
    */
   readonly #made: number[] = [];
-  /**
-   * The latest time of the board's events in the partition, and the times of the player's event ids
-   * (lua/includes/board.lua).
-   */
+  /** The latest time of the board's events in the partition, as in lua/includes/board.lua. */
   #clock = -Infinity;
+  /** The times of the player's event ids in the partition. */
   #seen = new Map<string, number>();
 
   constructor(
@@ -41,7 +39,7 @@ export class PlayerHistory {
     private readonly limit: number,
   ) {}
 
-  /** The columns of the place whose values the events that count can't make. */
+  /** The columns of the place whose values the events that count do not explain. */
   get unexplained(): string[] {
     const made = this.#made.length > 0 ? decimalColumns(this.live.definition, this.#made) : {};
     const names = this.live.definition.columns.map(({ name }) => name);

@@ -14,8 +14,8 @@ const TRANSACTION_BYTES = 1_048_576;
 
 /**
  * Writes records to the score topic in transactions. Opening it fences every earlier writer with
- * the same purpose, also that of a paused or killed process, and completes its transaction: the log
- * then has all records that they will ever have written.
+ * the same purpose, also that of a paused or killed process, and completes its transaction. After
+ * that, no earlier writer can add records.
  */
 export class ScoreLogWriter implements AsyncDisposable {
   /** By partition, the records of the next transaction. */
@@ -66,7 +66,7 @@ export class ScoreLogWriter implements AsyncDisposable {
     } catch (error) {
       if (!(error instanceof ProducerFencedError)) throw error;
       throw new CommandError(
-        'the same command was started elsewhere and took over, or this process was suspended too long; it has sent nothing since. Run the command again: it sends what the log lacks',
+        'the same command was started elsewhere and took over, or this process was suspended too long; this process has sent nothing since. Run the command again: it sends what the log lacks',
         EXIT.unreachable,
       );
     }

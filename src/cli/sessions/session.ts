@@ -46,8 +46,8 @@ export function openRedisClient(): Promise<RedisClientSession> {
 }
 
 /**
- * Connects to another Redis than that of the settings, which may be a replica. Sends no command of
- * its own but PING.
+ * Connects to another Redis than that of the settings. It may be a replica. Sends no command of its
+ * own but PING.
  * @throws ServiceUnreachableError
  */
 export function openForeignRedis(redisUrl: string): Promise<RedisClientSession> {

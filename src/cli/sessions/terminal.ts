@@ -5,8 +5,8 @@ import { CommandError, EXIT } from '../text/exit-codes.js';
 
 /**
  * Lets work clean up when it is cancelled. The first Ctrl-C or SIGTERM aborts the signal with a
- * CancelledError; one that comes a second later or more ends the process. After the end of its
- * scope, the first one does.
+ * CancelledError. A second one, at least a second later, ends the process. Once this is disposed,
+ * the first one does, as usual.
  */
 export function interruption(): Disposable & { readonly signal: AbortSignal } {
   const cancellation = new AbortController();
@@ -29,8 +29,7 @@ export function interruption(): Disposable & { readonly signal: AbortSignal } {
 
 /**
  * Asks for confirmation.
- * @throws CommandError if the user declines, or without a terminal: then it says what to use
- * `instead`
+ * @throws CommandError if the user declines, or if there is no terminal: it then suggests `instead`
  */
 export async function confirmOnTerminal(
   question: string,
