@@ -15,7 +15,7 @@ export function toError(thrown: unknown): Error {
 }
 
 /** Whether a value has the fields of an error: `instanceof` fails for those of another realm. */
-function isError(value: unknown): value is Error {
+export function isError(value: unknown): value is Error {
   const { name, message } = Object(value) as Record<string, unknown>;
   return typeof name === 'string' && typeof message === 'string';
 }

@@ -10,6 +10,7 @@ import {
   type Response,
 } from './document.js';
 import type { Answer } from './exchange.js';
+import { PATTERN_NAMES } from './known.js';
 import type { PlannedRequest, TestRequest } from './requests.js';
 
 /** How an answer differs from the document. `takesWrites` says whether the service has the operations that write. */
@@ -125,9 +126,16 @@ function violationsOfVerdict(planned: PlannedRequest, { status, body }: Answer):
     const isRefused = status === 400 || status === 414; // a part of the path is too long
     return isRefused ? [] : [`${status} in spite of: ${broken}`];
   }
-  if (status < 400 || isWrite(planned.operation) || isPoisonous(planned)) return [];
+  if (status < 400) return foreignNamesOf(planned).map((name) => `took "${name}"`);
+  if (isWrite(planned.operation) || isPoisonous(planned)) return [];
   const { code, detail } = JSON.parse(body) as { code: string; detail: string };
   return NOT_AS_DOCUMENTED.has(code) ? [`refused, though as documented: ${detail}`] : [];
+}
+
+/** Names in the query that the document allows by a pattern, but that no board has. */
+function foreignNamesOf({ query }: PlannedRequest): string[] {
+  const names = query.map(([name]) => name).filter((name) => /^(where|score)\./.test(name));
+  return names.filter((name) => !PATTERN_NAMES.includes(name));
 }
 
 /** Whether the service refuses to parse a body, to be safe from changes of prototypes. */

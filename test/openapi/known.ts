@@ -14,7 +14,7 @@ boards:
 `;
 
 /** The names that these boards know of parameters whose name the document gives as a pattern. */
-const PATTERN_NAMES = ['where.region', 'where.limit', 'score.wins', 'score.time'];
+export const PATTERN_NAMES = ['where.region', 'where.limit', 'score.wins', 'score.time'];
 
 const PLAYERS = [
   ...['ada', 'bob', 'a/b', '..', '%2F', 'é', '😀', '__proto__', 'constructor', 'a b', '*', '"'],

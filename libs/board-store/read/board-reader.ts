@@ -30,7 +30,13 @@ import {
   type Standings,
 } from './standings-reply.js';
 import { walkView, type ViewReads } from './view-reads.js';
-import { encodeCursor, scanCursor, selectedView, type ViewSelection } from './view-selection.js';
+import {
+  checkDimensions,
+  encodeCursor,
+  scanCursor,
+  selectedView,
+  type ViewSelection,
+} from './view-selection.js';
 
 export interface ReaderOptions {
   readonly redis: Redis;
@@ -247,6 +253,7 @@ export class BoardReader implements ViewReads {
     const [of, server, cursor] = after === undefined ? [undefined, '', '0'] : scanCursor(after);
     const asked = of === undefined ? selection : { view: of };
     const step = await this.#locator.read(board, (located) => {
+      checkDimensions(located.definition, selection);
       const readable = selectedView(located.definition, asked);
       return this.#commands.search(located, readable, { cursor, pattern });
     });

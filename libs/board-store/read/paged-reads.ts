@@ -6,6 +6,7 @@ import type { ReadCommands } from './read-commands.js';
 import { boundsOf, MOST_PLAYERS, whole, type PageRequest } from './read-requests.js';
 import { standingsOf, type Standings } from './standings-reply.js';
 import {
+  checkDimensions,
   encodeCursor,
   pageEndOf,
   scanCursor,
@@ -98,6 +99,7 @@ function beginOf(definition: BoardDefinition, request: PageRequest, position: nu
     return { ...selectedView(definition, request), anchor, bounds };
   }
   const { end, readable } = pageEndOf(definition, after);
+  checkDimensions(definition, request);
   if (scores !== undefined && bounds.join() !== end.bounds.join())
     throw new InvalidReadError('scores', 'differ from those of the page before; leave them out');
   const anchor: Anchor = ['behind', end.playerId, end.state];

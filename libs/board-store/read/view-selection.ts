@@ -46,6 +46,15 @@ export function selectedView(
   return viewToRead(definition, selection, time);
 }
 
+/**
+ * Checks the dimensions that come with a cursor, which has the view: a misspelt one should not go
+ * unnoticed.
+ * @throws NoSuchViewError
+ */
+export function checkDimensions(definition: BoardDefinition, { where = {} }: ViewSelection): void {
+  if (Object.keys(where).length > 0) selectedView(definition, { where });
+}
+
 function defaultWindow({ windows }: BoardDefinition): string {
   const window = windows.find(({ kind }) => kind === 'all') ?? windows[0];
   return window === undefined ? 'all' : windowName(window);

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import protocolErrors from 'kafkajs/src/protocol/error.js';
 import { Batched } from './batched.js';
@@ -61,6 +62,13 @@ describe('batched look-ups', () => {
       { status: 'fulfilled', value: 'b: yes' },
     ]);
     expect(asked).toEqual([['a', 'b'], ['a'], ['b']]);
+  });
+
+  it('fail with an error of another realm', async () => {
+    const { batched, fail } = manual();
+    const foreign = runInNewContext('new Error("foreign")') as Error;
+    const answer = batched.get('a');
+    await Promise.all([fail(foreign), expect(answer).rejects.toBe(foreign)]);
   });
 
   it('fail together when the connection is lost; later look-ups still work', async () => {

@@ -1,5 +1,5 @@
 import kafkajs from 'kafkajs';
-import { toError } from '#errors';
+import { isError, toError } from '#errors';
 
 type Answers<Key, Answer> = ReadonlyMap<Key, Answer | Error | undefined>;
 
@@ -26,7 +26,7 @@ export class Batched<Key, Answer> {
     });
     this.#last = this.#next;
     const answer = (await this.#next).get(key);
-    if (answer instanceof Error) throw answer;
+    if (isError(answer)) throw answer;
     return answer;
   }
 

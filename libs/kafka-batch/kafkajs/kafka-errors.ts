@@ -141,8 +141,8 @@ export const isGroupRefused = hasType('INCONSISTENT_GROUP_PROTOCOL');
 
 export const isUnknownTopic = hasType('UNKNOWN_TOPIC_OR_PARTITION');
 
-/** The broker that was asked does not lead the partition, or does not know so yet. */
-export const isNotLeader = hasType('NOT_LEADER_FOR_PARTITION');
+/** The broker that was asked does not lead the partition, or cannot act as its leader yet. */
+export const isNotLeader = hasType('NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE');
 
 /** The user lacks a right to the topic. */
 export const isUnauthorized = hasType('TOPIC_AUTHORIZATION_FAILED');

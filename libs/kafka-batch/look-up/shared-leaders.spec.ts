@@ -4,6 +4,7 @@ import protocolErrors from 'kafkajs/src/protocol/error.js';
 import { logRange, partitionCount } from './log-ranges.js';
 
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
+const LEADER_NOT_AVAILABLE = 5;
 const NOT_LEADER = 6;
 const SILENT = 0;
 const TOPIC = 'scores';
@@ -12,18 +13,19 @@ const RANGE = { start: 3, end: 3 };
 
 /**
  * A Kafka where broker N leads partition N. It answers requests to broker 0, and for the metadata
- * of the missing topic, only when the test calls `speak`; after `refuse`, they say that they lead
- * nothing.
+ * of the missing topic, only when the test calls `speak`; after `refuse`, it answers
+ * with these errors first.
  */
 function fixture() {
   const log: string[] = [];
   const answers: (() => void)[] = [];
-  let refusals = 0;
+  let refusals: number[] = [];
   const silence = () => new Promise<void>((resolve) => answers.push(resolve));
   const broker = ({ nodeId }: { nodeId: number }) => {
     const responses = [{ topic: TOPIC, partitions: [{ partition: nodeId, offset: '3' }] }];
     const listOffsets = async () => {
-      if (refusals-- > 0) throw protocolErrors.createErrorFromCode(NOT_LEADER);
+      const refusal = refusals.shift();
+      if (refusal !== undefined) throw protocolErrors.createErrorFromCode(refusal);
       if (nodeId === SILENT) await silence();
       return { responses };
     };
@@ -47,7 +49,7 @@ function fixture() {
   const count = () => partitionCount(kafka, MISSING);
   const look = (partition: number) => logRange(kafka, TOPIC, partition);
   const turn = () => new Promise(setImmediate);
-  const refuse = (times: number) => void (refusals = times);
+  const refuse = (codes: number[]) => void (refusals = codes);
   return {
     log,
     count,
@@ -87,9 +89,9 @@ describe('look-ups', () => {
 
   it('are repeated while the broker does not know yet that it is the leader', async () => {
     const { log, look, refuse } = fixture();
-    refuse(2); // the first of the log, and its end
+    refuse([NOT_LEADER, NOT_LEADER, LEADER_NOT_AVAILABLE]); // to the first two look-ups of a range
     expect(await look(1)).toEqual(RANGE);
-    expect(log.filter((action) => action === 'refresh')).toHaveLength(2);
+    expect(log.filter((action) => action === 'refresh')).toHaveLength(3);
   }, 5_000);
 
   it('do not wait until Kafka says that another topic is missing', async () => {

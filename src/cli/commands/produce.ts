@@ -4,7 +4,7 @@ import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { Throttle } from '../../infra/throttle.js';
 import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
 import { NOT_UTF8, readLines, sizeOf, type Line } from '../input/lines.js';
-import { openKafka } from '../sessions/kafka-session.js';
+import { openKafka, whenClosed } from '../sessions/kafka-session.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print } from '../text/output.js';
@@ -35,7 +35,7 @@ export async function produce(file: string, options: ProduceOptions): Promise<nu
     print(summary, options, summaryText);
     return summary.rejected === 0 ? EXIT.ok : EXIT.no;
   } finally {
-    await producer.disconnect();
+    await whenClosed(producer.disconnect(), session.logger);
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type RankChange,
 } from '#client';
 import { requireTopics } from '../../infra/topics.js';
-import { openKafka, type KafkaSession } from '../sessions/kafka-session.js';
+import { openKafka, whenClosed, type KafkaSession } from '../sessions/kafka-session.js';
 import { openRedis } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';
 import { leaderChangeLine, rankChangeLines } from '../text/result-lines.js';
@@ -35,7 +35,7 @@ type Selection = WatchOptions & { readonly board: string | undefined };
 type Change = RankChange | LeaderChange;
 
 async function watchTopic(
-  { settings, kafka, admin, topics }: KafkaSession,
+  { settings, logger, kafka, admin, topics }: KafkaSession,
   selection: Selection,
 ): Promise<number> {
   const { leaders = false, fromBeginning = false, json = false } = selection;
@@ -52,7 +52,7 @@ async function watchTopic(
     });
     return EXIT.ok;
   } finally {
-    await subscriber.stop();
+    await whenClosed(subscriber.stop(), logger);
     await admin.deleteGroups([groupId]).catch(() => undefined); // otherwise, Kafka deletes the empty group after a week
   }
 }

@@ -55,11 +55,12 @@ export async function readPlan(
   const ranges = await logRanges(kafka, topic);
   const isAtTime = typeof from === 'number';
   // Records that the live generations lack do not count as cut.
-  const liveBegins = firstStarts(toBuild, ranges.keys());
+  const appliedOffsets = await readAppliedOffsets(stores, toBuild);
+  const partitions = new Set([...ranges.keys(), ...appliedOffsets.keys()]);
+  const liveBegins = firstStarts(toBuild, partitions);
   const cut = isAtTime ? [] : cutPartitions(ranges, liveBegins);
   const atTime = isAtTime ? await offsetsAtTime(admin, topic, from) : [];
   const begins = new Map(from === 'start' ? [] : [...liveBegins, ...atTime]);
-  const appliedOffsets = await readAppliedOffsets(stores, toBuild);
   const facts = { ranges, appliedOffsets, begins };
   const pairs = toBuild.flatMap(({ board, live, fields }): Change[] => {
     const definition = file.find((one) => one.board === board);
