@@ -292,6 +292,9 @@ describe('docs/reference/openapi.json', () => {
   });
 });
 
+/** Of a search in the view `all` on another server. */
+const SEARCH_CURSOR = Buffer.from('["all","1","1"]').toString('base64url');
+
 /** Board arena has the dimensions `region` and `limit`, which is also a parameter of `standings`. */
 const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/areena/standings', 404, 'UNKNOWN_BOARD', 'there is no board "areena"', 'arena'],
@@ -350,6 +353,13 @@ const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/arena/at?percent=0', 400, 'INVALID_REQUEST', 'percent must be > 0'],
   ['/v1/boards/arena/players?search=', 400, 'INVALID_READ', 'text: is empty'],
   ['/v1/boards/arena/players', 400, 'INVALID_REQUEST', "must have required property 'search'"],
+  [
+    `/v1/boards/arena/players?search=a&where.regoin=eu&after=${SEARCH_CURSOR}`,
+    404,
+    'NO_SUCH_VIEW',
+    'regoin',
+    'region',
+  ],
   ['/v1/boards/arena/players/a/around?above=1000', 400, 'INVALID_READ', 'above + 1 + below'],
   ['/v1/boards/arena/histogram?buckets=0', 400, 'INVALID_REQUEST', 'buckets must be >= 1'],
   ['/v1/boards/arena/nothing', 404, 'NOT_FOUND', 'nothing at GET /v1/boards/arena/nothing'],
