@@ -10,7 +10,7 @@ import { DefinitionsTopic } from './infra/definitions-topic.js';
 import { claimIdentity } from './infra/identity.js';
 import { KafkaConnection } from './infra/kafka.js';
 import type { Shutdown } from './infra/shutdown.js';
-import { scoreTopicWarnings } from './infra/topics.js';
+import { checkScoreTopic } from './infra/topics.js';
 import { LiveBoards } from './ingest/live-boards.js';
 import { createOperationsServer } from './operations/operations.js';
 import { createHttpApplication, listen } from './query/http/http-server.js';
@@ -55,7 +55,7 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
   const { settings, roles, logger, shutdown } = options;
   const { admin, topics } = app.get(KafkaConnection);
   options.start.waitsFor = 'the roles are starting';
-  const warnings = await scoreTopicWarnings(admin, topics.scoreEvents, settings);
+  const warnings = await checkScoreTopic(admin, topics.scoreEvents, settings);
   for (const warning of warnings) logger.warn(warning);
   if (!roles.includes('reconciliation'))
     await claimIdentity(app.get(BoardStore), app.get(DefinitionsTopic));

@@ -114,10 +114,11 @@ async function refuseScoreTopicProblems(
 }
 
 /**
- * The problems of an existing score topic that a start only warns of: unbounded timestamps, and
- * the loss of events if it is accepted. @throws ScoreTopicError for a loss that is not accepted
+ * Refuses an existing score topic that loses events, unless this is accepted. Returns the problems
+ * that are only warned of: unbounded timestamps, and an accepted loss.
+ * @throws ScoreTopicError for a loss that is not accepted
  */
-export async function scoreTopicWarnings(
+export async function checkScoreTopic(
   admin: Admin,
   topic: string,
   { allowShortHistory }: Pick<Settings, 'allowShortHistory'>,

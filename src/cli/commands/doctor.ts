@@ -14,7 +14,7 @@ import {
 } from '../../infra/server-checks.js';
 import { waitForServices } from '../../infra/services.js';
 import { openStores } from '../../infra/stores.js';
-import { requireTopics, scoreTopicWarnings } from '../../infra/topics.js';
+import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
 import { tokensOf } from '../../query/http/tokens.js';
 import { readPositions, readPublished } from '../../query/status/read-status.js';
 import { countMisplaced, misplacedText } from '../../query/status/sampled-records.js';
@@ -36,7 +36,7 @@ const CONTENTS: Checks = {
   Topics: async ({ settings, connection }) => {
     const { admin, topics } = connection;
     await requireTopics(admin, Object.values(topics));
-    const warnings = await scoreTopicWarnings(admin, topics.scoreEvents, settings);
+    const warnings = await checkScoreTopic(admin, topics.scoreEvents, settings);
     warnings.push(misplacedText(await countMisplaced(connection)));
     return warnings.filter(Boolean).join('; ') || undefined;
   },
