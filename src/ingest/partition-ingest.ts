@@ -16,10 +16,7 @@ import type { BatchPosition } from './split-calls.js';
 
 /** How often a partition sends its published position to all shards. */
 const KEEP_UP_EVERY_MS = 5_000;
-/**
- * How often to check that the log is still the one that was applied, even without a sign of another
- * log.
- */
+/** How often to check for a recreated topic, even if fetches show no sign of one. */
 const CHECK_LOG_EVERY_MS = 10_000;
 
 /** A partition that has started, and the offset at which reading begins. */
@@ -38,8 +35,7 @@ export class PartitionIngestFactory {
   ) {}
 
   /**
-   * Fences the previous publisher of the partition, and continues it from what Kafka and Redis
-   * hold.
+   * Fences the previous publisher, and continues the partition from what Kafka and Redis hold.
    * @throws StoreChangedError, WrongLogError, NeedsOperatorError, and errors of Kafka and Redis
    */
   async start(assignment: PartitionAssignment): Promise<Started> {
@@ -68,9 +64,9 @@ export class PartitionIngestFactory {
 
 /**
  * Applies the records of one assigned partition and publishes their results.
- * States: open, then closed by `close`. Any failure but a temporary one of `#watchLog` is final for
- * this object: it is thrown, or reported by `assignment.restart`; then the partition starts again
- * from the state in Kafka and Redis.
+ * States: open, then closed by `close`. Every failure ends this object, except a temporary one of
+ * `#watchLog`. The failure is thrown or reported to `assignment.restart`. Then the partition starts
+ * again, or stops if the failure is permanent.
  */
 export class PartitionIngest {
   readonly #tasks: readonly RecurringTask[];
@@ -96,6 +92,7 @@ export class PartitionIngest {
    */
   handle({ records, from, nextOffset, fetchedSince }: RecordBatch): Promise<void> {
     return this.#steps(async () => {
+      // Fetches were interrupted since the last check: the topic may have been recreated.
       if (fetchedSince > this.log.checkedAt) await this.log.check(this.publisher.published);
       const { published } = this.publisher;
       await this.#apply(records, { from, nextOffset, published });
@@ -105,7 +102,7 @@ export class PartitionIngest {
   /** Publishes what is applied, if that is still possible, and closes the publisher. */
   async close(): Promise<void> {
     for (const task of this.#tasks) void task.stop();
-    await this.#steps(() => undefined); // after all other steps
+    await this.#steps(() => undefined); // waits for the steps before this one
     await this.publisher.close();
   }
 

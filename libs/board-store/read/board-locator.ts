@@ -13,8 +13,8 @@ import { BoardList } from './board-list.js';
 import { MovedError, type Located, type ReadCommands } from './read-commands.js';
 
 /**
- * A read gives up when so many of its calls have named outdated generations: builds are too slow
- * for that.
+ * A read gives up at so many changes of the generation. Builds take far longer than reads, so this
+ * many mean a fault.
  */
 const MOST_FOLLOWED = 5;
 
@@ -41,9 +41,9 @@ export class BoardLocator extends BoardList {
   }
 
   /**
-   * Runs a read for the generation of a board. Repeats it if the generation has moved, or if a
-   * cached definition refuses it, as only the live one shows that there is no such view or column.
-   * With a cached generation the read begins in the same tick, so that several reads share a trip.
+   * Runs a read for the generation of a board. Repeats the read if the live generation has changed,
+   * or if the cached definition lacks the view or column: the live one may have it. With a cached
+   * generation the read begins in the same tick, so that several reads share a trip.
    * @throws ListingInterruptedError if pinned
    */
   async read<Result>(board: string, run: (located: Located) => Promise<Result>): Promise<Result> {
@@ -54,6 +54,8 @@ export class BoardLocator extends BoardList {
         return await run(located);
       } catch (error) {
         if (error instanceof MovedError) {
+          // A listing can't continue in another generation. With a snapshot to read, the error means
+          // that the snapshot is gone.
           if (this.isPinned && this.commands.snapshot === undefined)
             throw new ListingInterruptedError(board);
           if (attempt === MOST_FOLLOWED)

@@ -7,7 +7,7 @@ import type { TopicPartition } from '../kafkajs/types.js';
 import { LeaderLookups } from './leader-lookups.js';
 import { repeatWhile } from './when-known.js';
 
-/** A new leader may learn of its role after the clients. */
+/** How long to ask again: clients may learn of a new leader before the leader itself does. */
 const NO_LEADER_FOR_MS = 2_000;
 
 /** The leader of each partition of a topic, in the order of the partitions. */
@@ -42,7 +42,7 @@ async function askLeaders<T>(
     lease.retire();
     throw error;
   } finally {
-    lease.release().catch(() => undefined); // the look-up is complete without it
+    lease.release().catch(() => undefined); // not awaited: the result does not depend on it
   }
 }
 
@@ -60,6 +60,7 @@ export function oneCluster(kafka: Kafka): SharedClusters {
   return new SharedClusters(() => createCluster(kafka), 1);
 }
 
+/** Per cluster: look-ups made at the same time share one metadata request. */
 const leadersIn = perClient(
   (cluster: Cluster) => new Batched((topics: readonly string[]) => readLeaders(cluster, topics)),
 );

@@ -120,8 +120,8 @@ function requireScope({ method, url, config }: RouteOptions): void {
 
 /**
  * Checks the token of a request: after the hook of CORS, which answers preflights, but before the
- * body is read, and before an answer comes from memory. What does not exist needs a known token,
- * whatever its scopes.
+ * body is read, and before an answer comes from memory (in the hook `preValidation` of
+ * `reads/answers.ts`). What does not exist needs a known token, whatever its scopes.
  */
 function requireTokens(server: FastifyInstance, tokens: Tokens): void {
   server.addHook('preParsing', ({ headers, routeOptions }, _reply, _payload, done) => {

@@ -11,9 +11,8 @@ type Value = string | string[];
 
 /**
  * The parameters of a URL by name, those of GATHERED as maps: `where.region=eu` is
- * `{ where: { region: 'eu' } }`. A repeated parameter has an array. Names come from the client, so no
- * object has a prototype. A parameter that is called like a map stays a text, which the schema of
- * the request refuses.
+ * `{ where: { region: 'eu' } }`. A repeated parameter is an array. Names come from the client, so no
+ * object has a prototype.
  */
 export function parseQuery(text: string): Record<string, Value | Record<string, Value>> {
   const query = Object.create(null) as Record<string, Value | Record<string, Value>>;
@@ -27,6 +26,7 @@ export function parseQuery(text: string): Record<string, Value | Record<string, 
       maps[map][name.slice(GATHERED[map].length)] = value;
     }
   }
+  // A parameter named `where` itself replaces the map, so that the schema of the request refuses it.
   return Object.assign(maps, query);
 }
 
