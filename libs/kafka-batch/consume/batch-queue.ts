@@ -21,7 +21,8 @@ export class BatchQueue {
   readonly #batches: QueuedBatch[] = [];
   #records = 0;
   #bytes = 0;
-  #taker: ((batch: QueuedBatch | undefined) => void) | undefined;
+  /** Resolves the promise that `take` waits for. */
+  #resolve: ((batch: QueuedBatch | undefined) => void) | undefined;
 
   get records(): number {
     return this.#records;
@@ -31,11 +32,13 @@ export class BatchQueue {
     return this.#bytes;
   }
 
+  /**
+   * Counts only batches that have to wait: one that a caller waits for must not pause the partition,
+   * however large it is.
+   */
   put(batch: QueuedBatch): void {
-    const taker = this.#taker;
-    this.#taker = undefined;
-    if (taker !== undefined) {
-      taker(batch);
+    if (this.#resolve !== undefined) {
+      this.#endWait(batch);
       return;
     }
     this.#batches.push(batch);
@@ -51,17 +54,18 @@ export class BatchQueue {
     if (signal.aborted) return undefined;
     const ready = this.#batches.shift();
     if (ready !== undefined) return this.#joined(ready);
-    return new Promise((resolve) => {
-      const stop = () => {
-        this.#taker = undefined;
-        resolve(undefined);
-      };
-      signal.addEventListener('abort', stop, { once: true });
-      this.#taker = (batch) => {
-        signal.removeEventListener('abort', stop);
-        resolve(batch);
-      };
-    });
+    const stop = () => this.#endWait(undefined);
+    signal.addEventListener('abort', stop);
+    try {
+      return await new Promise((resolve) => (this.#resolve = resolve));
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  #endWait(batch: QueuedBatch | undefined): void {
+    this.#resolve?.(batch);
+    this.#resolve = undefined;
   }
 
   #joined(first: QueuedBatch): QueuedBatch {
