@@ -9,7 +9,9 @@ const OPTIONS: Options = {
   strict: false,
   verbose: true,
   useDefaults: false,
-  ...{ validateSchema: false, meta: false }, // the schemas are ours
+  // The schemas are ours.
+  validateSchema: false,
+  meta: false,
   formats: { 'date-time': (text: string) => parseTime(text) !== undefined },
 };
 
@@ -41,17 +43,17 @@ export const compileRequestSchema: FastifySchemaCompiler<SchemaObject> = ({ sche
 
 function refusalOfBody(problem: ErrorObject): ProblemError {
   if (problem.keyword !== 'additionalProperties')
-    return wrongValue(problem, placeOf(problem) || 'the body');
+    return wrongValue(problem, namesTo(problem).join('.') || 'the body');
   const known = knownNames(problem);
   return unknownParameter(unknownName(problem), known, listOf(known));
 }
 
-/** Names the parameters of GATHERED as a URL has them: `where.region` for the value in `where`. */
+/** In messages, parameters have their names in the URL: `where.region`, not `where/region`. */
 function refusalOfUrl(problem: ErrorObject): ProblemError {
   if (problem.keyword !== 'additionalProperties') {
-    const place = placeOf(problem) || 'the query';
-    const [map = '', name] = place.split('.');
-    return wrongValue(problem, isGathered(map) && name ? GATHERED[map] + name : place);
+    const [name = 'the query', gathered] = namesTo(problem);
+    const isInMap = isGathered(name) && gathered !== undefined;
+    return wrongValue(problem, isInMap ? GATHERED[name] + gathered : name);
   }
   const asked = unknownName(problem);
   const known = knownNames(problem);
@@ -72,8 +74,10 @@ function unknownParameter(asked: string, known: readonly string[], list: string)
   return new ProblemError('UNKNOWN_PARAMETER', detail, { asked, known });
 }
 
-function placeOf({ instancePath }: ErrorObject): string {
-  return instancePath.slice(1).replaceAll('/', '.');
+/** The names of the properties that lead to the value at fault, from a JSON pointer (RFC 6901). */
+function namesTo({ instancePath }: ErrorObject): string[] {
+  const [, ...names] = instancePath.split('/');
+  return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function unknownName({ params }: ErrorObject): string {

@@ -329,6 +329,18 @@ const REFUSALS: [string, number, string, string | RegExp, string?][] = [
     'INVALID_REQUEST',
     'where.region must be string',
   ],
+  [
+    '/v1/boards/arena/standings?where.a.b=1&where.a.b=2',
+    400,
+    'INVALID_REQUEST',
+    'where.a.b must be string',
+  ],
+  [
+    '/v1/boards/arena/standings?where.a%2Fb~c=1&where.a%2Fb~c=2',
+    400,
+    'INVALID_REQUEST',
+    'where.a/b~c must be string',
+  ],
   ['/v1/boards/arena/standings?from=0', 400, 'INVALID_REQUEST', 'from must be >= 1'],
   ['/v1/boards/arena/standings?at=yesterday', 400, 'INVALID_REQUEST', 'at must match format'],
   ['/v1/boards/arena/standings?dense=maybe', 400, 'INVALID_REQUEST', 'dense must be boolean'],
