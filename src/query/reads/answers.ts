@@ -38,27 +38,46 @@ interface Answer {
   /** When the last attempt to read it again failed: Redis did not answer, or too many reads were in flight. */
   readonly failedAt?: number;
 }
-type Read = () => Promise<object>;
+
+/** What a request asks for. */
+interface Read {
+  readonly handler: CallHandler<object>;
+  /** How many reads it sends to Redis. */
+  readonly count: number;
+}
 
 /**
- * Answers reads. Equal GET requests share one answer for `queryCache` ms after its read, and one read at a time. While Redis
- * does not answer, they get the last answer, with `stale` and its age, for up to a minute. Without the cache, equal requests
- * share the next read that begins, so no answer is older than its request.
+ * Answers reads. Equal GET requests share one answer for `queryCache` ms after its read, and one
+ * read at a time. While Redis does not answer, they get the last answer, with `stale` and its age,
+ * for up to a minute. Without the cache, equal requests share the next read that begins, so no
+ * answer is older than its request.
  */
 @Injectable()
 export class Answers implements NestInterceptor, OnModuleInit {
   #inFlight = 0;
   readonly #answers: LRUCache<string, Answer, Read>;
 
+  /** The cache also shares reads while they run: with 0 for `queryCache`, it does no more. */
   constructor(
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queryCache'>,
     private readonly host: HttpAdapterHost,
     private readonly metrics: Metrics,
   ) {
-    this.#answers = newCache(settings.queryCache);
+    this.#answers = new LRUCache({
+      ttl: settings.queryCache,
+      max: MOST_ANSWERS,
+      maxSize: MOST_BYTES,
+      maxEntrySize: settings.queryCache > 0 ? MOST_BYTES : 1,
+      noDeleteOnStaleGet: true,
+      // A read that is evicted while it runs still has an answer.
+      ignoreFetchAbort: true,
+      // Two bytes per character at most.
+      sizeCalculation: ({ body }, url) => 2 * (body.length + url.length),
+      fetchMethod: (_, known, { context }) => this.#readAgain(known, context),
+    });
   }
 
-  /** Requests with an answer in the cache get it before Nest handles them, which costs several times as much. */
+  /** Answers from the cache before Nest handles the request: that costs several times as much. */
   onModuleInit(): void {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     server.addHook('preValidation', (request, reply, done) => {
@@ -73,25 +92,14 @@ export class Answers implements NestInterceptor, OnModuleInit {
   async intercept(context: ExecutionContext, next: CallHandler<object>) {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const reads = readsOf(request.body);
-    const read = () => this.#limited(reads, () => firstValueFrom(next.handle()));
+    const read = { handler: next, count: readsOf(request.body) };
     const isCacheable = request.method !== 'POST';
-    const answer = await (isCacheable ? this.#answer(request.url, read) : answerOf(read));
+    const answer = await (isCacheable ? this.#share(request.url, read) : this.#read(read));
     return of(write(answer, request, http.getResponse<FastifyReply>()));
   }
 
-  async #limited(reads: number, read: Read): Promise<object> {
-    if (this.#inFlight + reads > MOST_IN_FLIGHT)
-      throw new ProblemError('OVERLOADED', `${this.#inFlight} reads are in flight; try again`);
-    this.#inFlight += reads;
-    try {
-      return await read();
-    } finally {
-      this.#inFlight -= reads;
-    }
-  }
-
-  async #answer(url: string, read: Read): Promise<Answer> {
+  /** The answer to a request that the cache could not answer. */
+  async #share(url: string, read: Read): Promise<Answer> {
     const askedAt = performance.now();
     this.metrics.counters.ranklog_query_cache_requests_total.inc({ result: 'miss' });
     const known = this.#answers.peek(url, { allowStale: true });
@@ -101,39 +109,38 @@ export class Answers implements NestInterceptor, OnModuleInit {
     const isTooOld = this.settings.queryCache === 0 && answer.readAt < askedAt;
     return isTooOld ? this.#answers.forceFetch(url, { context: read }) : answer;
   }
+
+  /** Reads for the cache. If that is impossible now, returns the known answer unless it is too old. */
+  async #readAgain(known: Answer | undefined, read: Read): Promise<Answer> {
+    try {
+      return await this.#read(read);
+    } catch (error) {
+      const isOverloaded = error instanceof ProblemError && error.code === 'OVERLOADED';
+      if (known === undefined || !(isOverloaded || isRedisUnavailable(error))) throw error;
+      if (ageOf(known) >= MOST_STALE_MS) throw error;
+      return { ...known, failedAt: performance.now() };
+    }
+  }
+
+  async #read({ handler, count }: Read): Promise<Answer> {
+    if (this.#inFlight + count > MOST_IN_FLIGHT)
+      throw new ProblemError('OVERLOADED', `${this.#inFlight} reads are in flight; try again`);
+    this.#inFlight += count;
+    try {
+      const readAt = performance.now();
+      const body = JSON.stringify(await firstValueFrom(handler.handle()));
+      const etag = `W/"${hash('sha1', body, 'base64url')}"`;
+      return { body, etag, readAt };
+    } finally {
+      this.#inFlight -= count;
+    }
+  }
 }
 
 /** How many reads a request sends to Redis: that of a player's standings has several. */
 function readsOf(body: unknown): number {
   const { requests } = (body ?? {}) as { requests?: unknown };
   return Array.isArray(requests) ? Math.max(1, requests.length) : 1;
-}
-
-/** The cache also shares reads while they run: with 0 for `ttl`, it does no more. */
-function newCache(ttl: number): LRUCache<string, Answer, Read> {
-  return new LRUCache({
-    ...{ ttl, max: MOST_ANSWERS, maxSize: MOST_BYTES, noDeleteOnStaleGet: true },
-    maxEntrySize: ttl > 0 ? MOST_BYTES : 1,
-    ignoreFetchAbort: true, // a read that is evicted while it runs still has an answer
-    sizeCalculation: ({ body }, url) => 2 * (body.length + url.length), // two bytes per character at most
-    fetchMethod: async (_, known: Answer | undefined, { context }) => {
-      try {
-        return await answerOf(context);
-      } catch (error) {
-        const isOverloaded = error instanceof ProblemError && error.code === 'OVERLOADED';
-        if (known === undefined || !(isOverloaded || isRedisUnavailable(error))) throw error;
-        if (ageOf(known) >= MOST_STALE_MS) throw error;
-        return { ...known, failedAt: performance.now() };
-      }
-    },
-  });
-}
-
-async function answerOf(read: Read): Promise<Answer> {
-  const readAt = performance.now();
-  const body = JSON.stringify(await read());
-  const etag = `W/"${hash('sha1', body, 'base64url')}"`;
-  return { body, etag, readAt };
 }
 
 function ageOf({ readAt }: Answer): number {
