@@ -45,7 +45,7 @@ export function logRange(
 /** Number of partitions of a topic, 0 if the topic does not exist. */
 export async function partitionCount(kafka: Kafka, topic: string): Promise<number> {
   try {
-    return await withLeaders(kafka, topic, (leaders) => leaders.size, clusterOfCounts);
+    return await withLeaders(kafka, topic, (leaders) => leaders.size, clusterOfCounts(kafka));
   } catch (error) {
     if (isUnknownTopic(error)) return 0;
     throw error;

@@ -22,19 +22,18 @@ export function withLeaders<T>(
   kafka: Kafka,
   topic: string,
   lookUp: (leaders: Leaders) => Promise<T> | T,
-  clustersOf = sharedCluster,
+  clusters = sharedCluster(kafka),
 ): Promise<T> {
-  const attempt = () => askLeaders(kafka, topic, lookUp, clustersOf);
+  const attempt = () => askLeaders(clusters, topic, lookUp);
   return repeatWhile(isNotLeader, attempt, NO_LEADER_FOR_MS);
 }
 
 async function askLeaders<T>(
-  kafka: Kafka,
+  clusters: SharedClusters,
   topic: string,
   lookUp: (leaders: Leaders) => Promise<T> | T,
-  clustersOf: (kafka: Kafka) => SharedClusters,
 ): Promise<T> {
-  const lease = await clustersOf(kafka).lease();
+  const lease = await clusters.lease();
   try {
     const leaders = await leadersIn(lease.cluster).get(topic);
     return await lookUp(leaders ?? new Map());
