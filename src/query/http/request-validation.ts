@@ -52,14 +52,17 @@ function refusalOfBody(problem: ErrorObject): ProblemError {
 function refusalOfUrl(problem: ErrorObject): ProblemError {
   if (problem.keyword !== 'additionalProperties') {
     const [name = 'the query', gathered] = namesTo(problem);
-    const isInMap = isGathered(name) && gathered !== undefined;
-    return wrongValue(problem, isInMap ? GATHERED[name] + gathered : name);
+    if (!isGathered(name)) return wrongValue(problem, name);
+    if (gathered !== undefined) return wrongValue(problem, GATHERED[name] + gathered);
+    return unknownParameter(name, [], `write ${GATHERED[name]}NAME=VALUE`);
   }
   const asked = unknownName(problem);
-  const known = knownNames(problem);
-  const list = listOf(known.map((name) => (isGathered(name) ? `${GATHERED[name]}NAME` : name)));
+  const names = knownNames(problem);
+  const known = names.filter((name) => !isGathered(name));
+  const list = listOf(names.map((name) => (isGathered(name) ? `${GATHERED[name]}NAME` : name)));
   if (isGathered(asked)) return unknownParameter(`${GATHERED[asked]}NAME`, known, list);
-  const dimension = known.includes('where') ? `; a dimension is "${GATHERED.where}${asked}"` : '';
+  const mayBeDimension = names.includes('where') && !asked.includes('.');
+  const dimension = mayBeDimension ? `; a dimension is "${GATHERED.where}${asked}"` : '';
   return unknownParameter(asked, known, list + dimension);
 }
 
