@@ -1,11 +1,15 @@
 import { formatTime } from '#board';
 import { generationJson } from '../../query/status/read-status.js';
-import { openReconciliation } from '../sessions/reconciliation-session.js';
-import { runOnLog } from '../sessions/run-build.js';
+import { withLease } from '../sessions/held-lease.js';
+import {
+  openReconciliation,
+  type ReconciliationSession,
+} from '../sessions/reconciliation-session.js';
 import { interruption } from '../sessions/terminal.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions, JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
+import { ReconciliationBar } from '../text/progress-bar.js';
 import { partialText } from '../text/value-text.js';
 
 export async function boardsGenerations(options: JsonOption): Promise<number> {
@@ -27,9 +31,7 @@ function toTable(generations: readonly ReturnType<typeof generationJson>[]): str
 export async function boardsRollback(board: string, options: JsonOption): Promise<number> {
   await using session = await openReconciliation();
   using cancellation = interruption();
-  const { generation, previous = null } = await runOnLog(cancellation.signal, (run) =>
-    session.reconciler.rollback(board, run),
-  );
+  const { generation, previous = null } = await rollback(session, board, cancellation.signal);
   const forward =
     previous === null ? '' : `; run it again to roll forward to generation ${previous}`;
   const answer = { board, generation, previous };
@@ -37,18 +39,23 @@ export async function boardsRollback(board: string, options: JsonOption): Promis
   return EXIT.ok;
 }
 
+/** A function of its own, so that the bar is removed before the command prints. */
+async function rollback({ reconciler }: ReconciliationSession, board: string, signal: AbortSignal) {
+  using bar = new ReconciliationBar();
+  const options = { signal, onProgress: bar.onProgress };
+  return await withLease(() => reconciler.rollback(board, options), signal);
+}
+
 type SnapshotOptions = Omit<BuildOptions, 'from'> & { readonly until: number };
 
 export async function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
   await using session = await openReconciliation();
-  const { until, throttle, allowPartialHistory } = options;
+  const { until } = options;
   await session.stores.reader.board(board); // throws if the board is not live
   process.stderr.write(`ranklog: building ${board} as it was at ${formatTime(until)}\n`);
-  const limits = { eventsPerSecond: throttle, allowPartialHistory };
   using cancellation = interruption();
-  const { generation, asOf } = await runOnLog(cancellation.signal, (run) =>
-    session.reconciler.snapshot(board, until, { ...limits, ...run }),
-  );
+  const { signal } = cancellation;
+  const { generation, asOf } = await snapshot(session, board, { ...options, signal });
   print({ board, generation, asOf: formatTime(asOf) }, options, (made) =>
     [
       `${board} as it was at ${made.asOf}: generation ${generation}`,
@@ -57,6 +64,18 @@ export async function boardsSnapshot(board: string, options: SnapshotOptions): P
     ].join('\n'),
   );
   return EXIT.ok;
+}
+
+/** A function of its own, so that the bar is removed before the command prints. */
+async function snapshot(
+  { reconciler }: ReconciliationSession,
+  board: string,
+  { until, throttle, allowPartialHistory, signal }: SnapshotOptions & { signal: AbortSignal },
+) {
+  using bar = new ReconciliationBar();
+  const limits = { eventsPerSecond: throttle, allowPartialHistory };
+  const options = { ...limits, signal, onProgress: bar.onProgress };
+  return await withLease(() => reconciler.snapshot(board, until, options), signal);
 }
 
 export async function boardsDiscard(generation: string): Promise<number> {

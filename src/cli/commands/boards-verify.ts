@@ -1,14 +1,15 @@
 import { BoardBuildingError } from '#board-store';
 import { readPositions, readPublished } from '../../query/status/read-status.js';
+import { withLease } from '../sessions/held-lease.js';
 import {
   openReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
-import { runOnLog } from '../sessions/run-build.js';
 import { interruption } from '../sessions/terminal.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions } from '../text/options.js';
 import { print } from '../text/output.js';
+import { ReconciliationBar } from '../text/progress-bar.js';
 import { reportJson, reportText } from '../text/verify-report.js';
 
 export async function boardsVerify(
@@ -37,14 +38,15 @@ function throwRefusal(error: unknown): never {
   throw new CommandError(error.message, EXIT.unreachable);
 }
 
-/** A function of its own, as Ctrl-C cancels this part only; later, it ends the process. */
+/** A function of its own: after it, the bar is removed, and Ctrl-C ends the process. */
 async function verify(
   { reconciler }: ReconciliationSession,
   boards: readonly string[],
   eventsPerSecond: number | undefined,
 ) {
   using cancellation = interruption();
-  return await runOnLog(cancellation.signal, (run) =>
-    reconciler.verify(boards, { ...run, eventsPerSecond }),
-  );
+  using bar = new ReconciliationBar();
+  const { signal } = cancellation;
+  const options = { signal, eventsPerSecond, onProgress: bar.onProgress };
+  return await withLease(() => reconciler.verify(boards, options), signal);
 }

@@ -2,7 +2,6 @@ import type { BoardDefinition } from '#board';
 import type { Boards } from '#board-store';
 import { claimIdentity } from '../../infra/identity.js';
 import type { BuildReport } from '../../reconciliation/runs/build.js';
-import type { RunOptions } from '../../reconciliation/runs/reconciler-parts.js';
 import { CancelledError } from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions } from '../text/options.js';
@@ -10,20 +9,6 @@ import { ReconciliationBar } from '../text/progress-bar.js';
 import { WHOLE_LOG_HINT, partialText } from '../text/value-text.js';
 import { withLease } from './held-lease.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
-
-/**
- * Runs work that reads the log and needs the leases of boards; shows its progress.
- * @throws LeaseHeldError
- */
-export function runOnLog<T>(
-  signal: AbortSignal,
-  work: (options: Pick<RunOptions, 'signal' | 'onProgress'>) => Promise<T>,
-): Promise<T> {
-  return withLease(async () => {
-    using bar = new ReconciliationBar();
-    return await work({ signal, onProgress: (progress) => bar.update(progress) });
-  }, signal);
-}
 
 /** A built board, as JSON. */
 export type BuiltBoard = ReturnType<typeof builtJson>;
@@ -41,11 +26,11 @@ export async function build(
   const { store } = session.stores;
   await claimIdentity(store, topic);
   const before = await store.boards();
-  const options = { from, eventsPerSecond: throttle, allowPartialHistory };
+  using bar = new ReconciliationBar();
+  const limits = { from, eventsPerSecond: throttle, allowPartialHistory };
+  const options = { ...limits, signal, onProgress: bar.onProgress };
   try {
-    const reports = await runOnLog(signal, (run) =>
-      reconciler.build(definitions, { ...options, ...run }),
-    );
+    const reports = await withLease(() => reconciler.build(definitions, options), signal);
     return reports.map(builtJson);
   } catch (error) {
     if (error instanceof CancelledError) throw cancelled(definitions, before, await store.boards());

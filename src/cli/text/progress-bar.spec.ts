@@ -66,7 +66,7 @@ function written(progress: (second: number) => RunProgress, seconds: number, isT
   const stream = Object.assign(new PassThrough(), { isTTY });
   const bar = new ReconciliationBar(stream);
   for (let second = 0; second < seconds; second++) {
-    bar.update(progress(second));
+    bar.onProgress(progress(second));
     jest.advanceTimersByTime(1_000);
   }
   bar[Symbol.dispose]();

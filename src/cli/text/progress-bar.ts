@@ -76,7 +76,8 @@ export class ReconciliationBar implements Disposable {
 
   constructor(private readonly stream?: Output) {}
 
-  update(progress: RunProgress): void {
+  /** Shows progress. A reconciliation takes it as its option `onProgress`. */
+  readonly onProgress = (progress: RunProgress): void => {
     const { done, total, rate, secondsLeft, places } = progress;
     this.#bar ??= new ProgressBar('records', Math.max(1, total), this.stream);
     const note = places ? `, ${countText(places.count)} places ${places.done}` : '';
@@ -85,7 +86,7 @@ export class ReconciliationBar implements Disposable {
     if (performance.now() - this.#aheadAt < STALL_AFTER_MS) return;
     this.#aheadAt = Infinity;
     this.#bar.writeLine(stallText(progress));
-  }
+  };
 
   [Symbol.dispose](): void {
     this.#bar?.[Symbol.dispose]();
