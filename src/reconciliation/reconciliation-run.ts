@@ -220,7 +220,9 @@ export class ReconciliationRun {
     const limits = { leases, signal, eventsPerSecond, onProgress };
     const pass = await LogPass.open(this.parts, shadows, limits);
     const begun = shadows.map(({ shadow }) => pass.begin(leases.lease(shadow.board), shadow));
-    await pass.run(begun.map((at) => this.#end(at, pass, leases)));
+    pass.start();
+    const work = begun.map((at) => this.#end(at, pass, leases)); // runs for all shadows at once
+    await pass.finish(work);
   }
 
   /** Catches up a shadow and ends it, reports that, and releases the board. */

@@ -31,7 +31,8 @@ interface PassOptions extends Pick<RunOptions, 'signal' | 'eventsPerSecond' | 'o
 /**
  * One pass over the log for all shadows of an attempt. The first failure, of a shadow or of the
  * reading, ends the work on all shadows.
- * States: opened, then reading during `run`. Before that, call `begin` for each shadow.
+ * States: opened; reading from `start` until `finish` ends. Call `begin` for each shadow before
+ * `start`.
  */
 export class LogPass {
   /** Aborted by the first failure. */
@@ -42,6 +43,7 @@ export class LogPass {
   readonly #progress: ProgressReporter;
   readonly #queues = new Map<Shadow, ShadowQueue>();
   readonly #counting = new RecurringTask(() => this.count(), COUNT_EVERY_MS);
+  #reading: Promise<void> | undefined;
 
   private constructor(
     private readonly parts: ReconcilerParts,
@@ -94,15 +96,21 @@ export class LogPass {
     this.#progress.count(new Map(counts));
   }
 
-  /** Reads the log until the work on all shadows has ended. @throws the first failure */
-  async run(work: readonly Promise<void>[]): Promise<void> {
-    const reading = this.#feed.run();
-    for (const part of [...work, reading]) part.catch((error: unknown) => this.#ended.abort(error));
+  /** Begins to read the log and to report progress. */
+  start(): void {
+    this.#reading = this.#feed.run();
+    this.#reading.catch((error: unknown) => this.#ended.abort(error));
     this.#counting.start();
+  }
+
+  /** Waits until the work on all shadows has ended; then ends the reading. @throws the first failure */
+  async finish(work: readonly Promise<void>[]): Promise<void> {
+    for (const part of work) part.catch((error: unknown) => this.#ended.abort(error));
     const outcomes = await Promise.allSettled(work);
     await this.#counting.stop();
     this.#ended.abort(); // the feed may still wait for new records, which no shadow needs
-    await reading.catch(() => undefined); // closes its reader
+    // Wait until the feed has closed its reader. Its failure is already the reason of `#ended`.
+    await this.#reading?.catch(() => undefined);
     if (outcomes.some(({ status }) => status === 'rejected')) throw this.#ended.signal.reason;
   }
 }
