@@ -3,12 +3,12 @@ import type { Logger } from '../../infra/logger.js';
 import type { Throttle } from '../../infra/throttle.js';
 import { FULL_CALL, type CallLimits } from '../../ingest/split-calls.js';
 import type { LogFeed } from './log-feed.js';
-import { withRetries } from './retries.js';
+import { Retries, withRetries } from './retries.js';
 import { callRefusal } from './run-errors.js';
 import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
 
-/** A catch-up call: applies stretches and, if the shadow is then at the live applied offsets, promotes or compares (its ending). */
+/** A catch-up call with an ending: applies stretches and, if the shadow is then at the live applied offsets, promotes or compares. */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
 
 /** How long to wait for more of the log before reading the live applied offsets again. */
@@ -57,12 +57,9 @@ export class CatchUp {
   #inVain = 0;
   #lookedAt = -Infinity;
   #sweptAt = performance.now();
-  readonly #noEnding: Ending<never>;
 
   constructor(private readonly parts: CatchUpParts) {
-    const { generations, lease, queue, throttle } = parts;
-    this.#limits = throttle.isThrottled ? SHORT_CALL : CATCH_UP_CALL;
-    this.#noEnding = (stretches) => generations.catchUp(lease, queue.shadow, stretches);
+    this.#limits = parts.throttle.isThrottled ? SHORT_CALL : CATCH_UP_CALL;
   }
 
   /** Applies the log, call by call, until the ending succeeds. Calls that should reach the live applied offsets have the ending. */
@@ -77,7 +74,7 @@ export class CatchUp {
 
   /** Applies the log until a snapshot has all events that it shows. */
   async reachEnds(): Promise<void> {
-    while (!this.parts.queue.isAtEnds) await this.#step(this.#limits, this.#noEnding);
+    while (!this.parts.queue.isAtEnds) await this.#step(this.#limits);
   }
 
   /** Waits until the throttle allows more; players and event ids count as records, and as progress. @throws the reason of the signal */
@@ -89,7 +86,7 @@ export class CatchUp {
   }
 
   /** Makes the next call or takes an answer. While a call is unanswered, sends only full calls below the live applied offsets. */
-  async #step<E>(limits: CallLimits, ending: Ending<E>): Promise<E | undefined> {
+  async #step<E>(limits: CallLimits, ending?: Ending<E>): Promise<E | undefined> {
     const { signal, queue, throttle } = this.parts;
     signal.throwIfAborted();
     await this.#sweep();
@@ -100,7 +97,7 @@ export class CatchUp {
       if (last !== undefined) await this.#takeAnswer(last);
       return undefined;
     }
-    if (last === undefined) return this.#call<E>(reachesLive ? ending : this.#noEnding, stretches);
+    if (last === undefined) return this.#call(stretches, reachesLive ? ending : undefined);
     this.#unanswered = undefined;
     await this.#takeAnswer(last);
     queue.settle();
@@ -122,34 +119,52 @@ export class CatchUp {
   }
 
   #send(stretches: readonly Stretch[]): void {
-    const outcome = this.#noEnding(stretches);
+    const outcome = this.#apply(stretches);
     outcome.catch(() => undefined); // reported where it is awaited
     this.#unanswered = { stretches, outcome };
     this.parts.queue.send(stretches);
   }
 
-  /** Takes the answer of a sent call; repeats a failed call. After a gap, sends events again from the applied offsets on. */
-  async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
-    let sent: typeof outcome | undefined = outcome;
-    const answer = await this.withRetries(() => {
-      const attempt = sent ?? this.#noEnding(stretches);
-      sent = undefined;
-      return attempt;
-    });
-    if (answer.status !== 'gap') return void this.#note(answer);
+  /** Takes the answer of a sent call. After a gap, sends events again from the applied offsets on. */
+  async #takeAnswer(call: UnansweredCall): Promise<void> {
+    const answer = await this.#answerTo(call);
+    if (answer.status !== 'gap') {
+      this.#note(answer);
+      return;
+    }
     await this.#unanswered?.outcome.catch(() => undefined);
     this.#unanswered = undefined;
     this.parts.queue.settle();
-    await this.#call(this.#noEnding, this.parts.queue.next(this.#limits).stretches); // throws if more is lost
+    await this.#call(this.parts.queue.next(this.#limits).stretches); // throws if more is lost
+  }
+
+  /** Waits for the answer to a sent call; repeats a failed call. */
+  async #answerTo({ outcome, stretches }: UnansweredCall): Promise<CatchUpOutcome<never>> {
+    const retries = new Retries(this.parts);
+    let answer = outcome;
+    for (;;)
+      try {
+        return await answer;
+      } catch (error) {
+        await retries.waitAfter(error);
+        answer = this.#apply(stretches);
+      }
   }
 
   /** Returns the result of the ending if it succeeded. Waits for more of the log if no offset has moved. */
-  async #call<E>(ending: Ending<E>, stretches: readonly Stretch[]): Promise<E | undefined> {
-    const { hasMoved, ending: reached } = this.#note(
-      await this.withRetries(() => ending(stretches)),
+  async #call<E>(stretches: readonly Stretch[], ending?: Ending<E>): Promise<E | undefined> {
+    const outcome = await this.withRetries<CatchUpOutcome<E>>(() =>
+      ending === undefined ? this.#apply(stretches) : ending(stretches),
     );
+    const { hasMoved, ending: reached } = this.#note(outcome);
     if (!hasMoved && reached === undefined) await this.#wait();
     return reached;
+  }
+
+  /** A catch-up call without an ending. */
+  #apply(stretches: readonly Stretch[]): Promise<CatchUpOutcome<never>> {
+    const { generations, lease, queue } = this.parts;
+    return generations.catchUp(lease, queue.shadow, stretches);
   }
 
   /** Notes an outcome. Returns the ending's result, and whether any offset has moved. @throws the error for a refused call */
