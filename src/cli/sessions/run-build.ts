@@ -39,7 +39,8 @@ export async function build(
 }
 
 function builtJson({ board, generation, previous, starts }: BuildReport) {
-  const startsAt = starts === undefined ? null : Object.fromEntries(starts); // null: it has the whole log
+  // null: it has the whole log
+  const startsAt = starts === undefined ? null : Object.fromEntries(starts);
   return { board, generation, previous: previous ?? null, startsAt };
 }
 

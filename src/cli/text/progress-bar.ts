@@ -2,7 +2,10 @@ import { Presets, SingleBar } from 'cli-progress';
 import type { Progress, RunProgress } from '../../reconciliation/runs/progress.js';
 import { countText, durationText } from './value-text.js';
 
-/** Without `rate` and `secondsLeft`, these are averages since the start. `note` is shown at the end of the line. */
+/**
+ * Without `rate` and `secondsLeft`, these are averages since the start. `note` is shown at the end
+ * of the line.
+ */
 export type ProgressFacts = Partial<Omit<Progress, 'done'>> & { readonly note?: string };
 
 type Output = NodeJS.WritableStream & { readonly isTTY?: boolean };
@@ -19,7 +22,9 @@ export class ProgressBar implements Disposable {
   readonly #begin = performance.now();
   #lastLine = this.#begin;
 
-  /** `what` says what is counted, such as "events sent"; `total` is the work to do, 0 if unknown. */
+  /**
+   * `what` says what is counted, such as "events sent"; `total` is the work to do, 0 if unknown.
+   */
   constructor(
     private readonly what: string,
     private total: number,
@@ -93,7 +98,10 @@ export class ReconciliationBar implements Disposable {
   }
 }
 
-/** Whether the records left do not become fewer although some are read, and will take more than NEAR_END_SECONDS. */
+/**
+ * Whether the records left do not become fewer although some are read, and will take more than
+ * NEAR_END_SECONDS.
+ */
 function isBehind({ done, total, rate, secondsLeft }: RunProgress): boolean {
   return secondsLeft === null && rate > 0 && total - done > rate * NEAR_END_SECONDS;
 }

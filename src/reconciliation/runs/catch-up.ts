@@ -8,23 +8,37 @@ import { callRefusal } from './run-errors.js';
 import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
 
-/** A catch-up call with an ending: applies stretches and, if the shadow is then at the live applied offsets, promotes or compares. */
+/**
+ * A catch-up call with an ending: applies stretches and, if the shadow is then at the live applied
+ * offsets, promotes or compares.
+ */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
 
 /** How long to wait for more of the log before reading the live applied offsets again. */
 const LOOK_EVERY_MS = 200;
 
-/** How often expired views of a shadow are removed: the log may create far more views than are kept at a time. */
+/**
+ * How often expired views of a shadow are removed: the log may create far more views than are kept
+ * at a time.
+ */
 const SWEEP_EVERY_MS = 2_000;
 
-/** Close to the live applied offsets, calls double in size after each ENDINGS_IN_VAIN calls in vain, up to MOST_GROWTH-fold. */
+/**
+ * Close to the live applied offsets, calls double in size after each ENDINGS_IN_VAIN calls in vain,
+ * up to MOST_GROWTH-fold.
+ */
 const ENDINGS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
 
-/** Catch-up looks up no ranks, so an entry costs Redis about half as much as in live ingest. A call has twice as many entries. */
+/**
+ * Catch-up looks up no ranks, so an entry costs Redis about half as much as in live ingest. A call
+ * has twice as many entries.
+ */
 const CATCH_UP_CALL: CallLimits = { ...FULL_CALL, entries: 2 * FULL_CALL.entries };
 
-/** A throttled reconciliation makes short calls, so that calls of live ingest do not wait for long. */
+/**
+ * A throttled reconciliation makes short calls, so that calls of live ingest do not wait for long.
+ */
 const SHORT_CALL = { entries: 100, viewUpdates: 400 };
 
 export interface CatchUpParts {
@@ -39,16 +53,21 @@ export interface CatchUpParts {
   readonly signal: AbortSignal;
 }
 
-/** A call in flight. No entry lies beyond the live applied offsets, so Redis applies all of them, unless it has lost data. */
+/**
+ * A call in flight. No entry lies beyond the live applied offsets, so Redis applies all of them,
+ * unless it has lost data.
+ */
 interface UnansweredCall {
   readonly stretches: readonly Stretch[];
   readonly outcome: Promise<CatchUpOutcome<never>>;
 }
 
 /**
- * Brings one shadow to the live applied offsets: sends the next events of the queue, call by call, until a call with an ending
- * finds the shadow there. Far below, two calls are in flight (one if throttled): Redis applies one while the next is made.
- * @throws the error for a call that the store refuses (see `callRefusal`), AppliedBeyondLogError, the reason of the signal
+ * Brings one shadow to the live applied offsets: sends the next events of the queue, call by call,
+ * until a call with an ending finds the shadow there. Far below, two calls are in flight (one if
+ * throttled): Redis applies one while the next is made.
+ * @throws the error for a call that the store refuses (see `callRefusal`), AppliedBeyondLogError,
+ * the reason of the signal
  */
 export class CatchUp {
   readonly #limits: CallLimits;
@@ -62,7 +81,10 @@ export class CatchUp {
     this.#limits = parts.throttle.isThrottled ? SHORT_CALL : CATCH_UP_CALL;
   }
 
-  /** Applies the log, call by call, until the ending succeeds. Calls that should reach the live applied offsets have the ending. */
+  /**
+   * Applies the log, call by call, until the ending succeeds. Calls that should reach the live
+   * applied offsets have the ending.
+   */
   async reach<E>(ending: Ending<E>): Promise<E> {
     for (;;) {
       const reached = await this.#step(this.#growingLimits(), ending);
@@ -77,7 +99,10 @@ export class CatchUp {
     while (!this.parts.queue.isAtEnds) await this.#step(this.#limits);
   }
 
-  /** Waits until the throttle allows more; players and event ids count as records, and as progress. @throws the reason of the signal */
+  /**
+   * Waits until the throttle allows more; players and event ids count as records, and as progress.
+   * @throws the reason of the signal
+   */
   async throttle(players: number): Promise<void> {
     const { signal, throttle, stalls } = this.parts;
     signal.throwIfAborted();
@@ -85,7 +110,10 @@ export class CatchUp {
     stalls.moved();
   }
 
-  /** Makes the next call or takes an answer. While a call is unanswered, sends only full calls below the live applied offsets. */
+  /**
+   * Makes the next call or takes an answer. While a call is unanswered, sends only full calls below
+   * the live applied offsets.
+   */
   async #step<E>(limits: CallLimits, ending?: Ending<E>): Promise<E | undefined> {
     const { signal, queue, throttle } = this.parts;
     signal.throwIfAborted();
@@ -105,8 +133,9 @@ export class CatchUp {
   }
 
   /**
-   * The limits of the next call. They grow while live ingest is as fast as calls of the usual size, because one call has to bring
-   * all that is missing. View updates stay within those of a full call; more would block live ingest for too long.
+   * The limits of the next call. They grow while live ingest is as fast as calls of the usual size,
+   * because one call has to bring all that is missing. View updates stay within those of a full
+   * call; more would block live ingest for too long.
    */
   #growingLimits(): CallLimits {
     const limits = this.#limits;
@@ -125,7 +154,9 @@ export class CatchUp {
     this.parts.queue.send(stretches);
   }
 
-  /** Takes the answer of a sent call. After a gap, sends events again from the applied offsets on. */
+  /**
+   * Takes the answer of a sent call. After a gap, sends events again from the applied offsets on.
+   */
   async #takeAnswer(call: UnansweredCall): Promise<void> {
     const answer = await this.#answerTo(call);
     if (answer.status !== 'gap') {
@@ -151,7 +182,10 @@ export class CatchUp {
       }
   }
 
-  /** Returns the result of the ending if it succeeded. Waits for more of the log if no offset has moved. */
+  /**
+   * Returns the result of the ending if it succeeded. Waits for more of the log if no offset has
+   * moved.
+   */
   async #call<E>(stretches: readonly Stretch[], ending?: Ending<E>): Promise<E | undefined> {
     const outcome = await this.withRetries<CatchUpOutcome<E>>(() =>
       ending === undefined ? this.#apply(stretches) : ending(stretches),
@@ -167,7 +201,10 @@ export class CatchUp {
     return generations.catchUp(lease, queue.shadow, stretches);
   }
 
-  /** Notes an outcome. Returns the ending's result, and whether any offset has moved. @throws the error for a refused call */
+  /**
+   * Notes an outcome. Returns the ending's result, and whether any offset has moved.
+   * @throws the error for a refused call
+   */
   #note<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; ending?: E | undefined } {
     const { lease, queue, feed, stalls } = this.parts;
     if (outcome.status !== 'applied') throw callRefusal(lease.board, outcome.status);
@@ -177,7 +214,10 @@ export class CatchUp {
     return { hasMoved, ending: outcome.ending };
   }
 
-  /** Waits for more of the log, then reads the live applied offsets. Makes the feed read partitions that are new among them. */
+  /**
+   * Waits for more of the log, then reads the live applied offsets. Makes the feed read partitions
+   * that are new among them.
+   */
   async #wait(): Promise<void> {
     const { generations, lease, queue, feed, stalls } = this.parts;
     await feed.news(LOOK_EVERY_MS);
@@ -196,9 +236,11 @@ export class CatchUp {
     this.#sweptAt = performance.now();
   }
 
-  /** Retries a failed call. Every call may be repeated, even if Redis has run it and only the answer was lost. */
+  /**
+   * Retries a failed call. Every call may be repeated, even if Redis has run it and only the answer
+   * was lost.
+   */
   withRetries<T>(call: () => Promise<T>): Promise<T> {
-    const { signal, logger } = this.parts;
-    return withRetries(call, { signal, logger });
+    return withRetries(call, this.parts);
   }
 }

@@ -103,7 +103,10 @@ export class LogPass {
     this.#counting.start();
   }
 
-  /** Waits until the work on all shadows has ended; then ends the reading. @throws the first failure */
+  /**
+   * Waits until the work on all shadows has ended; then ends the reading.
+   * @throws the first failure
+   */
   async finish(work: readonly Promise<void>[]): Promise<void> {
     for (const part of work) part.catch((error: unknown) => this.#ended.abort(error));
     const outcomes = await Promise.allSettled(work);

@@ -38,8 +38,8 @@ export class Retries {
 
   /**
    * Waits before the next try. Logs the first failure.
-   * @throws the reason of the signal; the failure itself if it is a LeaseLostError or the refusal of
-   * a full Redis, or if the minute is over
+   * @throws the reason of the signal; the failure itself if it is a LeaseLostError or the refusal
+   * of a full Redis, or if the minute is over
    */
   async waitAfter(error: unknown): Promise<void> {
     const { signal, logger } = this.options;
@@ -69,7 +69,10 @@ export async function withRetries<T>(work: () => Promise<T>, options: RetryOptio
 export class RestartPolicy {
   readonly #backoff = new Backoff(RESTART_BACKOFF);
   #failures = 0;
-  /** Since when the reconciliation has only waited for its boards to be registered again, as a value of the clock `now`. */
+  /**
+   * Since when the reconciliation has only waited for its boards to be registered again, as a value
+   * of the clock `now`.
+   */
   #waitingSince: number | undefined;
 
   constructor(
@@ -97,8 +100,9 @@ export class RestartPolicy {
   }
 
   /**
-   * Whether the error comes from lost boards, which the role reconciliation registers again within seconds. A board that is
-   * unknown in the first attempt never existed; a board that is unknown in a later attempt was lost.
+   * Whether the error comes from lost boards, which the role reconciliation registers again within
+   * seconds. A board that is unknown in the first attempt never existed; a board that is unknown in
+   * a later attempt was lost.
    */
   #waitsForBoards(error: unknown): boolean {
     const isUnknown = error instanceof UnknownBoardError || error instanceof BoardBuildingError;
@@ -108,7 +112,7 @@ export class RestartPolicy {
 
   #isRetriable(error: unknown): boolean {
     if (error instanceof LeaseLostError) return error.takenOverBy === undefined;
-    // The error may name boards that lack nothing; the next attempt finds out which boards lack events.
+    // The error may name boards that lack nothing; the next attempt finds out which lack events.
     if (error instanceof HistoryCutError) return this.kind === 'verify' && error.boards.length > 1;
     return error instanceof RestartError;
   }
