@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BoardDefinition } from '#board';
-import { HOLDER, isOutOfMemory, LeaseLostError, type Lease, type Shadow } from '#board-store';
+import { HOLDER, isOutOfMemory, LeaseLostError, type Shadow } from '#board-store';
 import { toError } from '#errors';
 import { LogGapError } from '#kafka-batch';
 import { finishBuild, NewBoards, type BuildOptions, type BuildReport } from './runs/build.js';
@@ -80,8 +80,8 @@ export class ReconciliationRun {
   readonly #reports = new Map<string, Report>();
   /** Boards that are neither done nor left to another process. */
   readonly #left: Set<string>;
-  /** Shadows of this attempt that have not ended. */
-  readonly #open = new Map<Shadow, Lease>();
+  /** By board: shadows of this attempt that have not ended, and those that earlier attempts kept. */
+  readonly #open = new Map<string, Shadow>();
   /** The live generations when the shadows were planned, by board. */
   readonly #live = new Map<string, string>();
   readonly #newBoards: NewBoards;
@@ -121,8 +121,9 @@ export class ReconciliationRun {
     const boards = [...this.#left];
     const leases = await this.#lease(boards);
     const attempt = { leases, signal: AbortSignal.any([this.options.signal, leases.signal]) };
-    this.#open.clear();
     try {
+      // An attempt that begins after a cancellation only undoes the earlier ones: that needs leases.
+      attempt.signal.throwIfAborted();
       const plans = await this.#plan(attempt);
       const shadows = await this.#openAll(plans, attempt);
       await this.#readLog(shadows, attempt);
@@ -166,6 +167,7 @@ export class ReconciliationRun {
     for (const board of this.#left)
       if (isFirst && live.has(board)) {
         this.#left.delete(board);
+        this.#open.delete(board);
         await leases.leave(board);
       }
     const plans = new Map<string, ShadowPlan>();
@@ -205,9 +207,8 @@ export class ReconciliationRun {
     const shadows: OpenShadow[] = [];
     for (const [board, plan] of plans) {
       signal.throwIfAborted();
-      const lease = leases.lease(board);
-      const opened = await openShadow(this.parts, lease, plan);
-      this.#open.set(opened.shadow, lease);
+      const opened = await openShadow(this.parts, leases.lease(board), plan);
+      this.#open.set(board, opened.shadow);
       leases.note(board, { generation: opened.shadow.generation });
       shadows.push(opened);
     }
@@ -227,11 +228,10 @@ export class ReconciliationRun {
 
   /** Catches up a shadow and ends it, reports that, and releases the board. */
   async #end(at: ShadowAtWork, pass: LogPass, leases: RunLeases): Promise<void> {
-    const { shadow } = at;
-    const { board } = shadow;
+    const { board } = at.shadow;
     try {
       const { report, ...end } = await this.#finish(at);
-      this.#open.delete(shadow);
+      this.#open.delete(board);
       this.#left.delete(board);
       this.#reports.set(board, report);
       pass.count();
@@ -281,7 +281,7 @@ export class ReconciliationRun {
     // A shadow that fills Redis up is never continued: it would block live ingest.
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
     const isOver = this.#undoesAll || isHopeless || !isResumable(this.task.kind);
-    if (isOver) await this.#discardOpen();
+    if (isOver) await this.#discardOpen(leases);
     if (!this.#undoesAll) return; // asked again, as the signal may have been aborted meanwhile
     await this.#newBoards.unregister(this.#left, leases).catch((failure: unknown) => {
       this.parts.logger.warn(`could not unregister new boards: ${toError(failure).message}`);
@@ -294,14 +294,17 @@ export class ReconciliationRun {
     return signal.aborted && !keepsShadows;
   }
 
-  async #discardOpen(): Promise<void> {
-    for (const [shadow, lease] of this.#open)
-      await this.parts.generations.discard(lease, shadow).catch((failure: unknown) => {
-        // A sweep (of a verify or rollback) or the next reconciliation of the board takes over the
-        // shadow.
-        const what = `could not discard generation ${shadow.generation} of board "${shadow.board}"`;
+  async #discardOpen(leases: RunLeases): Promise<void> {
+    for (const [board, shadow] of this.#open)
+      try {
+        await this.parts.generations.discard(leases.lease(board), shadow);
+        this.#open.delete(board);
+      } catch (failure) {
+        // The shadow stays. A sweep discards that of a verify, and makes that of a rollback previous
+        // again; the next reconciliation of the board continues or discards any other.
+        const what = `could not discard generation ${shadow.generation} of board "${board}"`;
         this.parts.logger.warn(`${what}: ${toError(failure).message}`);
-      });
+      }
   }
 
   /** Reports a failed attempt in the status of its boards. Returns the error to throw. */

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { LeaseLostError, type Lease } from '#board-store';
+import { CancelledError } from '../../src/reconciliation/runs/run-errors.js';
 import { until } from '../support/instance.js';
 import { RedisServer } from '../support/redis-server.js';
 import { definitionsOf, RUN, Scene, type Sandbox } from './sandbox.js';
@@ -98,6 +99,28 @@ describe('a reconciliation', () => {
     const built = new Set(reports.map(({ generation }) => generation));
     const changes = await scene.expectExact(BEST);
     expect(changes.filter(({ generation }) => built.has(generation))).toHaveLength(1_000);
+  });
+
+  it('of kind build that is cancelled before it begins again undoes the first attempt and plans no other one', async () => {
+    const { generations, leases, store } = sandbox;
+    const withNew = SUMS.replace('boards: {', 'boards: { trials: { columns: [{ name: points }] },');
+    const { live, building: waiting } = await store.boards();
+    jest.spyOn(generations, 'promote').mockResolvedValue({ status: 'shadowGone' });
+    const restarts = newWords(/begins again/);
+    const cancelling = new AbortController();
+    const building = build(withNew, { signal: cancelling.signal });
+    await until(() => restarts().length > 0, 'the first attempt has failed');
+    expect((await store.boards()).building).toEqual(new Set(['trials']));
+    const plans = jest.spyOn(generations, 'shadow');
+    cancelling.abort();
+    await expect(building).rejects.toBeInstanceOf(CancelledError);
+    expect(plans).not.toHaveBeenCalled();
+    const after = await store.boards();
+    expect([after.live, after.building]).toEqual([live, waiting]);
+    for (const board of ['arena', 'cup', 'trials'])
+      expect(await generations.shadow(board)).toBeUndefined();
+    const states = (await leases.statuses()).map(({ state }) => state);
+    expect(states).toEqual(['cancelled', 'cancelled', 'cancelled']);
   });
 
   /** Makes Redis lose the shadow of "cup" once, when "arena" is done; then runs `onLoss`. */
