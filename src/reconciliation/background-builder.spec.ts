@@ -47,10 +47,10 @@ async function triesWithin(ms: number, failure: Error): Promise<number> {
 }
 
 describe('a background build', () => {
-  it('asks for first generations only, and to keep the shadows when it ends early', async () => {
+  it('skips boards that are live, and keeps the shadows when it ends early', async () => {
     const options: BuildOptions[] = [];
     await runFor(1_500, (_, given) => Promise.resolve((options.push(given), [])));
-    expect(options[0]).toMatchObject({ isFirst: true, keepsShadows: true });
+    expect(options[0]).toMatchObject({ skipsLive: true, keepsShadows: true });
   });
 });
 

@@ -54,7 +54,7 @@ export class BackgroundBuilder {
     if (definitions.length === 0) return;
     const names = definitions.map(({ board }) => `"${board}"`).join(', ');
     const onProgress = (progress: RunProgress) => this.#logProgress(names, progress);
-    const options = { signal, keepsShadows: true, isFirst: true, onProgress };
+    const options = { signal, keepsShadows: true, skipsLive: true, onProgress };
     const reports = await this.reconciler.build(definitions, options);
     for (const { board, generation, records, seconds } of reports)
       this.logger.info(

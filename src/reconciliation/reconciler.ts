@@ -12,7 +12,7 @@ import { recordDefinition, type PromotionReport } from './runs/promote.js';
 import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
 import type { VerifyOptions, VerifyReport } from './verify/verify.js';
 
-type SnapshotOptions = Omit<BuildOptions, 'from' | 'isFirst'>;
+type SnapshotOptions = Omit<BuildOptions, 'from' | 'skipsLive'>;
 
 /** The generation in the definition record of a removed board that was never live. */
 const NEVER_LIVE = '-';
@@ -34,8 +34,8 @@ export class Reconciler {
     definitions: readonly BoardDefinition[],
     options: BuildOptions,
   ): Promise<BuildReport[]> {
-    const { from, allowPartialHistory, isFirst } = options;
-    const task = { kind: 'build', definitions, from, allowPartialHistory, isFirst } as const;
+    const { from, allowPartialHistory, skipsLive } = options;
+    const task = { kind: 'build', definitions, from, allowPartialHistory, skipsLive } as const;
     const boards = definitions.map(({ board }) => board);
     const run = new ReconciliationRun(this.parts, task, boards, options);
     return (await run.run()) as BuildReport[];

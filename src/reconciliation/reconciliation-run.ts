@@ -30,7 +30,7 @@ export type SnapshotReport = Pick<Shadow, 'board' | 'generation' | 'starts'> & {
   readonly asOf: number;
 };
 
-interface BuildTask extends Pick<BuildOptions, 'from' | 'allowPartialHistory' | 'isFirst'> {
+interface BuildTask extends Pick<BuildOptions, 'from' | 'allowPartialHistory' | 'skipsLive'> {
   readonly kind: 'build';
   readonly definitions: readonly BoardDefinition[];
 }
@@ -69,17 +69,18 @@ interface Attempt {
 
 /**
  * Acquires the leases of some boards, plans and opens a shadow for each, reads the log once for all
- * of them, and ends each shadow separately. After a failure, begins again with the boards that are
- * left if that may help (`RestartPolicy`).
- * States of an attempt: leased, planned, catching up, then done; or failed or cancelled, which
- * discards the shadows unless the next attempt or reconciliation is to continue them. The header of
+ * of them, and ends each shadow separately. After a failure, begins again with the remaining boards
+ * if that may help (`RestartPolicy`).
+ * States of an attempt: leased, planned, catching up, then done; or it fails or is cancelled. After
+ * a failure, it keeps shadows that the next attempt or reconciliation can continue; after a
+ * cancellation, only with the option `keepsShadows`. It discards all others. The header of
  * lua/commands/move-5.lua draws the roles of a generation.
  */
 export class ReconciliationRun {
   /** By board: the reports of this and of earlier attempts. */
   readonly #reports = new Map<string, Report>();
-  /** Boards that are neither done nor left to another process. */
-  readonly #left: Set<string>;
+  /** Boards that still need work. */
+  readonly #remaining: Set<string>;
   /** By board: shadows of this attempt that have not ended, and those that earlier attempts kept. */
   readonly #open = new Map<string, Shadow>();
   /** The live generations when the shadows were planned, by board. */
@@ -92,7 +93,7 @@ export class ReconciliationRun {
     private readonly boards: readonly string[],
     private readonly options: RunOptions,
   ) {
-    this.#left = new Set(boards);
+    this.#remaining = new Set(boards);
     this.#newBoards = new NewBoards(parts);
   }
 
@@ -109,7 +110,7 @@ export class ReconciliationRun {
         await this.#attempt();
         return this.boards.flatMap((board) => this.#reports.get(board) ?? []);
       } catch (error) {
-        if (signal.aborted) throw this.#cancelled;
+        if (signal.aborted) throw this.#cancelledError();
         const waitMs = policy.waitAfter(error);
         if (waitMs === undefined) throw error;
         this.parts.logger.warn(`the ${kind} begins again: ${toError(error).message}`);
@@ -118,7 +119,7 @@ export class ReconciliationRun {
   }
 
   async #attempt(): Promise<void> {
-    const boards = [...this.#left];
+    const boards = [...this.#remaining];
     const leases = await this.#lease(boards);
     const attempt = { leases, signal: AbortSignal.any([this.options.signal, leases.signal]) };
     try {
@@ -157,28 +158,28 @@ export class ReconciliationRun {
         return this.#planOfLive({ purpose: 'snapshot', until, allowPartialHistory }, attempt);
       }
       case 'rollback':
-        return new Map([...this.#left].map((board) => [board, { kind: 'rollback' }]));
+        return new Map([...this.#remaining].map((board) => [board, { kind: 'rollback' }]));
     }
   }
 
   async #planBuild(task: BuildTask, { leases, signal }: Attempt): Promise<Map<string, ShadowPlan>> {
     const { live } = await this.parts.store.boards();
-    const { definitions, isFirst = false, from, allowPartialHistory } = task;
-    for (const board of this.#left)
-      if (isFirst && live.has(board)) {
-        this.#left.delete(board);
+    const { definitions, skipsLive = false, from, allowPartialHistory } = task;
+    for (const board of this.#remaining)
+      if (skipsLive && live.has(board)) {
+        this.#remaining.delete(board);
         this.#open.delete(board);
         await leases.leave(board);
       }
     const plans = new Map<string, ShadowPlan>();
-    const left = definitions.filter(({ board }) => this.#left.has(board));
-    for (const definition of left) {
+    const remaining = definitions.filter(({ board }) => this.#remaining.has(board));
+    for (const definition of remaining) {
       const { board } = definition;
       const starts = live.get(board)?.starts;
       const request = { definition, purpose: task.kind, starts, from, allowPartialHistory };
       plans.set(board, await planShadow({ ...this.parts, signal }, request));
     }
-    await this.#newBoards.register(left);
+    await this.#newBoards.register(remaining);
     return plans;
   }
 
@@ -191,7 +192,7 @@ export class ReconciliationRun {
     { signal }: Attempt,
   ): Promise<Map<string, ShadowPlan>> {
     const plans = new Map<string, ShadowPlan>();
-    for (const board of this.#left) {
+    for (const board of this.#remaining) {
       const { generation, definition, starts } = await this.parts.store.liveBoard(board);
       this.#live.set(board, generation);
       const log = { ...this.parts, signal };
@@ -232,9 +233,9 @@ export class ReconciliationRun {
     try {
       const { report, ...end } = await this.#finish(at);
       this.#open.delete(board);
-      this.#left.delete(board);
+      this.#remaining.delete(board);
       this.#reports.set(board, report);
-      pass.count();
+      pass.report();
       await leases.end(board, { state: 'done', ...end });
     } finally {
       pass.leave(at);
@@ -242,8 +243,8 @@ export class ReconciliationRun {
   }
 
   /**
-   * Brings a shadow to the live applied offsets and promotes or compares it; that of a snapshot to
-   * its ends, and keeps it.
+   * Build and rollback: catches up and promotes. Verify: catches up and compares. Snapshot: applies
+   * the log up to its ends and keeps the shadow.
    */
   async #finish(at: ShadowAtWork): Promise<Ended> {
     const { parts, task } = this;
@@ -273,23 +274,21 @@ export class ReconciliationRun {
     }
   }
 
-  /**
-   * Undoes what the attempt has not finished, unless the next attempt or reconciliation is to
-   * continue it.
-   */
+  /** Undoes unfinished work, except what the next attempt or reconciliation is to continue. */
   async #undo(error: unknown, leases: RunLeases): Promise<void> {
     // A shadow that fills Redis up is never continued: it would block live ingest.
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
-    const isOver = this.#undoesAll || isHopeless || !isResumable(this.task.kind);
+    const isOver = this.#keepsNothing || isHopeless || !isResumable(this.task.kind);
     if (isOver) await this.#discardOpen(leases);
-    if (!this.#undoesAll) return; // asked again, as the signal may have been aborted meanwhile
-    await this.#newBoards.unregister(this.#left, leases).catch((failure: unknown) => {
+    // Test again: the signal may have been aborted while shadows were discarded.
+    if (!this.#keepsNothing) return;
+    await this.#newBoards.unregister(this.#remaining, leases).catch((failure: unknown) => {
       this.parts.logger.warn(`could not unregister new boards: ${toError(failure).message}`);
     });
   }
 
   /** Whether the reconciliation was cancelled, and keeps nothing for the next one. */
-  get #undoesAll(): boolean {
+  get #keepsNothing(): boolean {
     const { signal, keepsShadows = false } = this.options;
     return signal.aborted && !keepsShadows;
   }
@@ -315,13 +314,13 @@ export class ReconciliationRun {
   ): Promise<Error> {
     const isCancelled = this.options.signal.aborted;
     const cause = await this.#orTakenOver(error, leases);
-    const failure = isCancelled ? this.#cancelled : await this.#explained(cause, boards);
+    const failure = isCancelled ? this.#cancelledError() : await this.#explained(cause, boards);
     const state = isCancelled ? 'cancelled' : 'failed';
     for (const board of boards) await leases.end(board, { state, outcome: failure.message });
     return failure;
   }
 
-  get #cancelled(): CancelledError {
+  #cancelledError(): CancelledError {
     return new CancelledError(this.options.keepsShadows === true);
   }
 
@@ -337,7 +336,10 @@ export class ReconciliationRun {
     return holder === HOLDER ? error : new LeaseLostError(board, holder);
   }
 
-  /** Translates the refusal of a full Redis, and the gap of a log that was cut meanwhile. */
+  /**
+   * Turns two errors into ones that an operator can act on: Redis is full; the log was cut during
+   * the run.
+   */
   async #explained(error: unknown, boards: readonly string[]): Promise<Error> {
     if (isOutOfMemory(error))
       return new OutOfMemoryError(boards, await this.parts.store.memory().catch(() => undefined));

@@ -118,10 +118,10 @@ describe('a build during live traffic', () => {
     expect(causes.length).toBeGreaterThanOrEqual(moving.length);
   });
 
-  it('that is the first of a board leaves the board alone if another process has made it live', async () => {
+  it('that skips live boards changes neither a live board nor its status', async () => {
     const before = await sandbox.live('arena');
     const statuses = await sandbox.leases.statuses();
-    expect(await build(CHANGED, { isFirst: true })).toEqual([]);
+    expect(await build(CHANGED, { skipsLive: true })).toEqual([]);
     expect(await sandbox.live('arena')).toEqual(before);
     expect(await sandbox.leases.statuses()).toEqual(statuses);
     expect(await sandbox.redis.keys(`${scene.instance.name}:*lease:*`)).toEqual([]);

@@ -13,11 +13,8 @@ export interface BuildOptions extends RunOptions {
   readonly from?: From | undefined;
   /** Builds from the rest of the log if its beginning is gone. */
   readonly allowPartialHistory?: boolean | undefined;
-  /**
-   * Builds only first generations: skips boards that are live when an attempt begins, as another
-   * process has built them.
-   */
-  readonly isFirst?: boolean | undefined;
+  /** Skips boards that are live when an attempt begins: another process has built them. */
+  readonly skipsLive?: boolean | undefined;
 }
 
 export interface BuildReport extends PromotionReport {

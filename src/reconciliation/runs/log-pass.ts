@@ -11,7 +11,7 @@ import type { RunLeases } from './run-leases.js';
 import { ShadowQueue } from './shadow-queue.js';
 import { StallWatch } from './stall-watch.js';
 
-const COUNT_EVERY_MS = 500;
+const REPORT_EVERY_MS = 500;
 
 /** A shadow that is being caught up. */
 export interface ShadowAtWork {
@@ -20,7 +20,10 @@ export interface ShadowAtWork {
   readonly queue: ShadowQueue;
   readonly catchUp: CatchUp;
   readonly progress: ProgressReporter;
-  /** Aborted when the attempt ends, but not when another shadow fails. */
+  /**
+   * The signal of the attempt. `catchUp` also stops when another shadow fails; recording the
+   * definition of a promoted shadow must not.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -42,7 +45,7 @@ export class LogPass {
   readonly #feed: LogFeed;
   readonly #progress: ProgressReporter;
   readonly #queues = new Map<Shadow, ShadowQueue>();
-  readonly #counting = new RecurringTask(() => this.count(), COUNT_EVERY_MS);
+  readonly #reporting = new RecurringTask(() => this.report(), REPORT_EVERY_MS);
   #reading: Promise<void> | undefined;
 
   private constructor(
@@ -87,11 +90,11 @@ export class LogPass {
   /** Ends the reading for a shadow. */
   leave({ queue }: Pick<ShadowAtWork, 'queue'>): void {
     this.#feed.remove(queue);
-    this.count();
+    this.report();
   }
 
   /** Reports how far all shadows are. */
-  count(): void {
+  report(): void {
     const counts = [...this.#queues].map(([{ board }, queue]) => [board, queue.progress] as const);
     this.#progress.count(new Map(counts));
   }
@@ -100,7 +103,7 @@ export class LogPass {
   start(): void {
     this.#reading = this.#feed.run();
     this.#reading.catch((error: unknown) => this.#ended.abort(error));
-    this.#counting.start();
+    this.#reporting.start();
   }
 
   /**
@@ -110,9 +113,10 @@ export class LogPass {
   async finish(work: readonly Promise<void>[]): Promise<void> {
     for (const part of work) part.catch((error: unknown) => this.#ended.abort(error));
     const outcomes = await Promise.allSettled(work);
-    await this.#counting.stop();
+    await this.#reporting.stop();
     this.#ended.abort(); // the feed may still wait for new records, which no shadow needs
-    // Wait until the feed has closed its reader. Its failure is already the reason of `#ended`.
+    // Wait until the feed has closed its reader. Its failure counts only if it was the first: then
+    // it is the reason of `#ended`.
     await this.#reading?.catch(() => undefined);
     if (outcomes.some(({ status }) => status === 'rejected')) throw this.#ended.signal.reason;
   }

@@ -14,8 +14,8 @@ export interface PromotionReport extends Promotion {
 }
 
 /**
- * Brings a shadow to the live applied offsets, makes it live in the same step, and records its
- * definition.
+ * Catches the shadow up. The call that reaches the live applied offsets also makes it live. Then
+ * records the definition.
  */
 export async function promote(parts: ReconcilerParts, at: ShadowAtWork): Promise<PromotionReport> {
   const { generations, graceMs } = parts;
@@ -24,6 +24,8 @@ export async function promote(parts: ReconcilerParts, at: ShadowAtWork): Promise
   const goLive = () =>
     catchUp.reach((stretches) => generations.promote(lease, shadow, stretches, { graceMs }));
   let promotion = await goLive();
+  // Redis answers UNRANKED until all players of a build are ranked. If it restarts meanwhile, the
+  // ranking ends early, and Redis answers UNRANKED again.
   while (promotion === UNRANKED) {
     await rank(parts, at);
     promotion = await goLive();
@@ -40,8 +42,7 @@ async function rank(
 ): Promise<void> {
   let cursor: RankingCursor | undefined;
   do {
-    const from = cursor;
-    const step = await catchUp.withRetries(() => generations.rank(lease, shadow, from));
+    const step = await catchUp.withRetries(() => generations.rank(lease, shadow, cursor));
     progress.countPlaces('ranked', step.players);
     await catchUp.throttle(step.players);
     cursor = step.next;

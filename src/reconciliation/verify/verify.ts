@@ -120,9 +120,8 @@ async function compare(
   let views = 0;
   let cursor: ComparisonCursor | undefined;
   do {
-    const from = cursor;
     const page = await catchUp.reach((stretches) =>
-      generations.compare(lease, shadow, stretches, from),
+      generations.compare(lease, shadow, stretches, cursor),
     );
     const { tooManyViews } = page;
     if (tooManyViews.expected > 0 || tooManyViews.found > 0)
