@@ -43,7 +43,7 @@ async function rank(
   let cursor: RankingCursor | undefined;
   do {
     const step = await catchUp.withRetries(() => generations.rank(lease, shadow, cursor));
-    progress.countPlaces('ranked', step.players);
+    if (step.players > 0) progress.countPlaces('ranked', step.players);
     await catchUp.throttle(step.players);
     cursor = step.next;
   } while (cursor !== undefined);
