@@ -2,19 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 type Answers<Answer> = PromiseSettledResult<Answer>[];
 
-/** Concurrent requests to leaders of partitions, at most one to each. A slow leader does not delay other leaders' answers. */
+/**
+ * Concurrent requests to leaders of partitions, at most one to each. A slow leader does not delay
+ * other leaders' answers.
+ */
 export class LeaderRequests<Answer> {
   readonly #pending = new Map<number, Promise<void>>();
   #answers: Answers<Answer> = [];
 
-  constructor(
-    private readonly request: (leader: number, partitions: readonly number[]) => Promise<Answer>,
-  ) {}
+  /** Whether a request to this leader is pending. */
+  isPending(leader: number): boolean {
+    return this.#pending.has(leader);
+  }
 
-  send(byLeader: ReadonlyMap<number, readonly number[]>): void {
-    for (const [leader, partitions] of byLeader)
-      if (!this.#pending.has(leader))
-        this.#pending.set(leader, this.#settle(leader, this.request(leader, partitions)));
+  /** Adds a request that was sent to a leader without a pending one. */
+  add(leader: number, request: Promise<Answer>): void {
+    this.#pending.set(leader, this.#settle(leader, request));
   }
 
   /** Whether no request is pending and all answers were taken. */

@@ -44,9 +44,7 @@ export class LogReader {
   readonly #backoff = new Backoff();
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #requests = new LeaderRequests((leader, partitions) =>
-    this.#track(this.#request(leader, partitions)),
-  );
+  readonly #requests = new LeaderRequests<FetchedPartition[]>();
   /** Unfinished work, also of aborted rounds. */
   readonly #underWay = new Set<Promise<unknown>>();
   /** Partitions that ended before a batch that can't be read. */
@@ -101,7 +99,7 @@ export class LogReader {
    * @throws LogGapError if the log does not hold a position, UnreadableBatchError if it can't be
    * read there, the abort reason, or an error that no retry repairs
    */
-  async fetch(wanted: (partition: number) => boolean = () => true): Promise<LogBatch[]> {
+  async fetch(wanted: ReadonlySet<number> = new Set(this.#positions.keys())): Promise<LogBatch[]> {
     return this.#retry(() => this.#round(wanted));
   }
 
@@ -132,7 +130,8 @@ export class LogReader {
   async #retry<T>(work: () => Promise<T>): Promise<T> {
     for (;;)
       try {
-        const done = await unlessAborted(this.#signal, () => this.#track(work()));
+        this.#signal.throwIfAborted();
+        const done = await unlessAborted(this.#signal, this.#track(work()));
         this.#backoff.reset();
         return done;
       } catch (error) {
@@ -153,11 +152,13 @@ export class LogReader {
     await delay(ms, undefined, { signal: this.#signal }).catch(() => undefined);
   }
 
-  async #round(wanted: (partition: number) => boolean): Promise<LogBatch[]> {
+  async #round(wanted: ReadonlySet<number>): Promise<LogBatch[]> {
     const deadline = performance.now() + MAX_WAIT_MS;
     if (this.#isStale) await this.cluster.refreshMetadata();
     this.#isStale = false;
-    this.#requests.send(this.#byLeader(wanted));
+    for (const [leader, partitions] of this.#byLeader(wanted))
+      if (!this.#requests.isPending(leader))
+        this.#requests.add(leader, this.#track(this.#request(leader, partitions)));
     for (;;) {
       this.#signal.throwIfAborted(); // after an abort, waits end at once: the loop would spin until the deadline
       const left = deadline - performance.now();
@@ -167,13 +168,13 @@ export class LogReader {
     }
   }
 
-  #byLeader(wanted: (partition: number) => boolean): Map<number, number[]> {
+  #byLeader(wanted: ReadonlySet<number>): Map<number, number[]> {
     const { topic } = this.options;
     const metadata = this.cluster.findTopicPartitionMetadata(topic);
     const leaders = new Map(metadata.map(({ partitionId, leader }) => [partitionId, leader]));
     const byLeader = new Map<number, number[]>();
     for (const partition of this.#positions.keys()) {
-      if (this.#ended.has(partition) || !wanted(partition)) continue;
+      if (this.#ended.has(partition) || !wanted.has(partition)) continue;
       const leader = leaders.get(partition);
       if (leader === undefined)
         throw new KafkaJSError(`no leader of ${topic}/${partition} is known`);
@@ -264,15 +265,14 @@ export class LogReader {
  * Rejects with the abort reason as soon as the signal is aborted, and then ignores the outcome of
  * the work.
  */
-async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     stop = () => reject(toError(signal.reason));
     signal.addEventListener('abort', stop, { once: true });
   });
   try {
-    return await Promise.race([work(), aborted]);
+    return await Promise.race([work, aborted]);
   } finally {
     signal.removeEventListener('abort', stop);
   }

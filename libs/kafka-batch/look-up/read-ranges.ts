@@ -13,10 +13,11 @@ export async function* readRanges(
   const from = new Map([...ranges].map(([partition, { start }]) => [partition, start]));
   const endOf = (partition: number) => ranges.get(partition)?.end ?? 0;
   const reader = await LogReader.open({ ...options, from });
-  const isLeft = (partition: number) => (reader.positions.get(partition) ?? 0) < endOf(partition);
   try {
-    while ([...ranges.keys()].some(isLeft)) {
-      const round = await reader.fetch(isLeft);
+    for (;;) {
+      const left = [...reader.positions].filter(([partition, at]) => at < endOf(partition));
+      if (left.length === 0) return;
+      const round = await reader.fetch(new Set(left.map(([partition]) => partition)));
       if (round.length > 0 || !reader.isWaiting)
         yield round.map((batch) => upTo(endOf(batch.partition), batch));
     }

@@ -39,9 +39,9 @@ class Reader {
     this.#position = from.get(0) ?? LENGTH;
   }
 
-  async fetch(wanted: (partition: number) => boolean = () => true): Promise<LogBatch[]> {
+  async fetch(wanted: ReadonlySet<number> = new Set([0])): Promise<LogBatch[]> {
     await nextTurn();
-    if (!wanted(0) || this.#position >= LENGTH) return [];
+    if (!wanted.has(0) || this.#position >= LENGTH) return [];
     const nextOffset = Math.min(LENGTH, this.#position + ROUND);
     const records = Array.from({ length: nextOffset - this.#position }, (_, index) =>
       record(this.#position + index),

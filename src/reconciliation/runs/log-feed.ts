@@ -132,8 +132,9 @@ export class LogFeed {
     const isDraining = (queue: ShadowQueue) =>
       partitions.some((partition) => !this.#hasRoom(queue, partition) && queue.canApply(partition));
     if ([...this.#queues].some(isDraining)) return;
-    if (!partitions.some((partition) => this.#isWanted(partition))) return;
-    const round = reader.fetch((partition) => this.#isWanted(partition));
+    const wanted = partitions.filter((partition) => this.#isWanted(partition));
+    if (wanted.length === 0) return;
+    const round = reader.fetch(new Set(wanted));
     round.catch(() => undefined); // reported where it is awaited
     return round;
   }

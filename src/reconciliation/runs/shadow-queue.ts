@@ -218,9 +218,9 @@ export class ShadowQueue {
     const queues = [...this.#partitions.values()];
     const room = new CallWork(new Map([[this.shadow.board, this.shadow]]), true, limits);
     for (const queue of queues) queue.begin();
-    fill(queues, room, ({ live }) => live);
+    fill(queues, room, { beyondLive: false });
     const reachesLive = queues.every(({ through, live }) => through >= live);
-    if (reachesLive) fill(queues, room, () => Infinity);
+    if (reachesLive) fill(queues, room, { beyondLive: true });
     const stretches = [...this.#partitions]
       .filter(([, queue]) => reachesLive || queue.isForward)
       .map(([partition, queue]) => queue.stretch(partition));
@@ -244,14 +244,18 @@ export class ShadowQueue {
   }
 }
 
-/** Takes entries of the queues in turn, up to an offset of each, until the room is full or none is left. */
+/**
+ * Takes entries of the queues in turn, up to their live applied offsets or beyond them, until the
+ * room is full or none is left.
+ */
 function fill(
   queues: readonly PartitionQueue[],
   room: CallWork,
-  lastOf: (queue: PartitionQueue) => number,
+  { beyondLive }: { readonly beyondLive: boolean },
 ): void {
   for (let hasTaken = true; hasTaken;) {
     hasTaken = false;
-    for (const queue of queues) if (queue.take(room, lastOf(queue))) hasTaken = true;
+    for (const queue of queues)
+      if (queue.take(room, beyondLive ? Infinity : queue.live)) hasTaken = true;
   }
 }
