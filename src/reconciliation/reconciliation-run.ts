@@ -110,7 +110,7 @@ export class ReconciliationRun {
         await this.#attempt();
         return this.boards.flatMap((board) => this.#reports.get(board) ?? []);
       } catch (error) {
-        if (signal.aborted) throw this.#cancelledError();
+        if (error instanceof CancelledError) throw error; // all is undone
         const waitMs = policy.waitAfter(error);
         if (waitMs === undefined) throw error;
         this.parts.logger.warn(`the ${kind} begins again: ${toError(error).message}`);

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { LeaseLostError, type Lease } from '#board-store';
+import { RestartPolicy } from '../../src/reconciliation/runs/retries.js';
 import { CancelledError } from '../../src/reconciliation/runs/run-errors.js';
 import { until } from '../support/instance.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -101,27 +102,43 @@ describe('a reconciliation', () => {
     expect(changes.filter(({ generation }) => built.has(generation))).toHaveLength(1_000);
   });
 
-  it('of kind build that is cancelled before it begins again undoes the first attempt and plans no other one', async () => {
-    const { generations, leases, store } = sandbox;
-    const withNew = SUMS.replace('boards: {', 'boards: { trials: { columns: [{ name: points }] },');
-    const { live, building: waiting } = await store.boards();
-    jest.spyOn(generations, 'promote').mockResolvedValue({ status: 'shadowGone' });
-    const restarts = newWords(/begins again/);
-    const cancelling = new AbortController();
-    const building = build(withNew, { signal: cancelling.signal });
-    await until(() => restarts().length > 0, 'the first attempt has failed');
-    expect((await store.boards()).building).toEqual(new Set(['trials']));
-    const plans = jest.spyOn(generations, 'shadow');
-    cancelling.abort();
-    await expect(building).rejects.toBeInstanceOf(CancelledError);
-    expect(plans).not.toHaveBeenCalled();
-    const after = await store.boards();
-    expect([after.live, after.building]).toEqual([live, waiting]);
-    for (const board of ['arena', 'cup', 'trials'])
-      expect(await generations.shadow(board)).toBeUndefined();
-    const states = (await leases.statuses()).map(({ state }) => state);
-    expect(states).toEqual(['cancelled', 'cancelled', 'cancelled']);
-  });
+  it.each(['during the wait before it begins again', 'while its failure is reported'])(
+    'of kind build that is cancelled %s undoes the first attempt and plans no other one',
+    async (when) => {
+      const { generations, leases, store } = sandbox;
+      const withNew = SUMS.replace(
+        'boards: {',
+        'boards: { trials: { columns: [{ name: points }] },',
+      );
+      const { live, building: waiting } = await store.boards();
+      jest.spyOn(generations, 'promote').mockResolvedValue({ status: 'shadowGone' });
+      jest.spyOn(RestartPolicy.prototype, 'waitAfter').mockReturnValue(60_000); // until the abort
+      const restarts = newWords(/begins again/);
+      const cancelling = new AbortController();
+      const plans = jest.spyOn(generations, 'shadow');
+      let planned = 0;
+      const renew = leases.renew.bind(leases);
+      jest.spyOn(leases, 'renew').mockImplementation(async (lease, status) => {
+        if (status?.state === 'failed') {
+          planned = plans.mock.calls.length;
+          if (when === 'while its failure is reported') cancelling.abort();
+        }
+        return renew(lease, status);
+      });
+      const building = build(withNew, { signal: cancelling.signal });
+      const ended = expect(building).rejects.toBeInstanceOf(CancelledError);
+      await until(() => restarts().length > 0, 'the first attempt has failed');
+      cancelling.abort();
+      await ended;
+      expect(plans).toHaveBeenCalledTimes(planned);
+      const after = await store.boards();
+      expect([after.live, after.building]).toEqual([live, waiting]);
+      for (const board of ['arena', 'cup', 'trials'])
+        expect(await generations.shadow(board)).toBeUndefined();
+      const states = (await leases.statuses()).map(({ state }) => state);
+      expect(states).toEqual(['cancelled', 'cancelled', 'cancelled']);
+    },
+  );
 
   /** Makes Redis lose the shadow of "cup" once, when "arena" is done; then runs `onLoss`. */
   const loseCup = (onLoss: () => Promise<unknown>) => {

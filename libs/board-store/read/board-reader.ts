@@ -253,8 +253,8 @@ export class BoardReader implements ViewReads {
     const [of, server, cursor] = after === undefined ? [undefined, '', '0'] : scanCursor(after);
     const asked = of === undefined ? selection : { view: of };
     const step = await this.#locator.read(board, (located) => {
-      checkDimensions(located.definition, selection);
       const readable = selectedView(located.definition, asked);
+      if (of !== undefined) checkDimensions(located.definition, of, selection);
       return this.#commands.search(located, readable, { cursor, pattern });
     });
     if (server !== '' && server !== step.server)

@@ -99,7 +99,7 @@ function beginOf(definition: BoardDefinition, request: PageRequest, position: nu
     return { ...selectedView(definition, request), anchor, bounds };
   }
   const { end, readable } = pageEndOf(definition, after);
-  checkDimensions(definition, request);
+  checkDimensions(definition, end.view, request);
   if (scores !== undefined && bounds.join() !== end.bounds.join())
     throw new InvalidReadError('scores', 'differ from those of the page before; leave them out');
   const anchor: Anchor = ['behind', end.playerId, end.state];

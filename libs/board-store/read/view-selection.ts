@@ -47,12 +47,17 @@ export function selectedView(
 }
 
 /**
- * Checks the dimensions that come with a cursor, which has the view: a misspelt one should not go
- * unnoticed.
+ * Checks the dimensions that come with a cursor of a view: a misspelt one should not go unnoticed,
+ * although the view is that of the cursor.
  * @throws NoSuchViewError
  */
-export function checkDimensions(definition: BoardDefinition, { where = {} }: ViewSelection): void {
-  if (Object.keys(where).length > 0) selectedView(definition, { where });
+export function checkDimensions(
+  definition: BoardDefinition,
+  view: string,
+  { where = {} }: ViewSelection,
+): void {
+  const { window } = parseView(view);
+  if (Object.keys(where).length > 0) selectedView(definition, { window, where });
 }
 
 function defaultWindow({ windows }: BoardDefinition): string {

@@ -60,9 +60,10 @@ function refusalOfUrl(problem: ErrorObject): ProblemError {
   const names = knownNames(problem);
   const known = names.filter((name) => !isGathered(name));
   const list = listOf(names.map((name) => (isGathered(name) ? `${GATHERED[name]}NAME` : name)));
-  if (isGathered(asked)) return unknownParameter(`${GATHERED[asked]}NAME`, known, list);
-  const mayBeDimension = names.includes('where') && !asked.includes('.');
-  const dimension = mayBeDimension ? `; a dimension is "${GATHERED.where}${asked}"` : '';
+  const given = (problem.data as Readonly<Record<string, unknown>>)[asked];
+  const isMap = typeof given === 'object' && !Array.isArray(given);
+  if (isGathered(asked) && isMap) return unknownParameter(`${GATHERED[asked]}NAME`, known, list);
+  const dimension = names.includes('where') ? `; a dimension is "${GATHERED.where}${asked}"` : '';
   return unknownParameter(asked, known, list + dimension);
 }
 

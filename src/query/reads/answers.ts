@@ -77,7 +77,7 @@ export class Answers implements NestInterceptor, OnModuleInit {
     });
   }
 
-  /** Answers from the cache before Nest handles the request: that costs several times as much. */
+  /** Answers from the cache before Nest handles the request: its pipeline costs several times as much. */
   onModuleInit(): void {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     server.addHook('preValidation', (request, reply, done) => {

@@ -314,6 +314,7 @@ const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/arena/standings?were=eu', 400, 'UNKNOWN_PARAMETER', 'is "where.were"'],
   ['/v1/boards/arena/count?score.points=1', 400, 'UNKNOWN_PARAMETER', '"score.NAME"'],
   ['/v1/boards?where.region=eu', 400, 'UNKNOWN_PARAMETER', '"where.NAME"'],
+  ['/v1/boards?where=eu', 400, 'UNKNOWN_PARAMETER', 'no parameter "where"'],
   ['/v1/boards/arena/count?limit=5', 400, 'UNKNOWN_PARAMETER', 'no parameter "limit"'],
   ['/v1/boards?limit=5', 400, 'UNKNOWN_PARAMETER', 'there are no parameters'],
   ['/v1/boards/arena/standings?__proto__=x', 400, 'UNKNOWN_PARAMETER', '"__proto__"'],
