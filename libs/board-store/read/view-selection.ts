@@ -56,8 +56,8 @@ export function checkDimensions(
   view: string,
   { where = {} }: ViewSelection,
 ): void {
-  const { window } = parseView(view);
-  if (Object.keys(where).length > 0) selectedView(definition, { window, where });
+  if (Object.keys(where).length === 0) return;
+  selectedView(definition, { window: parseView(view).window, where });
 }
 
 function defaultWindow({ windows }: BoardDefinition): string {

@@ -3,7 +3,7 @@ import type { Logger } from '../../infra/logger.js';
 import type { Throttle } from '../../infra/throttle.js';
 import { FULL_CALL, type CallLimits } from '../../ingest/split-calls.js';
 import type { LogFeed } from './log-feed.js';
-import { Retries, withRetries } from './retries.js';
+import { withRetries } from './retries.js';
 import { callRefusal } from './run-errors.js';
 import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
@@ -155,10 +155,11 @@ export class CatchUp {
   }
 
   /**
-   * Takes the answer of a sent call. After a gap, sends events again from the applied offsets on.
+   * Takes the answer of a sent call; repeats a failed call. After a gap, sends events again from the
+   * applied offsets on.
    */
-  async #takeAnswer(call: UnansweredCall): Promise<void> {
-    const answer = await this.#answerTo(call);
+  async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
+    const answer = await this.withRetries(() => this.#apply(stretches), outcome);
     if (answer.status !== 'gap') {
       this.#note(answer);
       return;
@@ -167,19 +168,6 @@ export class CatchUp {
     this.#unanswered = undefined;
     this.parts.queue.settle();
     await this.#call(this.parts.queue.next(this.#limits).stretches); // throws if more is lost
-  }
-
-  /** Waits for the answer to a sent call; repeats a failed call. */
-  async #answerTo({ outcome, stretches }: UnansweredCall): Promise<CatchUpOutcome<never>> {
-    const retries = new Retries(this.parts);
-    let answer = outcome;
-    for (;;)
-      try {
-        return await answer;
-      } catch (error) {
-        await retries.waitAfter(error);
-        answer = this.#apply(stretches);
-      }
   }
 
   /**
@@ -240,7 +228,7 @@ export class CatchUp {
    * Retries a failed call. Every call may be repeated, even if Redis has run it and only the answer
    * was lost.
    */
-  withRetries<T>(call: () => Promise<T>): Promise<T> {
-    return withRetries(call, this.parts);
+  withRetries<T>(call: () => Promise<T>, first?: Promise<T>): Promise<T> {
+    return withRetries(call, this.parts, first);
   }
 }

@@ -24,44 +24,33 @@ const MOST_ATTEMPTS = 6;
  */
 const RESTART_BACKOFF = { firstMs: 500, maxMs: 5_000 };
 
-interface RetryOptions {
-  readonly signal: AbortSignal;
-  readonly logger: Logger;
-}
-
-/** Decides after each failure of repeatable work whether to try again: for up to a minute. */
-export class Retries {
-  readonly #backoff = new Backoff(RETRY_BACKOFF);
-  #failedAt: number | undefined;
-
-  constructor(private readonly options: RetryOptions) {}
-
-  /**
-   * Waits before the next try. Logs the first failure.
-   * @throws the reason of the signal; the failure itself if it is a LeaseLostError or the refusal
-   * of a full Redis, or if the minute is over
-   */
-  async waitAfter(error: unknown): Promise<void> {
-    const { signal, logger } = this.options;
-    signal.throwIfAborted();
-    if (error instanceof LeaseLostError || isOutOfMemory(error)) throw error;
-    const now = performance.now();
-    if (this.#failedAt === undefined) logger.warn(`retrying after: ${toError(error).message}`);
-    this.#failedAt ??= now;
-    if (now - this.#failedAt > RETRY_FOR_MS) throw error;
-    await delay(this.#backoff.next(), undefined, { signal }).catch(() => undefined);
-    signal.throwIfAborted();
-  }
-}
-
-/** Repeats work that fails, as `Retries` decides. @throws what `Retries` throws */
-export async function withRetries<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const retries = new Retries(options);
+/**
+ * Repeats work that fails, for up to a minute; logs the first failure. `first`: the first try, if it
+ * is under way already.
+ * @throws LeaseLostError and the refusal of a full Redis, without a retry; the reason of the signal;
+ * or the last failure
+ */
+export async function withRetries<T>(
+  work: () => Promise<T>,
+  { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
+  first?: Promise<T>,
+): Promise<T> {
+  const backoff = new Backoff(RETRY_BACKOFF);
+  let underWay = first;
+  let failedAt: number | undefined;
   for (;;)
     try {
-      return await work();
+      return await (underWay ?? work());
     } catch (error) {
-      await retries.waitAfter(error);
+      underWay = undefined;
+      signal.throwIfAborted();
+      if (error instanceof LeaseLostError || isOutOfMemory(error)) throw error;
+      const now = performance.now();
+      if (failedAt === undefined) logger.warn(`retrying after: ${toError(error).message}`);
+      failedAt ??= now;
+      if (now - failedAt > RETRY_FOR_MS) throw error;
+      await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
+      signal.throwIfAborted();
     }
 }
 
