@@ -53,6 +53,12 @@ module.exports = {
       to: { path: CLIENTS_AND_NEST },
     },
     {
+      name: 'only-nestjs-and-src-import-dtos', // others load no decorators
+      severity: 'error',
+      from: { path: '^libs/', pathNot: [lib('contracts/dto'), lib('nestjs')] },
+      to: { path: lib('contracts/dto') },
+    },
+    {
       name: 'board-store-knows-no-kafka',
       severity: 'error',
       from: { path: lib('board-store') },

@@ -1,7 +1,8 @@
 // @ts-check
-// `node ../../scripts/build-package.mjs ENTRY`, run by npm in packages/NAME before it packs: builds ENTRY, a file of libs, to dist/.
-// The code is CommonJS, which any Node and any test runner can load; index.mjs exports the same names to ECMAScript modules. Of a
-// package without dependencies, index.mjs has the code itself, so that a browser can load it.
+// `node ../../scripts/build-package.mjs ENTRY...`, run by npm in packages/NAME before it packs: builds
+// files of libs to dist/, the first ENTRY as `index`, others with their own names. The code is
+// CommonJS, which any Node and any test runner can load; NAME.mjs exports the same names to ECMAScript
+// modules. Of a package without dependencies, it has the code itself, so that a browser can load it.
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -13,59 +14,74 @@ const { build } = await import('esbuild');
 const { generateDtsBundle } = await import('dts-bundle-generator');
 const { bundleOptions, COMPILED, ROOT, thirdPartyLicences } = await import('./bundling.mjs');
 
-const [entry = ''] = process.argv.slice(2);
+const entries = process.argv.slice(2).map((file, at) => {
+  return { compiled: path.join(COMPILED, file), name: at === 0 ? 'index' : path.parse(file).name };
+});
 const output = path.resolve('dist');
 rmSync(output, { recursive: true, force: true });
 /** @type {{ dependencies?: object, peerDependencies?: object }} */
 const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const external = Object.keys({ ...dependencies, ...peerDependencies });
-/** @type {import('esbuild').BuildOptions & { metafile: true }} */
-const options = {
-  ...bundleOptions(({ READ_SCRIPTS }) => READ_SCRIPTS),
-  entryPoints: [path.join(COMPILED, entry.replace(/\.ts$/, '.js'))],
-  external,
-};
-const outfile = path.join(output, 'code.cjs');
-const { metafile } = await build({ ...options, outfile, format: 'cjs' });
-/** @type {object} */
-const code = createRequire(import.meta.url)(outfile);
-const names = Object.keys(code).sort();
-const list = `{ ${names.join(', ')} }`;
-// To find the names of an import, Node parses index.cjs slowly: this one is short, and names them where they are found.
-write(
-  'index.cjs',
-  `const code = require('./code.cjs');\nmodule.exports = code;\n0 && (module.exports = ${list});\n`,
-);
-if (external.length > 0) write('index.mjs', `export ${list} from './index.cjs';\n`);
-else
-  await build({
-    ...options,
-    outfile: path.join(output, 'index.mjs'),
-    format: 'esm',
-    platform: 'browser',
-  });
 
-const [types = ''] = generateDtsBundle(
-  [
-    {
-      filePath: path.join(COMPILED, entry.replace(/\.ts$/, '.d.ts')),
-      output: { noBanner: true, exportReferencedTypes: false },
-    },
-  ],
+const typesOfEntries = generateDtsBundle(
+  entries.map(({ compiled }) => ({
+    filePath: compiled.replace(/\.ts$/, '.d.ts'),
+    output: { noBanner: true, exportReferencedTypes: false },
+  })),
   { preferredConfigPath: path.join(ROOT, 'packages/tsconfig.json') },
 );
-// The contracts are classes for the sake of their decorators, and types for everyone else.
-const honest = types.replace(
-  /^export declare class (\w+)/gm,
-  (text, /** @type {string} */ name) => {
-    return names.includes(name) ? text : `export interface ${name}`;
-  },
-);
-write('index.d.cts', honest);
-write('index.d.mts', honest);
-const licences = thirdPartyLicences(metafile);
+/** @type {import('esbuild').Metafile['outputs']} */
+const outputs = {};
+for (const [at, { compiled, name }] of entries.entries()) {
+  const names = await bundleCode(compiled, name);
+  const types = honest(typesOfEntries[at] ?? '', names);
+  write(`${name}.d.cts`, types);
+  write(`${name}.d.mts`, types);
+}
+const licences = thirdPartyLicences({ outputs });
 if (licences !== '') write('THIRD-PARTY.txt', licences);
 copyFileSync(path.join(ROOT, 'LICENSE'), 'LICENSE');
+
+/** Returns the exported names. @param {string} compiled @param {string} name */
+async function bundleCode(compiled, name) {
+  /** @type {import('esbuild').BuildOptions & { metafile: true }} */
+  const options = {
+    ...bundleOptions(({ READ_SCRIPTS }) => READ_SCRIPTS),
+    entryPoints: [compiled.replace(/\.ts$/, '.js')],
+    external,
+  };
+  const outfile = path.join(output, `${name}-code.cjs`);
+  const { metafile } = await build({ ...options, outfile, format: 'cjs' });
+  Object.assign(outputs, metafile.outputs);
+  /** @type {object} */
+  const code = createRequire(import.meta.url)(outfile);
+  const names = Object.keys(code).sort();
+  const list = `{ ${names.join(', ')} }`;
+  // To find the names of an import, Node parses NAME.cjs slowly: this one is short, and names them where they are found.
+  write(
+    `${name}.cjs`,
+    `const code = require('./${name}-code.cjs');\nmodule.exports = code;\n0 && (module.exports = ${list});\n`,
+  );
+  if (external.length > 0) write(`${name}.mjs`, `export ${list} from './${name}.cjs';\n`);
+  else
+    await build({
+      ...options,
+      outfile: path.join(output, `${name}.mjs`),
+      format: 'esm',
+      platform: 'browser',
+    });
+  return names;
+}
+
+/**
+ * Types in which each class that the code does not export is an interface: it is a type for everyone else.
+ * @param {string} types @param {readonly string[]} names the names that the code exports
+ */
+function honest(types, names) {
+  return types.replace(/^export declare class (\w+)/gm, (text, /** @type {string} */ name) => {
+    return names.includes(name) ? text : `export interface ${name}`;
+  });
+}
 
 /** @param {string} file @param {string} text */
 function write(file, text) {

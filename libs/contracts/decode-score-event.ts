@@ -83,7 +83,7 @@ function fieldsOf(value: Partial<Record<Field, unknown>>, defaults: Defaults) {
 }
 
 /** Levels of objects and arrays, including the event itself. */
-const MAX_LEVELS = 100;
+export const MAX_LEVELS = 100;
 
 /** The limit is fixed, so that the verdict never depends on how much stack the process has left. */
 export function nestsTooDeeply(value: object, levelsLeft: number): boolean {

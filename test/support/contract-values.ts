@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { LeaderChange, RankChange, ScoreEvent } from '#contracts';
+import { isPlainObject, type LeaderChange, type RankChange, type ScoreEvent } from '#contracts';
 
 /** Random values of records: valid ones, and ones with wrong parts. */
 
@@ -17,6 +17,21 @@ const oddity = fc.oneof(
     '__proto__',
   ),
   fc.jsonValue({ maxDepth: 2 }),
+);
+
+/** Names that objects inherit, or that libraries treat in a special way. */
+const oddName = fc.constantFrom(
+  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then'],
+);
+
+/** Any JSON value; often an object with fields of a record. */
+export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
+  oddity,
+  fc.jsonValue(),
+  fc.dictionary(
+    fc.oneof(fc.constantFrom('board', 'playerId', 'delta', 'deltas', 'source', 'changes'), oddName),
+    fc.oneof(fc.constantFrom('arena', '12'), oddity),
+  ),
 );
 
 type Path = readonly (string | number)[];
@@ -57,6 +72,23 @@ export function mutated(valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   );
 }
 
+/** Values with up to two fields of odd names in any object: unknown fields, or entries of a map. */
+export function withOddNames(valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const field = fc.tuple(fc.nat(), oddName, fc.oneof(fc.constantFrom('red', '12'), oddity));
+  return fc.tuple(valid, fc.array(field, { maxLength: 2 })).map(([value, fields]) =>
+    fields.reduce<unknown>((now, [at, name, content]) => {
+      const paths = pathsOf(now).filter((path) => isPlainObject(partAt(now, path)));
+      if (paths.length === 0) return now;
+      const path = paths[at % paths.length] ?? [];
+      return changed(now, path, { to: { ...(partAt(now, path) as object), [name]: content } });
+    }, value),
+  );
+}
+
+function partAt(value: unknown, path: Path): unknown {
+  return path.reduce((part, key) => (part as Record<string | number, unknown>)[key], value);
+}
+
 const id = fc.oneof(
   fc.constantFrom('arena', 'p-17', 'é', '😀'),
   fc.string({ unit: 'binary', maxLength: 4 }),
@@ -76,12 +108,12 @@ export const scoreEvent: fc.Arbitrary<ScoreEvent> = fc.record(
     board: id,
     playerId: id,
     delta,
-    deltas: fc.dictionary(fc.constantFrom('points', 'goals', '__proto__', ''), delta, {
+    deltas: fc.dictionary(fc.oneof(fc.constantFrom('points', 'goals', ''), oddName), delta, {
       maxKeys: 3,
     }),
     occurredAt: time,
     eventId: id,
-    attributes: fc.dictionary(fc.constantFrom('region', 'season', '__proto__'), attribute, {
+    attributes: fc.dictionary(fc.oneof(fc.constantFrom('region', 'season'), oddName), attribute, {
       maxKeys: 2,
     }),
     unknown: oddity,
@@ -89,12 +121,40 @@ export const scoreEvent: fc.Arbitrary<ScoreEvent> = fc.record(
   { requiredKeys: ['board', 'playerId'] },
 );
 
+const validDelta = fc.oneof(fc.constantFrom('0', '-1', '12.50', '9007199254740993'), fc.integer());
+const validDeltas = fc.dictionary(
+  fc.oneof(fc.constantFrom('points', 'goals'), oddName),
+  validDelta,
+  {
+    minKeys: 1,
+    maxKeys: 3,
+  },
+);
+const validAttribute = fc.constantFrom('eu', 'é', [], ['red', 'blue']);
+
+/** A score event that most boards could apply. */
+export const validScoreEvent: fc.Arbitrary<ScoreEvent> = fc
+  .record(
+    {
+      board: fc.constantFrom('arena', 'é'),
+      playerId: fc.constantFrom('p-17', '😀'),
+      numbers: fc.oneof(fc.record({ delta: validDelta }), fc.record({ deltas: validDeltas })),
+      occurredAt: fc.constant('2026-11-20T09:00:00Z'),
+      eventId: fc.constant('7d0f3c1e'),
+      attributes: fc.dictionary(fc.oneof(fc.constant('region'), oddName), validAttribute),
+    },
+    { requiredKeys: ['board', 'playerId', 'numbers'] },
+  )
+  .map(({ numbers, ...others }) => ({ ...others, ...numbers }));
+
 const count = fc.integer({ min: 1 });
-export const placing = fc.record(
+const placing = fc.record(
   {
     rank: count,
     competitionRank: count,
-    columns: fc.dictionary(fc.constantFrom('points', 'goals'), decimalText, { maxKeys: 2 }),
+    columns: fc.dictionary(fc.oneof(fc.constantFrom('points', 'goals'), oddName), decimalText, {
+      maxKeys: 2,
+    }),
   },
   { requiredKeys: ['rank', 'columns'] },
 );

@@ -1,0 +1,4 @@
+export * from './leader-change-dto.js';
+export * from './rank-change-dto.js';
+export * from './result-part-dtos.js';
+export { ScoreEventDto } from './score-event-dto.js';
