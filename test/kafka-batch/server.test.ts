@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Controller, Module, type Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { Controller, type Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
 import { KafkaUnreachableError, type PartitionAssignment, type RecordBatch } from '#kafka-batch';
 import {
   KafkaBatchServer,
@@ -42,8 +42,6 @@ describe('KafkaBatchServer', () => {
   const fatal: Error[] = [];
 
   async function serve(controllers: Type[], options: Partial<KafkaBatchServerOptions> = {}) {
-    @Module({ controllers })
-    class TestModule {}
     const server = new KafkaBatchServer({
       kafka: topic.kafka,
       groupId: topic.name,
@@ -53,11 +51,8 @@ describe('KafkaBatchServer', () => {
       ...FAST,
       ...options,
     });
-    const app = await NestFactory.createMicroservice(TestModule, {
-      strategy: server,
-      logger: false,
-      abortOnError: false,
-    });
+    const module = await Test.createTestingModule({ controllers }).compile();
+    const app = module.createNestMicroservice({ strategy: server, logger: false });
     let closed: Promise<void> | undefined;
     const close = () => (closed ??= app.close());
     topic.onRemove(close);
