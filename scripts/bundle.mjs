@@ -12,7 +12,7 @@ const BUNDLE = path.join(COMPILED, 'cli');
 const EXTERNAL = [
   ...['@nestjs/platform-express', '@nestjs/websockets', '@fastify/multipart', '@fastify/static'],
   ...['@fastify/view', '@grpc/*', '@nats-io/transport-node', 'amqp-connection-manager', 'mqtt'],
-  ...['class-transformer', 'class-validator', 'supports-color'],
+  'supports-color',
 ];
 
 /**
@@ -26,6 +26,39 @@ const reflectMetadata = {
     bundler.onLoad({ filter: /\/reflect-metadata\/Reflect\.js$/ }, async ({ path: file }) => {
       return { contents: `${await readFile(file, 'utf8')}\nexport {};` };
     });
+  },
+};
+
+/**
+ * What Nest uses of packages that it loads by itself.
+ * @type {ReadonlyMap<string, string>}
+ */
+const LOADED_BY_NEST = new Map([
+  ['class-validator', 'validate'],
+  ['class-transformer', 'plainToInstance, classToPlain'],
+]);
+
+/**
+ * Leaves out what nobody uses of packages whose modules do nothing when they are loaded. Of
+ * class-validator, only the build with ECMAScript modules can be cut.
+ * @type {import('esbuild').Plugin}
+ */
+const cutPackages = {
+  name: 'cut-packages',
+  setup: (bundler) => {
+    const packages = { filter: /^(@nestjs\/swagger|class-validator|class-transformer)$/ };
+    bundler.onResolve(packages, async ({ path: name, kind, importer, resolveDir, pluginData }) => {
+      if (pluginData === 'found') return undefined;
+      if (kind === 'dynamic-import' && LOADED_BY_NEST.has(name))
+        return { path: name, namespace: 'loaded-by-nest', pluginData: resolveDir };
+      const file = name === 'class-validator' ? 'class-validator/esm5/index.js' : name;
+      const options = { kind, importer, resolveDir, pluginData: 'found' };
+      return { path: (await bundler.resolve(file, options)).path, sideEffects: false };
+    });
+    bundler.onLoad({ filter: /./, namespace: 'loaded-by-nest' }, ({ path: name, pluginData }) => ({
+      contents: `export { ${LOADED_BY_NEST.get(name)} } from '${name}';`,
+      resolveDir: String(pluginData),
+    }));
   },
 };
 
@@ -52,7 +85,7 @@ const shared = bundleOptions(
 const options = { ...shared, minifyWhitespace: true, minifySyntax: true, lineLimit: 200 };
 const { metafile } = await build({
   ...options,
-  plugins: [...options.plugins, reflectMetadata],
+  plugins: [...options.plugins, reflectMetadata, cutPackages],
   entryPoints: [path.join(COMPILED, 'src/cli/main.js')],
   outdir: BUNDLE,
   splitting: true,

@@ -62,7 +62,7 @@ describe('AppModule', () => {
     const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), {
       logger: false,
     });
-    await describeRoutes(app);
+    describeRoutes(app);
     return app;
   }
 

@@ -15,7 +15,7 @@ import { LiveBoards } from './ingest/live-boards.js';
 import { createOperationsServer } from './operations/operations.js';
 import { createHttpApplication, listen } from './query/http/http-server.js';
 import { describeRoutes } from './query/http/openapi.js';
-import { tokensOf } from './query/http/tokens.js';
+import { requiredTokens } from './query/http/required-tokens.js';
 import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
 
 const BOARDS_RETRY_MS = 500;
@@ -30,7 +30,7 @@ type Starting = StartOptions & Required<Pick<ProcessOptions, 'start'>>;
  */
 export async function startApplication(given: StartOptions): Promise<{ close(): Promise<void> }> {
   const { settings, roles, logger } = given;
-  const tokens = roles.includes('query') ? tokensOf(settings, logger) : undefined;
+  const tokens = roles.includes('query') ? await requiredTokens(settings, logger) : undefined;
   const options = { ...given, start: { waitsFor: 'Kafka and Redis have not answered yet' } };
   let app: NestFastifyApplication | undefined;
   const operations = createOperationsServer(options, () => app);
@@ -60,7 +60,7 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
   if (!roles.includes('reconciliation'))
     await claimIdentity(app.get(BoardStore), app.get(DefinitionsTopic));
   if (roles.includes('ingest')) app.connectMicroservice({ strategy: app.get(KafkaBatchServer) });
-  if (roles.includes('query')) await describeRoutes(app);
+  if (roles.includes('query')) describeRoutes(app);
   await app.init();
   shutdown.signal.throwIfAborted();
   if (roles.includes('query'))

@@ -34,7 +34,6 @@ if (method === undefined) throw new Error('the handler is not there');
 EventPattern(topics.scoreEvents)(Scores.prototype, 'add', method);
 Payload()(Scores.prototype, 'add', 0);
 Controller()(Scores);
-// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- a module of Nest
 class Application {}
 Module({ controllers: [Scores] })(Application);
 

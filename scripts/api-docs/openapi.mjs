@@ -50,7 +50,7 @@ const module = {
 /** The document as JSON. @returns {Promise<string>} */
 export async function openApi() {
   const app = await createHttpApplication(module, SILENT);
-  await describeRoutes(app);
+  describeRoutes(app);
   await app.init();
   const { payload, statusCode } = await app.inject('/openapi.json');
   await app.close();

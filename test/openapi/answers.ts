@@ -142,11 +142,10 @@ function foreignNamesOf({ query }: PlannedRequest): string[] {
 const isPoisonous = ({ body = null }: PlannedRequest) =>
   /__proto__|constructor/.test(JSON.stringify(body));
 
-const inQuery = new Ajv({ ...AJV_OPTIONS, coerceTypes: true });
-const inBody = new Ajv(AJV_OPTIONS);
-const QUERIES = new Map(OPERATIONS.map((one) => [one, inQuery.compile(querySchema(one))]));
+const ajv = new Ajv(AJV_OPTIONS);
+const QUERIES = new Map(OPERATIONS.map((one) => [one, ajv.compile(querySchema(one))]));
 const BODIES = new Map(
-  OPERATIONS.map((one) => [one, one.body === undefined ? undefined : inBody.compile(one.body)]),
+  OPERATIONS.map((one) => [one, one.body === undefined ? undefined : ajv.compile(one.body)]),
 );
 
 /** The rule of the document that a request breaks. */
@@ -157,13 +156,29 @@ function brokenRuleOf({ operation, query, body }: PlannedRequest): string | unde
     values.set(name, before === undefined ? value : [before, value].flat());
   }
   return (
-    errorOf(QUERIES.get(operation), Object.fromEntries(values)) ??
+    errorOf(QUERIES.get(operation), valuesOf(operation, values)) ??
     errorOf(BODIES.get(operation), body ?? null)
   );
 }
 
+/** The values that the texts of a query stand for. */
+function valuesOf({ parameters }: Operation, texts: ReadonlyMap<string, string | string[]>) {
+  const types = new Map(parameters.map(({ name, schema }) => [name, schema['type'] as string]));
+  const entries = [...texts].map(
+    ([name, given]) => [name, valueOf(types.get(name), given)] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
+function valueOf(type = 'string', given: string | string[]): unknown {
+  if (type === 'array') return [given].flat();
+  if (type === 'string' || typeof given !== 'string') return given;
+  const isValue = /^(true|false|-?\d+(\.\d+)?(e[+-]?\d+)?)$/i.test(given);
+  return isValue ? (JSON.parse(given.replace(/^(-?)0+(?=\d)/, '$1')) as unknown) : given;
+}
+
 function errorOf(validate: ValidateFunction | undefined, value: unknown): string | undefined {
-  return validate === undefined || validate(value) ? undefined : inBody.errorsText(validate.errors);
+  return validate === undefined || validate(value) ? undefined : ajv.errorsText(validate.errors);
 }
 
 function querySchema({ parameters }: Operation): SchemaObject {

@@ -28,17 +28,26 @@ interface Described {
   readonly responses: Readonly<Record<string, Response>>;
 }
 interface OpenApi {
+  readonly components: { readonly schemas: Readonly<Record<string, SchemaObject>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
 }
 
 const text = readFileSync('docs/reference/openapi.json', 'utf8');
-const document = JSON.parse(text) as OpenApi;
+const DOCUMENT = JSON.parse(text) as OpenApi;
 
-export const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(
+/** A schema with those of the document in place of its references. */
+function resolved(schema: unknown): SchemaObject {
+  return JSON.parse(JSON.stringify(schema), (_, value: SchemaObject | null) => {
+    const [, name = ''] = /^#\/components\/schemas\/(\w+)$/.exec(String(value?.['$ref'])) ?? [];
+    return name === '' ? value : resolved(DOCUMENT.components.schemas[name]);
+  }) as SchemaObject;
+}
+
+export const OPERATIONS: readonly Operation[] = Object.entries(DOCUMENT.paths).flatMap(
   ([path, methods]) =>
     Object.entries(methods).map(([method, { parameters = [], requestBody, responses }]) => ({
       ...{ method: method.toUpperCase() as Operation['method'], path, parameters, responses },
-      body: requestBody?.content['application/json']?.schema,
+      body: requestBody && resolved(requestBody.content['application/json']?.schema),
     })),
 );
 
@@ -58,7 +67,7 @@ export const AJV_OPTIONS: Options = {
   strict: false,
   formats: { 'date-time': (value: string) => parseTime(value) !== undefined },
 };
-const inAnswers = new Ajv(AJV_OPTIONS).addSchema(document, 'openapi');
+const inAnswers = new Ajv(AJV_OPTIONS).addSchema(DOCUMENT, 'openapi');
 
 /** What is wrong with the JSON body of an answer; undefined: nothing. */
 export function bodyProblem(schema: SchemaObject, body: unknown): string | undefined {

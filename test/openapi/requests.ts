@@ -40,12 +40,16 @@ function queryOf({ parameters }: Operation, known: Known): fc.Arbitrary<[string,
   const own = parameters
     .filter((one) => one.in === 'query')
     .map(({ name, schema, required, style }) => {
-      const pair =
+      const given =
         style === 'form'
-          ? fc.tuple(fc.constantFrom(...namesLike(schema, known)), valueOfDimension)
-          : fc.tuple(fc.constant(name), valueOf(schema, name, known).map(textOf));
+          ? fc
+              .tuple(fc.constantFrom(...namesLike(schema, known)), valueOfDimension)
+              .map((one) => [one])
+          : valueOf(schema, name, known).map((value) =>
+              textsOf(schema, value).map((text): [string, string] => [name, text]),
+            );
       const isThere = fc.integer({ min: 0, max: 19 }).map((n) => (required ? n > 0 : n < 4));
-      return fc.tuple(isThere, pair).map(([is, one]) => (is ? [one] : []));
+      return fc.tuple(isThere, given).map(([is, all]) => (is ? all : []));
     });
   const extra = fc.array(fc.tuple(fc.oneof(foreignName, hostileText), hostileText), {
     maxLength: 2,
@@ -55,6 +59,11 @@ function queryOf({ parameters }: Operation, known: Known): fc.Arbitrary<[string,
   return fc
     .tuple(fc.tuple(...own), extras, repeats)
     .map(([pairs, more, repeat]) => [...pairs.flat(), ...more, ...(repeat ? pairs.flat() : [])]);
+}
+
+/** A parameter stands in a URL once for each value of a list. */
+function textsOf({ type }: SchemaObject, value: unknown): string[] {
+  return type === 'array' && Array.isArray(value) ? value.slice(0, 5).map(textOf) : [textOf(value)];
 }
 
 function namesLike({ patternProperties }: SchemaObject, known: Known): string[] {

@@ -148,7 +148,7 @@ describe('a process with tokens', () => {
     await until(isKnown, 'the token is known');
     expect(await send('GET', '/v1/boards', `${SECRET}read`)).toMatchObject({ status: 401 });
     writeFileSync(file, `- { name: new, token: ${changed}, scopes: [reed] }`);
-    const logged = 'must be equal to one of the allowed values';
+    const logged = 'each value in scopes must be one of the following values';
     await until(() => service.errors.includes(logged), 'it logs the problem');
     expect(await isKnown()).toBe(true);
   });

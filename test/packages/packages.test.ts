@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -37,6 +37,7 @@ afterAll(() => {
 describe('the packed ranklog', () => {
   let instance: TestInstance;
   let running: ChildProcess;
+  let url: string;
   let program: EmptyProject;
   let user: EmptyProject;
   let shared: { name: string; brokers: string[]; redis: string };
@@ -51,11 +52,15 @@ describe('the packed ranklog', () => {
     let log = '';
     running = spawn('node_modules/.bin/ranklog', ['start'], {
       cwd: program.folder,
-      env: { ...instance.env, RANKLOG_HTTP_PORT: '0', RANKLOG_OPERATIONS_PORT: '0' },
+      env: {
+        ...instance.env,
+        ...{ RANKLOG_HTTP_PORT: '0', RANKLOG_OPERATIONS_PORT: '0', RANKLOG_QUERY_WRITES: 'true' },
+      },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     running.stderr?.on('data', (data: Buffer) => (log += data.toString()));
     await eventually(() => log.includes('"running:'), 'the service runs');
+    [, url = ''] = /"HTTP at (http:[^"]+)"/.exec(log) ?? [];
     user = await projectWith([client, reader, 'kafkajs@2.2.4', 'ioredis@5.11.1']);
     const { KAFKA_BROKERS = '', REDIS_URL: redis = '' } = process.env;
     shared = { name: instance.name, brokers: KAFKA_BROKERS.split(','), redis };
@@ -78,6 +83,19 @@ describe('the packed ranklog', () => {
     const names = contained.map(([, name, version]) => `${name}@${version}`);
     expect(names).toContain('kafkajs@2.2.4');
     expect(listed).toEqual(expect.arrayContaining(names));
+  });
+
+  it('checks a query and a body, and describes itself, without any package beside it', async () => {
+    const query = await fetch(`${url}/v1/boards/arena/standings?limit=many`);
+    const detail = 'limit must be a whole number from 0 to 1000, not "many"';
+    expect(await query.json()).toMatchObject({ code: 'INVALID_REQUEST', detail });
+    const body = '{"requests":[{"board":"arena","gaps":"yes"}]}';
+    const headers = { 'content-type': 'application/json' };
+    const post = { method: 'POST', headers, body };
+    const refused = await fetch(`${url}/v1/players/ada/standings`, post);
+    expect(await refused.json()).toMatchObject({ code: 'INVALID_REQUEST' });
+    const document = await (await fetch(`${url}/openapi.json`)).json();
+    expect(document).toEqual(JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8')));
   });
 
   it('is not what npm packs in the folder of the clone', async () => {
@@ -151,6 +169,7 @@ describe('the packed ranklog', () => {
       main().catch((error) => { console.error(error); process.exit(1); });`;
     const { status, columns } = answer;
     expect(JSON.parse(await app.run(`main.${kind}`, text))).toEqual({ status, columns });
+    expect(app.installed()).not.toContain('class-validator'); // which only @ranklog/nestjs/dto needs
   });
 
   it('is written and read by an application of Nest 11, which gets the rank change', async () => {
@@ -249,6 +268,69 @@ describe('@ranklog/client', () => {
   );
 });
 
+describe('@ranklog/nestjs/dto', () => {
+  const VALIDATES = `
+    const pipe = new ValidationPipe({ transform: true });
+    const receive = (json) => pipe.transform(JSON.parse(json), { type: 'body', metatype: ScoreEventDto });
+    async function main() {
+      const event = await receive('{"board":"arena","playerId":"ada","delta":1,"attributes":{"toString":"eu"}}');
+      const problems = await receive('{"board":"arena","playerId":"","delta":1}').catch((error) => error.getResponse().message);
+      console.log(JSON.stringify({ isDto: event instanceof ScoreEventDto, event, problems }));
+    }
+    main().catch((error) => { console.error(error); process.exit(1); });`;
+  // The DTOs come first: they need reflect-metadata before Nest loads it.
+  const IMPORTS = `import { ScoreEventDto } from '@ranklog/nestjs/dto';
+    import { ValidationPipe } from '@nestjs/common';`;
+  const REQUIRES = `const { ScoreEventDto } = require('@ranklog/nestjs/dto');
+    const { ValidationPipe } = require('@nestjs/common');`;
+  const TYPED = `import { RankChangeDto, ScoreEventDto } from '@ranklog/nestjs/dto';
+    import type { RankChange, ScoreEvent } from '@ranklog/nestjs';
+    export const event: ScoreEvent = new ScoreEventDto();
+    export const change: RankChange = new RankChangeDto();`;
+
+  it.each([
+    ['12.1.1', '0.15.1'],
+    ['11', '0.14'],
+  ])('validates events in services of Nest %s with class-validator %s', async (nest, validator) => {
+    const validators = [`class-validator@${validator}`, 'class-transformer@0.5.1'];
+    const project = await projectWith(
+      [
+        ...[nestjs, `@nestjs/common@${nest}`, `@nestjs/core@${nest}`, 'reflect-metadata@0.2.2'],
+        ...['rxjs@7.8.2', 'kafkajs@2.2.4', 'ioredis@5.11.1', ...validators],
+        ...['typescript@6.0.3', '@types/node@20.19.43'],
+      ],
+      { overrides: { 'file-type': '21.3.4' } },
+    );
+    const expected = {
+      isDto: true,
+      event: { board: 'arena', playerId: 'ada', delta: 1, attributes: { toString: 'eu' } },
+      problems: [expect.stringMatching(/^playerId must be a string of 1 to 128 bytes/)],
+    };
+    const imported = await project.run('main.mjs', `${IMPORTS}${VALIDATES}`);
+    expect(JSON.parse(imported)).toEqual(expected);
+    const bundled = project.read('node_modules/@ranklog/nestjs/dist/THIRD-PARTY.txt');
+    expect(bundled).not.toMatch(/^class-/m); // a copy would have decorators of its own
+    const required = await project.run('main.cjs', `${REQUIRES}${VALIDATES}`);
+    expect(JSON.parse(required)).toEqual(expected);
+    project.write('typed.mts', TYPED);
+    project.write('typed.ts', TYPED);
+    const compile = (...args: string[]) =>
+      output('node_modules/.bin/tsc', ['--strict', '--noEmit', '--skipLibCheck', ...args], {
+        cwd: project.folder,
+      });
+    await compile(
+      '--module',
+      'nodenext',
+      '--types',
+      'node',
+      '--exactOptionalPropertyTypes',
+      'typed.mts',
+    );
+    const older = ['--moduleResolution', 'node10', '--ignoreDeprecations', '6.0'];
+    await compile('--module', 'commonjs', ...older, '--types', 'node', 'typed.ts');
+  });
+});
+
 describe('@ranklog/http', () => {
   it('is one file without imports, and needs no types of Node or of browsers', async () => {
     const project = await projectWith([http, 'typescript@6.0.3']);
@@ -315,7 +397,7 @@ describe('both libraries', () => {
   it.each(['client', 'reader'])('@ranklog/%s has licences, and sources in its map', (name) => {
     const folder = `node_modules/@ranklog/${name}`;
     expect(project.read(`${folder}/LICENSE`)).toContain('Apache License');
-    const map = JSON.parse(project.read(`${folder}/dist/code.cjs.map`)) as {
+    const map = JSON.parse(project.read(`${folder}/dist/index-code.cjs.map`)) as {
       sources: string[];
       sourcesContent: (string | null)[];
     };

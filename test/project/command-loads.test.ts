@@ -6,7 +6,8 @@ import { PROJECT } from '../support/project.js';
 
 const COMMANDS = 'src/cli/commands';
 /** Packages that take longer to load than most commands take. */
-const LARGE = /^(@nestjs\/(common|core)|fastify|ioredis|kafkajs|prom-client|typebox)(?=\/|$)/;
+const LARGE =
+  /^(@nestjs\/(common|core|swagger)|class-(transformer|validator)|fastify|ioredis|kafkajs|prom-client)(?=\/|$)/;
 
 /** The large packages that each command loads before it begins, by its file. All load `main`. */
 async function loadedPackages(): Promise<Record<string, string>> {
@@ -63,11 +64,12 @@ it('each command loads only the packages that it needs', async () => {
     'boards-generations': '@nestjs/common ioredis kafkajs',
     'boards-verify': '@nestjs/common ioredis kafkajs',
     'dead-letters-retry': '@nestjs/common ioredis kafkajs',
+    doctor: '@nestjs/common ioredis kafkajs',
     import: '@nestjs/common ioredis kafkajs',
     skip: '@nestjs/common ioredis kafkajs',
     status: '@nestjs/common ioredis kafkajs',
     topics: '@nestjs/common ioredis kafkajs',
-    doctor: '@nestjs/common ioredis kafkajs typebox',
-    start: '@nestjs/common @nestjs/core fastify ioredis kafkajs prom-client typebox',
+    start:
+      '@nestjs/common @nestjs/core @nestjs/swagger class-validator fastify ioredis kafkajs prom-client',
   });
 });

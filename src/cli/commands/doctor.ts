@@ -15,7 +15,7 @@ import {
 import { waitForServices } from '../../infra/services.js';
 import { openStores } from '../../infra/stores.js';
 import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
-import { tokensOf } from '../../query/http/tokens.js';
+import { requiredTokens } from '../../query/http/required-tokens.js';
 import { readPositions, readPublished } from '../../query/status/read-status.js';
 import { countMisplaced, misplacedText } from '../../query/status/sampled-records.js';
 import { readBoardsFile } from '../../reconciliation/boards/read-boards-file.js';
@@ -73,8 +73,7 @@ async function readDefinitions({ settings, redis, connection }: Subject) {
 const OF_ROLES: Readonly<Record<Role, Checks>> = {
   ingest: {},
   reconciliation: { 'Boards file': ({ settings }) => readBoardsFile(settings.boards) },
-  // eslint-disable-next-line @typescript-eslint/require-await
-  query: { 'HTTP tokens': async ({ settings }) => tokensOf(settings, SILENT) },
+  query: { 'HTTP tokens': ({ settings }) => requiredTokens(settings, SILENT) },
 };
 
 /** Makes all checks; leaves out those of a server that does not answer. Changes nothing. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import compress from '@fastify/compress';
 import type { DynamicModule } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { variableOf } from '../../config/settings-schema.js';
@@ -11,8 +11,9 @@ import { nestLogger, type Logger } from '../../infra/logger.js';
 import { answerMalformed, ProblemsFilter } from './problems.filter.js';
 import { ProblemError } from './problems.js';
 import { parseQuery } from './query-string.js';
-import { compileRequestSchema } from './request-validation.js';
+import { requireDtos } from './require-dtos.js';
 import type { Tokens } from './tokens.js';
+import { RequestPipe } from './validation.pipe.js';
 
 /** The name of a board and the id of a player have up to 128 bytes, and each may be percent-encoded. */
 const MAX_PARAMETER_LENGTH = 3 * 128;
@@ -50,13 +51,12 @@ export async function createHttpApplication(
   });
   const options = { logger: nestLogger(logger), abortOnError: false, bodyParser: false };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, options);
+  requireDtos(app.get(ModulesContainer));
   const server = adapter.getInstance();
   // Nest would add forms. A web page may send forms and texts to any origin, without a preflight.
   server.removeContentTypeParser('text/plain');
   // Node would answer 417 without a body.
   server.server.on('checkExpectation', (...sent) => server.server.emit('request', ...sent));
-  server.setValidatorCompiler(compileRequestSchema as never);
-  server.setSerializerCompiler(() => (body) => JSON.stringify(body));
   server.addHook('onRoute', (route) => {
     if (route.url === '*') return; // that of CORS
     requireScope(route);
@@ -72,7 +72,7 @@ export async function createHttpApplication(
       ...{ origin: httpCors.includes('*') ? '*' : [...httpCors], exposedHeaders },
       strictPreflight: false, // answers an incomplete preflight like any other
     });
-  return app.useGlobalFilters(problems);
+  return app.useGlobalPipes(new RequestPipe()).useGlobalFilters(problems);
 }
 
 const exposedHeaders = ['etag', 'age', 'retry-after', 'x-request-id', 'www-authenticate'];

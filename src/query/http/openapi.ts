@@ -1,29 +1,18 @@
 import { createRequire } from 'node:module';
-import swagger, { type SwaggerTransform } from '@fastify/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { OpenAPIV3_1 } from 'openapi-types';
-import { ANSWERS } from '../dto/answer-schemas.js';
-import { GATHERED, isGathered } from './query-string.js';
+import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { GATHERED, isGathered } from '../dto/fields.js';
+
+type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type ParameterObject = Extract<NonNullable<OperationObject['parameters']>[number], { in: string }>;
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 
-/** Describes the routes that the application gets later, and serves the description as /openapi.json and /docs. */
-export async function describeRoutes(app: NestFastifyApplication): Promise<void> {
+/** Serves the description of the routes as /openapi.json and /docs; the first request makes it. */
+export function describeRoutes(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
-  for (const answer of ANSWERS) server.addSchema(answer);
-  await app.register(swagger as never, {
-    openapi: {
-      openapi: '3.1.0',
-      info: { title: 'ranklog', version, description: 'Leaderboards from a Kafka log.' },
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
-    },
-    hideUntagged: true,
-    refResolver: { buildLocalReference: (json: { $id?: unknown }) => String(json.$id) },
-    transform: withScope,
-    transformObject: ({ openapiObject }: { openapiObject: OpenAPIV3_1.Document }) =>
-      completed(openapiObject),
-  });
-  const document = () => server.swagger() as OpenAPIV3_1.Document;
+  let made: OpenAPIObject | undefined;
+  const document = () => (made ??= documentOf(app));
   const config = { scope: 'none' } as const;
   server.get('/openapi.json', { config }, document);
   server.get('/docs', { config }, (_, reply) =>
@@ -31,25 +20,31 @@ export async function describeRoutes(app: NestFastifyApplication): Promise<void>
   );
 }
 
-const withScope: SwaggerTransform = ({ schema, url, route: { config } }) => {
-  const security = [{ bearer: [config?.scope ?? 'none'] }];
-  return { schema: { ...schema, security }, url };
-};
+function documentOf(app: NestFastifyApplication): OpenAPIObject {
+  const info = { title: 'ranklog', version, description: 'Leaderboards from a Kafka log.' };
+  const components = { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } as const } };
+  const config = { openapi: '3.1.0', info, components };
+  const operationIdFactory = () => undefined as never; // names of our methods are not for clients
+  const options = { autoTagControllers: false, operationIdFactory };
+  return completed(SwaggerModule.createDocument(app, config, options));
+}
 
-/** Describes the parameters that parseQuery gathers as they stand in a URL. */
-function completed(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
-  for (const item of Object.values(document.paths ?? {}))
-    for (const method of ['get', 'post'] as const) {
-      const operation = item?.[method];
-      for (const parameter of operation?.parameters ?? [])
-        if ('name' in parameter && isGathered(parameter.name))
-          describe(parameter, GATHERED[parameter.name]);
-    }
+/**
+ * Adds what the decorators can't say: requests and answers have no other fields, and how maps stand
+ * in a URL.
+ */
+function completed(document: OpenAPIObject): OpenAPIObject {
+  for (const schema of Object.values(document.components?.schemas ?? {}))
+    if ('properties' in schema) schema.additionalProperties ??= false;
+  for (const item of Object.values(document.paths))
+    for (const parameter of item.get?.parameters ?? [])
+      if ('name' in parameter && isGathered(parameter.name))
+        describeMap(parameter, GATHERED[parameter.name]);
   return document;
 }
 
 /** An exploded object stands in a URL as one parameter for each of its names. */
-function describe(parameter: OpenAPIV3_1.ParameterObject, prefix: string): void {
+function describeMap(parameter: ParameterObject, prefix: string): void {
   const names = `^${prefix.replace('.', '\\.')}`;
   const patternProperties = { [names]: { type: 'string' } };
   const schema = { type: 'object', patternProperties, additionalProperties: false };
@@ -57,10 +52,10 @@ function describe(parameter: OpenAPIV3_1.ParameterObject, prefix: string): void 
 }
 
 /** A plain page of all operations with their parameters and answers, from the OpenAPI document. */
-function docsPage({ info, paths, components }: OpenAPIV3_1.Document): string {
-  const operations = Object.entries(paths ?? {}).flatMap(([path, item]) =>
+function docsPage({ info, paths, components }: OpenAPIObject): string {
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
     (['get', 'post'] as const).map((method) =>
-      operation(`${method.toUpperCase()} ${path}`, item?.[method]),
+      operation(`${method.toUpperCase()} ${path}`, item[method]),
     ),
   );
   const schemas = Object.entries(components?.schemas ?? {}).map(
@@ -74,9 +69,9 @@ function docsPage({ info, paths, components }: OpenAPIV3_1.Document): string {
 <h2>Bodies of answers</h2>${schemas.join('\n')}</html>`;
 }
 
-function operation(name: string, found: OpenAPIV3_1.OperationObject | undefined): string {
+function operation(name: string, found: OperationObject | undefined): string {
   if (found === undefined) return '';
-  const { summary = '', parameters = [], requestBody, responses = {} } = found;
+  const { summary = '', parameters = [], requestBody, responses } = found;
   const items = parameters.map((parameter) =>
     'name' in parameter
       ? `<li><code>${escape(parameter.name)}</code> (${parameter.in}) ${escape(parameter.description ?? '')}</li>`

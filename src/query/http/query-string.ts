@@ -1,11 +1,5 @@
 import { parse } from 'node:querystring';
-
-/** Parameters that begin with one of these prefixes are gathered in a map, by the rest of the name. */
-export const GATHERED = { where: 'where.', scores: 'score.' } as const;
-
-export function isGathered(name: string): name is keyof typeof GATHERED {
-  return Object.hasOwn(GATHERED, name);
-}
+import { GATHERED } from '../dto/fields.js';
 
 type Value = string | string[];
 
@@ -26,11 +20,11 @@ export function parseQuery(text: string): Record<string, Value | Record<string, 
       maps[map][name.slice(GATHERED[map].length)] = value;
     }
   }
-  // A parameter named `where` itself replaces the map, so that the schema of the request refuses it.
+  // A parameter named `where` itself replaces the map, so that the pipe refuses it.
   return Object.assign(maps, query);
 }
 
 function mapOf(name: string): keyof typeof GATHERED | undefined {
-  if (name.startsWith(GATHERED.where)) return 'where';
-  return name.startsWith(GATHERED.scores) ? 'scores' : undefined;
+  const maps = Object.keys(GATHERED) as (keyof typeof GATHERED)[];
+  return maps.find((map) => name.startsWith(GATHERED[map]));
 }

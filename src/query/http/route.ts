@@ -1,81 +1,119 @@
-import { applyDecorators, Get, HttpCode, Post } from '@nestjs/common';
-import { RouteConfig, RouteSchema } from '@nestjs/platform-fastify';
-import { QUERIES, type BODIES } from '../dto/request-schemas.js';
-import type { Scope } from './tokens.js';
-
-type Querystring = (typeof QUERIES)[keyof typeof QUERIES];
-type Body = (typeof BODIES)[keyof typeof BODIES];
-
-export type PlayerPath = Readonly<Record<'board' | 'player', string>>;
+import { applyDecorators, Get, HttpCode, Post, type Type } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import {
+  ApiExtraModels,
+  ApiOperation,
+  ApiResponse,
+  ApiSecurity,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { Accepted, Outcome, Problem } from '../dto/responses.js';
+import type { Scope } from '../dto/token-entry.js';
 
 /**
  * The scope that the token of a request needs; `none`: the request needs no token. The start fails
  * if a route has no scope.
  */
 export function RequireScope(scope: Scope | 'none') {
-  return RouteConfig({ scope });
+  if (scope === 'none') return RouteConfig({ scope });
+  return applyDecorators(RouteConfig({ scope }), ApiSecurity('bearer', [scope]));
 }
 
-/** A read by GET, with what Fastify validates and OpenAPI describes. `answer` is a name of answer-schemas.ts. */
-export function Read(path: string, answer: string, summary: string, querystring: Querystring) {
-  const headers = { ...HEADERS, etag: { type: 'string', description: 'For `if-none-match`.' } };
-  const answers = {
-    200: { description: 'OK', headers, ...json(answer) },
-    304: { description: 'The answer with this ETag is still right.', headers, type: 'null' },
+/** A read by GET. `answer` is a class of dto/responses.ts. */
+export function Read(path: string, answer: Type<object>, summary: string) {
+  const headers = { ...HEADERS, etag: { ...TEXT, description: 'For `if-none-match`.' } };
+  const unchanged = 'The answer with this ETag is still right.';
+  return route(
+    Get(path),
+    'standings',
+    summary,
+    ApiResponse({ status: 200, description: 'OK', headers, type: answer }),
+    ApiResponse({ status: 304, description: unchanged, headers }),
+  );
+}
+
+export function ReadByPost(path: string, answer: Type<object>, summary: string) {
+  return route(
+    applyDecorators(Post(path), HttpCode(200)),
+    'standings',
+    summary,
+    ApiResponse({ status: 200, description: 'OK', headers: HEADERS, type: answer }),
+  );
+}
+
+/** A stream of lines: objects of the class `row`, or CSV. */
+export function Download(path: string, row: Type<object>, summary: string) {
+  const content = {
+    'text/csv': { schema: TEXT.schema },
+    ...contentOf(row, 'application/x-ndjson'),
   };
-  return route(Get(path), 'standings', answers, { summary, querystring });
-}
-
-export function ReadByPost(path: string, answer: string, summary: string, body: Body) {
-  const request = { summary, body, querystring: QUERIES.none };
-  const method = applyDecorators(Post(path), HttpCode(200));
-  return route(method, 'standings', { 200: answered('OK', json(answer)) }, request);
-}
-
-/** A stream of lines: objects of the schema `row`, or CSV. */
-export function Download(path: string, row: string, summary: string, querystring: Querystring) {
-  const csv = { 'text/csv': { schema: { type: 'string' } } };
-  const content = { ...csv, ...json(row, 'application/x-ndjson').content };
   const description = 'Lines. A connection that is cut says that lines are missing.';
-  const answers = { 200: answered(description, { content }) };
-  return route(Get(path), 'standings', answers, { summary, querystring });
+  const answer = ApiResponse({ status: 200, description, headers: HEADERS, content });
+  return route(Get(path), 'standings', summary, answer, ApiExtraModels(row));
 }
 
-export function Events(path: string, summary: string, querystring: Querystring) {
-  const content = { 'text/event-stream': { schema: { type: 'string' } } };
+export function Events(path: string, summary: string) {
+  const content = { 'text/event-stream': { schema: TEXT.schema } };
   const description = 'Events, until the client or the process ends the stream.';
-  const answers = { 200: answered(description, { content }) };
-  return route(Get(path), 'live', answers, { summary, querystring });
+  const answer = ApiResponse({ status: 200, description, headers: HEADERS, content });
+  return route(Get(path), 'live', summary, answer);
 }
 
 /** A write by POST: 202 once Kafka has the events, 200 with the outcome of one. */
-export function Write(path: string, summary: string, body: Body, querystring: Querystring) {
-  const answers = {
-    200: answered('The outcome.', json('Outcome')),
-    202: answered('Kafka has the events.', json('Accepted')),
-  };
-  return route(Post(path), 'writing', answers, { summary, body, querystring });
+export function Write(path: string, summary: string) {
+  const accepted = 'Kafka has the events.';
+  return route(
+    Post(path),
+    'writing',
+    summary,
+    ApiResponse({ status: 200, description: 'The outcome.', headers: HEADERS, type: Outcome }),
+    ApiResponse({ status: 202, description: accepted, headers: HEADERS, type: Accepted }),
+  );
 }
 
-function route(method: MethodDecorator, tag: string, answers: object, request: object) {
-  const response = { ...answers, ...PROBLEMS };
-  return applyDecorators(method, RouteSchema({ ...request, tags: [tag], response }));
+type Decorator = ReturnType<typeof applyDecorators>;
+
+function route(
+  method: MethodDecorator,
+  tag: string,
+  summary: string,
+  ...answers: (MethodDecorator | Decorator)[]
+) {
+  const described = [ApiTags(tag), ApiOperation({ summary }), ...PROBLEM_RESPONSES];
+  return applyDecorators(requireQuery, method, ...described, ...answers);
 }
 
-const HEADERS = { 'x-request-id': { type: 'string', description: 'For the log of the process.' } };
+/**
+ * Without a `@Query`, Nest would ignore unknown parameters. The decorators of parameters have been
+ * applied when this one is.
+ */
+function requireQuery(prototype: object, method: string | symbol): void {
+  const { constructor } = prototype;
+  const args = Reflect.getMetadata(ROUTE_ARGS_METADATA, constructor, method) as object | undefined;
+  const kinds = Object.keys(args ?? {}).map((key) => Number(key.split(':')[0]));
+  if (!kinds.includes(RouteParamtypes.QUERY))
+    throw new Error(
+      `${constructor.name}.${String(method)} has no @Query; if it takes no parameters, give it @Query() _: NoQuery`,
+    );
+}
 
-const json = (name: string, type = 'application/json') => ({
-  content: { [type]: { schema: { $ref: `${name}#` } } },
-});
-const answered = (description: string, body: object) => ({
-  description,
+const TEXT = { schema: { type: 'string' } } as const;
+const HEADERS = { 'x-request-id': { ...TEXT, description: 'For the log of the process.' } };
+
+function contentOf(dto: Type<object>, type: string) {
+  return { [type]: { schema: { $ref: getSchemaPath(dto) } } };
+}
+
+const problem = {
   headers: HEADERS,
-  ...body,
-});
-
-const PROBLEM = json('Problem', 'application/problem+json');
-const PROBLEMS = {
-  401: answered('No token that the service knows.', PROBLEM),
-  403: answered('The token lacks the scope.', PROBLEM),
-  default: answered('Another problem.', PROBLEM),
+  content: contentOf(Problem, 'application/problem+json'),
 };
+const PROBLEM_RESPONSES = [
+  ApiExtraModels(Problem),
+  ApiResponse({ status: 401, description: 'No token that the service knows.', ...problem }),
+  ApiResponse({ status: 403, description: 'The token lacks the scope.', ...problem }),
+  ApiResponse({ status: 'default', description: 'Another problem.', ...problem }),
+];

@@ -1,16 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { readFileSync, watchFile } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Ajv } from 'ajv';
-import Type from 'typebox';
-import { SettingsError, type Settings } from '../../config/settings.js';
+import { validateSync } from 'class-validator';
+import { SettingsError } from '../../config/settings.js';
 import type { Logger } from '../../infra/logger.js';
+import { TokenEntry, type Scope } from '../dto/token-entry.js';
 import { ProblemError } from './problems.js';
-
-const { Optional } = Type;
-
-const Scopes = Type.Enum(['read', 'write', 'operate']);
-export type Scope = Type.Static<typeof Scopes>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -19,18 +14,7 @@ declare module 'fastify' {
   }
 }
 
-const Entries = Type.Array(
-  Type.Object(
-    {
-      name: Type.String({ minLength: 1 }),
-      token: Optional(Type.String({ pattern: '^[!-~]{16,}$' })),
-      sha256: Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
-      scopes: Type.Array(Scopes, { minItems: 1 }),
-    },
-    { additionalProperties: false, minProperties: 3, maxProperties: 3 }, // either token or sha256
-  ),
-  { minItems: 1 },
-);
+const FIELDS = Object.keys(new TokenEntry());
 
 const WAY_OUT =
   'write a list of { name: TEXT, token: 16 OR MORE LETTERS, DIGITS OR SIGNS (or sha256: ITS SHA-256 IN HEX), scopes: [read, write, operate] }';
@@ -70,38 +54,42 @@ export class Tokens {
   }
 }
 
-/** The tokens that the settings ask for; undefined: HTTP needs none. @throws SettingsError */
-export function tokensOf({ httpTokens, httpHost }: Settings, logger: Logger): Tokens | undefined {
-  if (httpTokens !== '') return new Tokens(httpTokens, logger);
-  if (/^(localhost|127(\.\d+){3}|::1)$/.test(httpHost)) return undefined;
-  throw refused(
-    `there is no file of tokens, so RANKLOG_HTTP_HOST "${httpHost}" would let others read all boards; name a file, or set RANKLOG_HTTP_HOST to 127.0.0.1`,
-  );
-}
-
 const digestOf = (token: string) => hash('sha256', token, 'buffer');
 
-/** The errors show no value of the file, as it could be a token. */
+/** The errors show no value or name of the file, as it could be a token. @throws SettingsError */
 function readTokens(file: string) {
   const { parse } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
-  const validate = new Ajv().compile<Type.Static<typeof Entries>>(Entries);
   let entries: unknown;
   try {
     entries = parse(readFileSync(file, 'utf8'), { logLevel: 'error' });
   } catch (error) {
     const { code = 'BAD_ALIAS' } = error as NodeJS.ErrnoException;
-    throw refused(`${file} can't be read (${code}); ${WAY_OUT}`);
+    throw refused(`${file} can't be read (${code})`);
   }
-  if (validate(entries))
-    return entries.map(({ token, sha256 = '', ...entry }) => {
-      const digest = token === undefined ? Buffer.from(sha256, 'hex') : digestOf(token);
-      return { ...entry, digest };
-    });
-  const { instancePath = '', message = '' } = validate.errors?.[0] ?? {};
-  const place = instancePath.replace(/^\/(\d+)/, (_, index) => `entry ${Number(index) + 1}`);
-  throw refused(`${file}: ${place || 'the file'} ${message}; ${WAY_OUT}`);
+  if (!Array.isArray(entries) || entries.length === 0)
+    throw refused(`${file}: the file must be a list that is not empty`);
+
+  return entries.map((value: unknown, index) => {
+    const place = `${file}: entry ${index + 1}`;
+    const { name, token, sha256 = '', scopes } = entryOf(value, place);
+    const digest = token === undefined ? Buffer.from(sha256, 'hex') : digestOf(token);
+    return { name, digest, scopes };
+  });
+}
+
+/** The error of class-validator for an unknown field would show its name, so names are checked before. */
+function entryOf(value: unknown, place: string): TokenEntry {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw refused(`${place}: it must be a map of fields`);
+  if (Object.keys(value).some((name) => !FIELDS.includes(name)))
+    throw refused(`${place}: it must have no other fields than ${FIELDS.join(', ')}`);
+  const entry = Object.assign(new TokenEntry(), value);
+  const [error] = validateSync(entry);
+  if (error === undefined) return entry;
+  const [problem = ''] = Object.values(error.constraints ?? {});
+  throw refused(`${place}: ${problem}`);
 }
 
 function refused(problem: string): SettingsError {
-  return new SettingsError([`RANKLOG_HTTP_TOKENS: ${problem}`]);
+  return new SettingsError([`RANKLOG_HTTP_TOKENS: ${problem}; ${WAY_OUT}`]);
 }

@@ -2,9 +2,10 @@ import { Controller, Param, Query, Res, UseInterceptors } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { publishesView } from '#board';
 import { BoardReader, requirePlayerId, selectedView } from '#board-store';
-import { QUERIES, type QueryOf } from '../dto/request-schemas.js';
+import { RankChanges } from '../dto/responses.js';
+import { BoardParams, NoQuery, BoardPlayerParams, StandingsEventsQuery } from '../dto/requests.js';
 import { ProblemError } from '../http/problems.js';
-import { Events, Read, RequireScope, type PlayerPath } from '../http/route.js';
+import { Events, Read, RequireScope } from '../http/route.js';
 import { Answers } from '../reads/answers.js';
 import { viewRequest } from '../reads/selection.js';
 import { LiveStreams } from './live-streams.js';
@@ -17,10 +18,10 @@ export class LiveController {
   ) {}
 
   @RequireScope('read')
-  @Events('standings/events', 'The first players of a view, live', QUERIES.standingsEvents)
+  @Events('standings/events', 'The first players of a view, live')
   async standings(
-    @Param('board') board: string,
-    @Query() query: QueryOf<'standingsEvents'>,
+    @Param() { board }: BoardParams,
+    @Query() query: StandingsEventsQuery,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { view, window, where, at, limit = 10 } = viewRequest(query);
@@ -31,24 +32,32 @@ export class LiveController {
   }
 
   @RequireScope('read')
-  @Events('events', 'The rank changes of a board, live', QUERIES.none)
-  async board(@Param('board') board: string, @Res() reply: FastifyReply): Promise<void> {
+  @Events('events', 'The rank changes of a board, live')
+  async board(
+    @Param() { board }: BoardParams,
+    @Query() _: NoQuery,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     await this.#check(board);
     await this.streams.rankChanges(reply, board);
   }
 
   @RequireScope('read')
-  @Events('players/:player/events', 'The rank changes of a player, live', QUERIES.none)
-  async player(@Param() { board, player }: PlayerPath, @Res() reply: FastifyReply): Promise<void> {
+  @Events('players/:player/events', 'The rank changes of a player, live')
+  async player(
+    @Param() { board, player }: BoardPlayerParams,
+    @Query() _: NoQuery,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     requirePlayerId(player);
     await this.#check(board);
     await this.streams.rankChanges(reply, board, player);
   }
 
   @RequireScope('read')
-  @Read('players/:player/changes', 'RankChanges', 'The last rank changes of a player', QUERIES.none)
+  @Read('players/:player/changes', RankChanges, 'The last rank changes of a player')
   @UseInterceptors(Answers)
-  async changes(@Param() { board, player: playerId }: PlayerPath) {
+  async changes(@Param() { board, player: playerId }: BoardPlayerParams, @Query() _: NoQuery) {
     requirePlayerId(playerId);
     await this.#check(board);
     return { board, playerId, ...(await this.streams.heldChanges(board, playerId)) };

@@ -16,6 +16,7 @@ import type { Settings } from '../../config/settings.js';
 import { SETTINGS } from '../../infra/config.module.js';
 import { Metrics } from '../../infra/metrics.js';
 import { isRedisUnavailable } from '../../infra/redis.js';
+import { MOST_REQUESTS } from '../dto/requests.js';
 import { ProblemError } from '../http/problems.js';
 
 const MOST_ANSWERS = 10_000;
@@ -140,7 +141,8 @@ export class Answers implements NestInterceptor, OnModuleInit {
 /** How many reads a request sends to Redis: that of a player's standings has several. */
 function readsOf(body: unknown): number {
   const { requests } = (body ?? {}) as { requests?: unknown };
-  return Array.isArray(requests) ? Math.max(1, requests.length) : 1;
+  if (!Array.isArray(requests)) return 1;
+  return Math.min(Math.max(1, requests.length), MOST_REQUESTS); // Nest has not checked the body yet
 }
 
 function ageOf({ readAt }: Answer): number {

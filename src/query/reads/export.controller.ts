@@ -4,7 +4,8 @@ import { Controller, Param, Query, Req, StreamableFile } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { BoardReader, type Standings } from '#board-store';
 import { Logger } from '../../infra/logger.js';
-import { QUERIES, type QueryOf } from '../dto/request-schemas.js';
+import { ExportedPlayer } from '../dto/responses.js';
+import { BoardParams, ExportQuery } from '../dto/requests.js';
 import { ProblemError } from '../http/problems.js';
 import { Download, RequireScope } from '../http/route.js';
 import { EXPORT_TYPES, exportText, type ExportFormat } from './export-text.js';
@@ -23,16 +24,16 @@ export class ExportController {
 
   /** Answers when the first lines are read: what fails later cuts the connection, so that no client takes a part for the whole. */
   @RequireScope('read')
-  @Download('export', 'ExportedPlayer', 'All players of all views, or some', QUERIES.export)
+  @Download('export', ExportedPlayer, 'All players of all views, or some')
   async export(
-    @Param('board') board: string,
-    @Query() { format = 'ndjson', view }: QueryOf<'export'>,
+    @Param() { board }: BoardParams,
+    @Query() { format = 'ndjson', view }: ExportQuery,
     @Req() { method }: FastifyRequest,
   ) {
     if (this.#exports >= MOST_EXPORTS)
       throw new ProblemError('OVERLOADED', `${MOST_EXPORTS} exports are under way; try again`);
     this.#exports += 1;
-    const pages = this.reader.export(board, view === undefined ? undefined : [view].flat());
+    const pages = this.reader.export(board, view);
     const stream = Readable.from(linesOf(pages, format), { objectMode: false });
     stream.once('close', () => (this.#exports -= 1));
     await once(stream, 'readable');

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Controller, Get, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ProblemError } from '../http/problems.js';
 import { RequireScope } from '../http/route.js';
@@ -11,6 +12,7 @@ const ROOT = path.dirname(createRequire(import.meta.url).resolve('#package'));
 const FILE = path.join(ROOT, 'dist', 'cli', 'page', 'index.html');
 
 /** The page for browsers: one file that vite makes from src/page. It reads boards through this API. */
+@ApiExcludeController()
 @Controller()
 export class PageController {
   #page: Promise<string> | undefined;

@@ -6,6 +6,7 @@ import {
   type BeforeApplicationShutdown,
   type MessageEvent,
 } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
 import { exhaustMap, map, Subject, takeUntil, takeWhile, timer, type Observable } from 'rxjs';
 import { LeaseStore } from '#board-store';
 import { toError } from '#errors';
@@ -17,6 +18,7 @@ import { ProblemError, problemOf } from '../http/problems.js';
 import { RequireScope } from '../http/route.js';
 
 /** The running and last reconciliations of all processes, as these record them in Redis. */
+@ApiExcludeController()
 @Controller('reconciliations')
 export class ReconciliationsController implements BeforeApplicationShutdown {
   readonly #stopped = new Subject<void>();

@@ -1,8 +1,9 @@
-import { Controller, UseInterceptors } from '@nestjs/common';
+import { Controller, Query, UseInterceptors } from '@nestjs/common';
 import { IdentityCheck } from '#board-store';
 import { ReadStores } from '../../infra/connections.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
-import { QUERIES } from '../dto/request-schemas.js';
+import { Status } from '../dto/responses.js';
+import { NoQuery } from '../dto/requests.js';
 import { inTime } from '../http/problems.js';
 import { Read, RequireScope } from '../http/route.js';
 import { Answers } from '../reads/answers.js';
@@ -23,8 +24,8 @@ export class StatusController {
   }
 
   @RequireScope('operate')
-  @Read('', 'Status', 'Partitions, boards, generations and dead letters', QUERIES.none)
-  async read() {
+  @Read('', Status, 'Partitions, boards, generations and dead letters')
+  async read(@Query() _: NoQuery) {
     const { connection, identity, stores } = this;
     const published = await readPublished(connection, identity.group, stores.status);
     const log = inTime(readLogStatus(connection, published, this.#samples));

@@ -5,7 +5,7 @@ import { resolveEvent, type BoardDefinition } from '#board';
 import { BoardReader } from '#board-store';
 import { ResultUnknownError, ScoreProducer } from '#client';
 import { DEAD_LETTER_CODES, decodeText, type ScoreEvent, type Source } from '#contracts';
-import { BODIES, QUERIES, type BodyOf, type QueryOf } from '../dto/request-schemas.js';
+import { BoardParams, ScoreEventsBody, WriteQuery } from '../dto/requests.js';
 import { ProblemError, RefusedEventError } from '../http/problems.js';
 import { RequireScope, Write } from '../http/route.js';
 
@@ -24,11 +24,11 @@ export class WritesController {
   ) {}
 
   @RequireScope('write')
-  @Write('events', 'Send score events', BODIES.scoreEvents, QUERIES.write)
+  @Write('events', 'Send score events')
   async send(
-    @Param('board') board: string,
-    @Query() { wait, timeout: timeoutMs }: QueryOf<'write'>,
-    @Body() body: BodyOf<'scoreEvents'>,
+    @Param() { board }: BoardParams,
+    @Query() { wait, timeout: timeoutMs }: WriteQuery,
+    @Body() body: ScoreEventsBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { definition } = await this.reader.board(board);
@@ -76,7 +76,7 @@ export class WritesController {
 }
 
 /** @throws ProblemError for fields beside `events`, which would have no effect */
-function eventsOf({ events, ...fields }: BodyOf<'scoreEvents'>): readonly object[] {
+function eventsOf({ events, ...fields }: ScoreEventsBody): readonly object[] {
   if (events === undefined) return [fields];
   const [field] = Object.keys(fields);
   if (field === undefined) return events;

@@ -77,7 +77,7 @@ export async function openApp(
     ],
   };
   const app = await createHttpApplication(module, logger, { httpCors });
-  await describeRoutes(app);
+  describeRoutes(app);
   await app.init();
   return { app, reader, logged };
 }

@@ -63,8 +63,11 @@ beforeAll(async () => {
   origin = await opened.app.getUrl();
 });
 afterAll(async () => {
-  await opened.app.close();
-  await close();
+  try {
+    await opened.app.close();
+  } finally {
+    await close(); // also if it was not opened: an open connection would keep jest running
+  }
 });
 
 const answerTo = async (query: string, headers = {}) => {

@@ -35,8 +35,11 @@ beforeAll(async () => {
   url = await opened.app.getUrl();
 });
 afterAll(async () => {
-  await opened.app.close();
-  await close();
+  try {
+    await opened.app.close();
+  } finally {
+    await close(); // also if it was not opened: an open connection would keep jest running
+  }
 });
 
 /** Each call, with many of its options. */

@@ -12,6 +12,8 @@ import { arena, lasting, scored, StoreFixture } from '../../board-store/fixture.
 import { openTestRedis } from '../../board-store/test-redis.js';
 import { openApp, type TestApp } from './app.js';
 
+const DOCUMENT = JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8')) as object;
+
 const { redis, newKeys, close } = openTestRedis();
 
 const definition: BoardDefinition = {
@@ -40,8 +42,11 @@ beforeAll(async () => {
   ({ reader } = opened);
 });
 afterAll(async () => {
-  await opened.app.close();
-  await close();
+  try {
+    await opened.app.close();
+  } finally {
+    await close(); // also if it was not opened: an open connection would keep jest running
+  }
 });
 
 const BOB = encodeURIComponent('bob/ü 1');
@@ -286,9 +291,8 @@ describe('the page for browsers', () => {
 
 describe('docs/reference/openapi.json', () => {
   it('describes the routes as they are (if not: npm run api-docs)', async () => {
-    const document: unknown = JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8'));
-    expect((await inject('GET', '/openapi.json')).json()).toEqual(document);
-    expect(document).toMatchObject({ openapi: '3.1.0' });
+    expect((await inject('GET', '/openapi.json')).json()).toEqual(DOCUMENT);
+    expect(DOCUMENT).toMatchObject({ openapi: '3.1.0' });
   });
 });
 
@@ -322,31 +326,31 @@ const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/arena/rank?score=1&score.__proto__=1', 400, 'INVALID_READ', 'score'],
   ['/v1/boards/arena/views?after=x', 400, 'INVALID_READ', 'is not a cursor'],
   ['/v1/boards/arena/views?after=WyJhIiwiYiIsIjEiXQ', 400, 'INVALID_READ', 'list them again'],
-  ['/v1/boards/arena/standings?limit=1001', 400, 'INVALID_REQUEST', 'limit must be <= 1000'],
+  ['/v1/boards/arena/standings?limit=1001', 400, 'INVALID_REQUEST', 'from 0 to 1000, not 1001'],
   ['/v1/boards/arena/standings?limit=many', 400, 'INVALID_REQUEST', 'not "many"'],
-  ['/v1/boards/arena/standings?limit=', 400, 'INVALID_REQUEST', 'limit must be integer'],
-  ['/v1/boards/arena/standings?limit=1&limit=2', 400, 'INVALID_REQUEST', 'limit must be integer'],
+  ['/v1/boards/arena/standings?limit=', 400, 'INVALID_REQUEST', 'limit must be a whole number'],
+  ['/v1/boards/arena/standings?limit=1&limit=2', 400, 'INVALID_REQUEST', 'not ["1","2"]'],
   [
     '/v1/boards/arena/standings?where.region=a&where.region=b',
     400,
     'INVALID_REQUEST',
-    'where.region must be string',
+    'where.region must be a string, not ["a","b"]',
   ],
   [
     '/v1/boards/arena/standings?where.a.b=1&where.a.b=2',
     400,
     'INVALID_REQUEST',
-    'where.a.b must be string',
+    'where.a.b must be',
   ],
   [
     '/v1/boards/arena/standings?where.a%2Fb~c=1&where.a%2Fb~c=2',
     400,
     'INVALID_REQUEST',
-    'where.a/b~c must be string',
+    'where.a/b~c must be',
   ],
-  ['/v1/boards/arena/standings?from=0', 400, 'INVALID_REQUEST', 'from must be >= 1'],
-  ['/v1/boards/arena/standings?at=yesterday', 400, 'INVALID_REQUEST', 'at must match format'],
-  ['/v1/boards/arena/standings?dense=maybe', 400, 'INVALID_REQUEST', 'dense must be boolean'],
+  ['/v1/boards/arena/standings?from=0', 400, 'INVALID_REQUEST', 'from must be a whole'],
+  ['/v1/boards/arena/standings?at=yesterday', 400, 'INVALID_REQUEST', 'at must be an RFC 3339'],
+  ['/v1/boards/arena/standings?dense=maybe', 400, 'INVALID_REQUEST', 'dense must be true or false'],
   ['/v1/boards/arena/standings?after=x', 400, 'INVALID_READ', 'is not a cursor'],
   ['/v1/boards/duel/standings?after=WyJ4IiwiYWxsIiwiMUAwIiwiYSJd', 400, 'INVALID_READ', 'cursor'],
   ['/v1/boards/arena/standings?after=x&from=2', 400, 'INVALID_READ', 'excludes from'],
@@ -365,9 +369,9 @@ const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/duel/rank?score=1', 400, 'INVALID_READ', 'wins, goals'],
   ['/v1/boards/arena/at', 400, 'INVALID_READ', 'give either rank or percent'],
   ['/v1/boards/arena/at?rank=1&percent=2', 400, 'INVALID_READ', 'give either rank or percent'],
-  ['/v1/boards/arena/at?percent=0', 400, 'INVALID_REQUEST', 'percent must be > 0'],
+  ['/v1/boards/arena/at?percent=0', 400, 'INVALID_REQUEST', 'percent must be a number'],
   ['/v1/boards/arena/players?search=', 400, 'INVALID_READ', 'text: is empty'],
-  ['/v1/boards/arena/players', 400, 'INVALID_REQUEST', "must have required property 'search'"],
+  ['/v1/boards/arena/players', 400, 'INVALID_REQUEST', 'search must be a string, but is'],
   [
     `/v1/boards/arena/players?search=a&where.regoin=eu&after=${SEARCH_CURSOR}`,
     404,
@@ -376,7 +380,7 @@ const REFUSALS: [string, number, string, string | RegExp, string?][] = [
     'region',
   ],
   ['/v1/boards/arena/players/a/around?above=1000', 400, 'INVALID_READ', 'above + 1 + below'],
-  ['/v1/boards/arena/histogram?buckets=0', 400, 'INVALID_REQUEST', 'buckets must be >= 1'],
+  ['/v1/boards/arena/histogram?buckets=0', 400, 'INVALID_REQUEST', 'buckets must be a whole'],
   ['/v1/boards/arena/nothing', 404, 'NOT_FOUND', 'nothing at GET /v1/boards/arena/nothing'],
   ['/v1/boards/%zz', 400, 'BAD_REQUEST', 'is not a valid url component'],
   ['/v1/boards/arena/standings?window=%zz', 400, 'BAD_REQUEST', 'write a percent sign as %25'],
@@ -407,11 +411,14 @@ describe('a bad request', () => {
   const DEEP = '['.repeat(20_000) + ']'.repeat(20_000);
   const SURROGATE = '{"playerIds":["a"],"where":{"region":"\\ud800"}}';
   it.each([
-    ['', [400, 'INVALID_REQUEST', 'the body must be object']],
-    ['[]', [400, 'INVALID_REQUEST', 'the body must be object']],
-    ['{"playerIds":[]}', [400, 'INVALID_REQUEST', 'playerIds must NOT have fewer than 1 items']],
-    ['{"playerIds":[1]}', [400, 'INVALID_REQUEST', 'playerIds.0 must be string, not 1']],
-    [TOO_MANY, [400, 'INVALID_REQUEST', 'playerIds must NOT have more than 1000 items']],
+    ['', [400, 'INVALID_REQUEST', 'the body must be an object']],
+    ['[]', [400, 'INVALID_REQUEST', 'the body must be an object']],
+    [
+      '{"playerIds":[]}',
+      [400, 'INVALID_REQUEST', 'playerIds must be a list of 1 to 1000 strings, not []'],
+    ],
+    ['{"playerIds":[1]}', [400, 'INVALID_REQUEST', 'playerIds.0 must be a string, not 1']],
+    [TOO_MANY, [400, 'INVALID_REQUEST', 'playerIds must have at most 1000 values, not 1001']],
     [UNKNOWN, [400, 'UNKNOWN_PARAMETER', 'no parameter "wndow"']],
     [DEEP, [400, 'INVALID_REQUEST', 'the body has more than 1000 levels of nesting']],
     [SURROGATE, [400, 'MALFORMED_VIEW', 'is not a view']],
@@ -438,6 +445,9 @@ describe('a bad request', () => {
     const batch = '/v1/boards/arena/players:batch?window=week';
     await expectRefusal(batch, '{"playerIds":["a"]}', unknown);
     await expectRefusal('/v1/players/a/standings?window=week', '{"requests":[]}', unknown);
+    const tooMany = [400, 'INVALID_REQUEST', 'at most 100 values, not 1001'] as const;
+    const many = JSON.stringify({ requests: Array(1_001).fill({ board: 'arena' }) });
+    await expectRefusal('/v1/players/a/standings', many, tooMany);
     const requests = '{"requests":[{"board":"areena"}]}';
     await expectRefusal('/v1/players/a/standings', requests, [404, 'UNKNOWN_BOARD', 'areena']);
   });
@@ -498,9 +508,8 @@ async function expectRefusal(
 
 /** Checks an answer against its schema in the OpenAPI document. */
 function expectSchema(name: string, answer: unknown): void {
-  const document = opened.app.getHttpAdapter().getInstance().swagger();
   const ajv = new Ajv({ strict: false, formats: { 'date-time': true } });
-  ajv.addSchema(document, 'openapi');
+  ajv.addSchema(DOCUMENT, 'openapi');
   ajv.validate({ $ref: `openapi#/components/schemas/${name}` }, answer);
   expect(ajv.errors ?? []).toEqual([]);
 }

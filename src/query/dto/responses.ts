@@ -1,0 +1,192 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { AnyFields } from './fields.js';
+import { PROBLEMS } from './problem-codes.js';
+
+/*
+ * The bodies of answers, for OpenAPI. These classes only describe: nothing is made or checked by
+ * them.
+ */
+
+const Integer = (description?: string, options: { required?: boolean } = {}) =>
+  ApiProperty({ type: 'integer', ...(description !== undefined && { description }), ...options });
+const Columns = () =>
+  ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'Exact decimals by column.',
+  });
+
+const OPTIONAL = { required: false };
+const TIME = { type: 'string', format: 'date-time' } as const;
+const STALE = 'Whether ranks may be wrong: Redis lost events, or is away.';
+const AGE = 'Seconds since Redis was read, while Redis does not answer.';
+const NEXT = 'The cursor of the next page.';
+
+class RefusedEvent {
+  @Integer() index: number;
+  @ApiProperty() code: string;
+  @ApiProperty() wayOut: string;
+}
+
+export class Problem {
+  @ApiProperty() type: string;
+  @ApiProperty() title: string;
+  @Integer() status: number;
+  @ApiProperty({ description: 'What failed, with which value, and what to do.' }) detail: string;
+  @ApiProperty({ enum: Object.keys(PROBLEMS) }) code: string;
+  @ApiPropertyOptional({ description: 'The refused event.' })
+  event?: RefusedEvent;
+  @ApiPropertyOptional({ description: 'A name that was probably meant.' }) suggestion?: string;
+}
+
+/** An answer from before Redis stopped answering has both. */
+class Currency {
+  @ApiPropertyOptional({ description: STALE }) stale?: boolean;
+  @Integer(AGE, OPTIONAL) age?: number;
+}
+
+@AnyFields('A board and its definition, in the fields of a boards file.')
+export class Board extends Currency {
+  @ApiProperty() board: string;
+}
+
+export class Boards extends Currency {
+  @ApiProperty({ type: [Board] }) boards: Board[];
+}
+
+class View {
+  @ApiProperty() view: string;
+  @Integer() size: number;
+  @Integer() version: number;
+  @ApiProperty({ ...TIME, nullable: true }) expiresAt: string | null;
+}
+
+export class Views {
+  @ApiProperty() board: string;
+  @ApiProperty({ description: STALE }) stale: boolean;
+  @Integer(AGE, OPTIONAL) age?: number;
+  @ApiProperty({ type: [View] }) views: View[];
+  @ApiPropertyOptional({ description: NEXT }) next?: string;
+}
+
+/** What every read of a view says of the view. */
+class ViewHead {
+  @ApiProperty() board: string;
+  @ApiProperty() view: string;
+  @Integer('Grows with every change of the view.') version: number;
+  @ApiProperty({ description: STALE }) stale: boolean;
+  @Integer('The number of players in the view.') size: number;
+  @Integer(AGE, OPTIONAL) age?: number;
+}
+
+class Place {
+  @Integer() rank: number;
+  @Integer('1 2 2 4') competitionRank: number;
+  @ApiProperty() playerId: string;
+  @Columns() columns: Record<string, string>;
+  @ApiProperty(TIME) reachedAt: string;
+}
+
+/** A line of an export. */
+export class ExportedPlayer extends Place {
+  @ApiProperty() view: string;
+}
+
+export class Standing extends Place {
+  @Integer('1 2 2 3; missing if it was not counted.', OPTIONAL) denseRank?: number;
+  @Integer('The number of players with worse columns.') aheadOf: number;
+  @ApiProperty({ description: '`aheadOf` in percent, cut to two decimals.' }) percentile: number;
+}
+
+class Neighbour extends Standing {
+  @Columns() gap: Record<string, string>;
+}
+
+class Selected extends Standing {
+  @Integer() position: number;
+}
+
+export class Search extends ViewHead {
+  @ApiProperty({ type: [Standing] }) entries: Standing[];
+  @ApiPropertyOptional({ description: NEXT }) next?: string;
+}
+
+export class Standings extends Search {
+  @Integer(undefined, OPTIONAL) count?: number;
+}
+
+export class PlayerStanding extends ViewHead {
+  @ApiProperty() playerId: string;
+  @ApiProperty({ type: Standing, nullable: true }) standing: Standing | null;
+  @ApiPropertyOptional({ type: Neighbour, nullable: true }) above?: Neighbour | null;
+  @ApiPropertyOptional({ type: Neighbour, nullable: true }) below?: Neighbour | null;
+}
+
+export class PlayerStandings {
+  @ApiProperty() playerId: string;
+  @ApiProperty({ type: [PlayerStanding] }) standings: PlayerStanding[];
+}
+
+export class SelectedStandings extends ViewHead {
+  @ApiProperty({ type: [Selected] }) entries: Selected[];
+  @ApiProperty({ type: [String] }) missing: string[];
+}
+
+export class RankOfScore extends ViewHead {
+  @Integer() rank: number;
+  @Integer() tied: number;
+}
+
+export class Count extends ViewHead {
+  @Integer() count: number;
+}
+
+class Bucket {
+  @ApiProperty() min: string;
+  @ApiProperty() max: string;
+  @Integer() count: number;
+}
+
+/** The bundle would name the class Histogram2, as prom-client has a Histogram, too. */
+@ApiSchema({ name: 'Histogram' })
+export class Histogram extends ViewHead {
+  @ApiProperty({ type: [Bucket] }) buckets: Bucket[];
+}
+
+@AnyFields('A rank change as in Kafka.')
+class RankChange {}
+
+export class RankChanges extends Currency {
+  @ApiProperty() board: string;
+  @ApiProperty() playerId: string;
+  @ApiProperty({ ...TIME, nullable: true }) heldSince: string | null;
+  @ApiProperty({ type: [RankChange] }) changes: RankChange[];
+}
+
+@AnyFields('The fields of `ranklog status --json`.')
+export class Status extends Currency {}
+
+class SentEvent {
+  @ApiProperty() topic: string;
+  @Integer() partition: number;
+  @Integer() offset: number;
+}
+
+export class Accepted {
+  @ApiProperty({ type: [SentEvent] }) events: SentEvent[];
+  @ApiProperty({ description: 'Whether the board counts an `eventId` once.' })
+  deduplicated: boolean;
+  @ApiPropertyOptional({ description: '`unknown`: no result within `timeout`.' }) status?: string;
+}
+
+const OUTCOME = [
+  '`change` or `letter` as in Kafka. `unchanged` and `unpublished` have the `places` of the player in',
+  'the views of the event, read after it was applied. They are missing if Redis did not answer within',
+  'a second, or within `timeout` if that is shorter, and if too many events wait for their places.',
+];
+
+@AnyFields(OUTCOME.join(' '))
+export class Outcome {
+  @ApiProperty({ enum: ['ranked', 'deadLetter', 'unchanged', 'unpublished'] }) status: string;
+  @ApiPropertyOptional({ type: [PlayerStanding] }) places?: PlayerStanding[];
+}
