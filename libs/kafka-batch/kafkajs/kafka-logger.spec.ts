@@ -5,6 +5,7 @@ import { kafkaLogCreator } from './kafka-logger.js';
 it.each([
   ['debug', 'a handled error', logLevel.ERROR, 'Connection'],
   ['debug', 'a handled warning', logLevel.WARN, 'Runner'],
+  ['debug', 'a late answer', logLevel.WARN, 'RequestQueue'],
   ['debug', 'progress', logLevel.INFO, 'Consumer'],
   ['warn', 'another warning', logLevel.WARN, 'Admin'],
   ['error', 'another error', logLevel.ERROR, 'Consumer'],

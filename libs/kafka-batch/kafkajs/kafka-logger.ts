@@ -2,13 +2,18 @@ import { logLevel, type logCreator, type Logger } from 'kafkajs';
 
 export type KafkaBatchLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
-/** Parts of kafkajs that log an error before they retry or throw it. This library reports what fails in the end. */
+/**
+ * Parts of kafkajs that log an error before they retry or throw it. This library reports what fails
+ * in the end. RequestQueue warns of the answer to a request that was given up, which can still come
+ * while a connection closes.
+ */
 const HANDLED = new Set([
   'BrokerPool',
   'Cluster',
   'Connection',
   'ConsumerGroup',
   'Producer',
+  'RequestQueue',
   'Runner',
 ]);
 
