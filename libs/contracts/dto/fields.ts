@@ -42,7 +42,10 @@ export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** The other decorators of the field check it only if it is present. null is present, which IsOptional would accept. */
+/**
+ * The other decorators of the field check it only if it is present. null is present; IsOptional would
+ * accept it.
+ */
 export function IfPresent(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined);
 }

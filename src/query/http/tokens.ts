@@ -77,7 +77,10 @@ function readTokens(file: string) {
   });
 }
 
-/** The error of class-validator for an unknown field would show its name, so names are checked before. */
+/**
+ * Names are checked before the values, as the error of class-validator for an unknown field would show
+ * its name.
+ */
 function entryOf(value: unknown, place: string): TokenEntry {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refused(`${place}: it must be a map of fields`);
