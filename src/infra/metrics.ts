@@ -63,7 +63,7 @@ export const COUNTERS = {
   'ranklog_kafka_errors_total{error}':
     'Requests to Kafka, and connections, that failed. error is the name in the protocol of Kafka, or in kafkajs.',
   'ranklog_query_cache_requests_total{result}':
-    'Reads over HTTP that the cache of answers could answer: hit, or miss, for which Redis is read. Misses share a running read.',
+    'Reads over HTTP that the cache of answers could answer: hit, or miss: Redis is read, or the request refused. Misses share a running read.',
 } as const;
 
 export const HISTOGRAMS = {
