@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { validate } from 'class-validator';
+import fc from 'fast-check';
+import { runs } from '../../../test/model/arbitrary.js';
 import {
   AnyFields,
   Flag,
@@ -12,6 +15,7 @@ import {
   Time,
   Whole,
 } from '../dto/fields.js';
+import { surelyPasses } from './compiled-checks.js';
 import { parseQuery } from './query-string.js';
 import { RequestPipe } from './validation.pipe.js';
 
@@ -117,6 +121,28 @@ describe('a query', () => {
 
 it('the value of a decorator by createParamDecorator is left to its author', async () => {
   expect(await pipe.transform('x', { type: 'custom', metatype: Request })).toBe('x');
+});
+
+it('compiled checks have the verdict of class-validator', async () => {
+  const value = fc.constantFrom<unknown>(
+    ...[undefined, null, '', 'a', 'csv', '2026-11-20T09:00:00Z', true, 0, 1, 10, 11, 1.5, -1, 101],
+    ...[[], ['a'], ['a', 5], [{}], [[]], [null], {}, { a: 'b' }, { a: 5 }],
+  );
+  const names = ['board', 'dense', 'at', 'limit', 'percent', 'format', 'view', 'where', 'events'];
+  const values = fc.record(Object.fromEntries(names.map((name) => [name, value])));
+  const verdicts = { true: 0, false: 0 };
+  const property = fc.asyncProperty(
+    fc.oneof(values, fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 2 })),
+    async (given) => {
+      const instance = Object.assign(new Request(), given);
+      const isRight = (await validate(instance)).length === 0;
+      expect(surelyPasses(Request, instance)).toBe(isRight);
+      verdicts[`${isRight}`] += 1;
+    },
+  );
+  await fc.assert(property, runs(2_000));
+  expect(verdicts.true).toBeGreaterThan(50);
+  expect(verdicts.false).toBeGreaterThan(50);
 });
 
 describe('a body', () => {
