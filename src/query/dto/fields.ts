@@ -43,7 +43,7 @@ export interface Field {
    * can't convert stays as it is, for the check.
    */
   readonly fromUrl?: ((value: unknown) => unknown) | undefined;
-  /** Of a list. */
+  /** The most values of a list. */
   readonly maxItems?: number | undefined;
   /** The class of the objects in a list. */
   readonly items?: (() => Type<object>) | undefined;

@@ -7,7 +7,9 @@ type Metadata = ReturnType<
   ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']
 >[number];
 
-const compiled = new WeakMap<Type<object>, readonly Check[]>();
+type FieldCheck = (instance: Instance) => boolean;
+
+const compiled = new WeakMap<Type<object>, readonly FieldCheck[]>();
 
 /**
  * Whether an instance surely passes the checks of its class. They are those of class-validator, from
@@ -17,12 +19,11 @@ const compiled = new WeakMap<Type<object>, readonly Check[]>();
 export function surelyPasses(dto: Type<object>, instance: object): boolean {
   let checks = compiled.get(dto);
   if (checks === undefined) compiled.set(dto, (checks = compile(dto)));
-  const values = instance as Instance;
-  return checks.every((check) => check(undefined, values));
+  return checks.every((check) => check(instance as Instance));
 }
 
 /** A check for each field. */
-function compile(dto: Type<object>): Check[] {
+function compile(dto: Type<object>): FieldCheck[] {
   const storage = getMetadataStorage();
   const all = storage.getTargetValidationMetadatas(dto, '', false, false);
   return Object.entries(storage.groupByPropertyName(all)).map(([name, ofField]) => {
@@ -30,7 +31,7 @@ function compile(dto: Type<object>): Check[] {
       ({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION,
     );
     const checks = ofField.filter((one) => !conditions.includes(one)).map(checkOf);
-    return (_, instance) => {
+    return (instance) => {
       const value = instance[name];
       for (const { constraints } of conditions)
         if (!(constraints[0] as (of: object, value: unknown) => boolean)(instance, value))

@@ -1,6 +1,8 @@
 import { parse } from 'node:querystring';
 import { GATHERED } from '../dto/fields.js';
 
+const MAPS = Object.keys(GATHERED) as (keyof typeof GATHERED)[];
+
 type Value = string | string[];
 
 /**
@@ -25,6 +27,5 @@ export function parseQuery(text: string): Record<string, Value | Record<string, 
 }
 
 function mapOf(name: string): keyof typeof GATHERED | undefined {
-  const maps = Object.keys(GATHERED) as (keyof typeof GATHERED)[];
-  return maps.find((map) => name.startsWith(GATHERED[map]));
+  return MAPS.find((map) => name.startsWith(GATHERED[map]));
 }

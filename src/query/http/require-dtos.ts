@@ -21,25 +21,29 @@ export function requireDtos(modules: ModulesContainer): void {
     }
 }
 
-/** What Nest knows of the parameters of a handler, by their kind. */
-type Args = Readonly<Record<string, { readonly index: number; readonly data?: string }>>;
-
-const INPUTS = new Map<number, string>([
+const INPUTS = new Map<number, '@Body' | '@Query' | '@Param'>([
   [RouteParamtypes.BODY, '@Body'],
   [RouteParamtypes.QUERY, '@Query'],
   [RouteParamtypes.PARAM, '@Param'],
 ]);
 
+/** What Nest knows of the parameters of a handler that have values of a request. */
+export function inputsOf(controller: object, method: string | symbol) {
+  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Readonly<
+    Record<string, { readonly index: number; readonly data?: string }>
+  >;
+  return Object.entries(args).flatMap(([key, { index, data }]) => {
+    const input = INPUTS.get(Number(key.split(':')[0])); // NaN for one by createParamDecorator
+    return input === undefined ? [] : [{ input, index, data }];
+  });
+}
+
 function requireDtosOf(controller: Type<object>, method: string): void {
-  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Args;
   const prototype = controller.prototype as object;
   const types = (Reflect.getMetadata('design:paramtypes', prototype, method) ?? []) as unknown[];
-  for (const [key, { index, data }] of Object.entries(args)) {
-    // NaN for a decorator by createParamDecorator.
-    const input = INPUTS.get(Number(key.split(':')[0]));
+  for (const { input, index, data } of inputsOf(controller, method)) {
     const type = types[index];
-    const isPart = input === '@Param' && data !== undefined && type === String;
-    if (input === undefined || isPart) continue;
+    if (input === '@Param' && data !== undefined && type === String) continue; // a part of a path
     if (!isOwnClass(type))
       throw new Error(
         `${controller.name}.${method}: its ${input} has no DTO class, so nothing would check it; give it a class of src/query/dto, imported as a value`,

@@ -1,6 +1,4 @@
 import { applyDecorators, Get, HttpCode, Post, type Type } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import {
   ApiExtraModels,
@@ -12,6 +10,7 @@ import {
 } from '@nestjs/swagger';
 import { Accepted, Outcome, Problem } from '../dto/responses.js';
 import type { Scope } from '../dto/token-entry.js';
+import { inputsOf } from './require-dtos.js';
 
 /**
  * The scope that the token of a request needs; `none`: the request needs no token. The start fails
@@ -92,9 +91,7 @@ function route(
  */
 function requireQuery(prototype: object, method: string | symbol): void {
   const { constructor } = prototype;
-  const args = Reflect.getMetadata(ROUTE_ARGS_METADATA, constructor, method) as object | undefined;
-  const kinds = Object.keys(args ?? {}).map((key) => Number(key.split(':')[0]));
-  if (!kinds.includes(RouteParamtypes.QUERY))
+  if (!inputsOf(constructor, method).some(({ input }) => input === '@Query'))
     throw new Error(
       `${constructor.name}.${String(method)} has no @Query; if it takes no parameters, give it @Query() _: NoQuery`,
     );
