@@ -4,6 +4,7 @@ import { formatDecimal } from './decimal.js';
 import {
   windowName,
   type BoardDefinition,
+  type Close,
   type Column,
   type Interval,
   type Publish,
@@ -76,10 +77,15 @@ function columnText({ name, update, order, decimals, min, max, from }: Column) {
 /** `"week"`, or an object for a window with more than a kind. */
 function windowText(window: Window) {
   const { kind, ...rest } = window;
-  const { name, from, to, cron, start, keepMs }: Partial<Season & Omit<Interval, 'kind'>> = rest;
-  return keepMs === undefined && name === undefined
+  const named: Partial<Season & Omit<Interval, 'kind'>> = rest;
+  const { name, from, to, cron, start, keepMs, close } = named;
+  return [name, keepMs, close].every((field) => field === undefined)
     ? kind
-    : { kind, name, from, to, cron, start, keepMs };
+    : { kind, name, from, to, cron, start, keepMs, close: close && closeText(close) };
+}
+
+function closeText({ from, graceMs, reviewMs, results }: Close): Close {
+  return { from, graceMs, reviewMs, results };
 }
 
 /** undefined when all fields are at their defaults. */
@@ -134,20 +140,37 @@ function columnFields({ min, max, from, ...rest }: Column) {
 function windowFields(window: Window) {
   const { kind } = window;
   if (kind === 'all') return kind;
-  const keep = window.keepMs !== undefined && { keep: durationText(window.keepMs) };
+  const ending = {
+    ...(window.keepMs !== undefined && { keep: durationText(window.keepMs) }),
+    ...(window.close && { close: closeFields(window.close) }),
+  };
   switch (kind) {
     case 'season':
       return {
         season: window.name,
         from: formatTime(window.from),
         to: formatTime(window.to),
-        ...keep,
+        ...ending,
       };
     case 'interval':
-      return { interval: window.name, cron: window.cron, start: formatTime(window.start), ...keep };
+      return {
+        interval: window.name,
+        cron: window.cron,
+        start: formatTime(window.start),
+        ...ending,
+      };
     default:
-      return keep ? { window: kind, ...keep } : kind;
+      return Object.keys(ending).length > 0 ? { window: kind, ...ending } : kind;
   }
+}
+
+function closeFields({ from, graceMs, reviewMs, results }: Close) {
+  return {
+    from: formatTime(from),
+    grace: durationText(graceMs),
+    review: reviewMs === 'manual' ? reviewMs : durationText(reviewMs),
+    results,
+  };
 }
 
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };

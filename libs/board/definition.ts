@@ -35,19 +35,33 @@ export interface Column {
   readonly from?: Readonly<Record<string, number>>;
 }
 
-interface Expiring {
-  /** How long a view exists after the end of its window, in ms of the board's event clock; undefined: for ever. */
-  readonly keepMs?: number;
+/** How the instances of a window close: after that, no record changes them, and their result is announced. */
+export interface Close {
+  /** Instances that end before this time (ms) never close. */
+  readonly from: number;
+  /** A record counts in an instance if its own timestamp is at most this many ms after the end of the instance. */
+  readonly graceMs: number;
+  /** How long after that the result is announced, in ms; `manual`: by a command. */
+  readonly reviewMs: number | 'manual';
+  /** The N of the top N that an announcement has. */
+  readonly results: number;
 }
 
-export interface Season extends Expiring {
+interface Ending {
+  /** How long a view exists after the end of its window, in ms of the board's event clock; undefined: for ever. */
+  readonly keepMs?: number;
+  /** undefined: instances never close. */
+  readonly close?: Close;
+}
+
+export interface Season extends Ending {
   readonly kind: 'season';
   readonly name: string;
   readonly from: number;
   readonly to: number;
 }
 
-export interface Interval extends Expiring {
+export interface Interval extends Ending {
   readonly kind: 'interval';
   readonly name: string;
   readonly cron: string;
@@ -56,7 +70,7 @@ export interface Interval extends Expiring {
 
 /** A span of event time that a board ranks separately. Times are ms since 1970; instances contain their start, not their end. */
 export type Window =
-  { readonly kind: 'all' } | ({ readonly kind: CalendarWindow } & Expiring) | Season | Interval;
+  { readonly kind: 'all' } | ({ readonly kind: CalendarWindow } & Ending) | Season | Interval;
 
 export interface Publish {
   readonly rankChanges: (typeof RANK_CHANGES)[number];
@@ -101,6 +115,11 @@ export function windowName(window: Window): string {
 /** How long an instance of a window exists after its end, in ms; undefined: for ever. */
 export function keepOf(window: Window): number | undefined {
   return window.kind === 'all' ? undefined : window.keepMs;
+}
+
+/** How the instances of a window close; undefined: they never do. */
+export function closeOf(window: Window): Close | undefined {
+  return window.kind === 'all' ? undefined : window.close;
 }
 
 export function canExpire({ windows }: Pick<BoardDefinition, 'windows'>): boolean {

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { CronExpression } from 'cron-parser';
 import { Temporal } from 'temporal-polyfill';
 import {
+  closeOf,
   derived,
   keepOf,
   windowName,
@@ -19,9 +20,12 @@ interface Span {
   readonly text?: string;
 }
 
-/** One instance of a window, such as a day. `expiresAt` is in ms of the board's event clock; null: never. */
+/** One instance of a window, such as a day. */
 export interface WindowInstance extends Required<Span> {
+  /** In ms of the board's event clock; null: never. */
   readonly expiresAt: number | null;
+  /** The last timestamp (ms) of a record that can still change the instance; null: any can. */
+  readonly closesAt: number | null;
 }
 
 const END_OF_TIME = LATEST_TIME + 1;
@@ -90,8 +94,10 @@ class WindowFinder {
 
   #instanceOf({ start, end, text }: Span): WindowInstance | undefined {
     if (text === undefined) return undefined;
-    const keepMs = keepOf(this.window);
-    return { text, start, end, expiresAt: keepMs === undefined ? null : end + keepMs };
+    const [keepMs, close] = [keepOf(this.window), closeOf(this.window)];
+    const expiresAt = keepMs === undefined ? null : end + keepMs;
+    const closes = close !== undefined && end >= close.from;
+    return { text, start, end, expiresAt, closesAt: closes ? end + close.graceMs : null };
   }
 
   #firstAfter(time: number): number {

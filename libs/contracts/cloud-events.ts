@@ -6,6 +6,7 @@ import { isId, quote } from './values.js';
 export const SCORE_EVENT_TYPE = 'ranklog.score-event.v1';
 export const RANK_CHANGED_TYPE = 'ranklog.rank-changed.v1';
 export const LEADERS_CHANGED_TYPE = 'ranklog.leaders-changed.v1';
+export const PERIOD_CLOSED_TYPE = 'ranklog.period-closed.v1';
 export const DEFINITION_RECORD_TYPE = 'ranklog.definition.v1';
 
 const JSON_TYPE = 'application/json';

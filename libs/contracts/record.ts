@@ -82,7 +82,15 @@ export function causeId({ topic, partition, offset }: Source): string {
 
 /** The topics of one ranklog. Results of partition p of the score topic are in partition p of the result topics. */
 export type TopicNames = Readonly<
-  Record<'scoreEvents' | 'rankChanges' | 'leaderChanges' | 'definitions' | 'deadLetters', string>
+  Record<
+    | 'scoreEvents'
+    | 'rankChanges'
+    | 'leaderChanges'
+    | 'periodResults'
+    | 'definitions'
+    | 'deadLetters',
+    string
+  >
 >;
 
 export function topicNames(prefix = 'ranklog'): TopicNames {
@@ -90,6 +98,7 @@ export function topicNames(prefix = 'ranklog'): TopicNames {
     scoreEvents: `${prefix}.score-events`,
     rankChanges: `${prefix}.rank-changes`,
     leaderChanges: `${prefix}.leader-changes`,
+    periodResults: `${prefix}.period-results`,
     definitions: `${prefix}.definitions`,
     deadLetters: `${prefix}.dead-letters`,
   };
