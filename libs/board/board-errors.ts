@@ -73,7 +73,8 @@ export type EventRejectionCode =
   | 'OUT_OF_BOUNDS'
   | 'TOO_MANY_VIEWS_OF_AN_EVENT'
   | 'INVALID_TIME'
-  | 'TOO_FAR_AHEAD';
+  | 'TOO_FAR_AHEAD'
+  | 'WINDOW_CLOSED';
 
 /** The board rejects an event. resolveEvent catches this error and returns the rejection. */
 export class RejectedEventError extends RanklogError {

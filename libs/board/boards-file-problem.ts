@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ErrorObject } from 'ajv';
 import { nearNames, suggestion } from './suggestion.js';
 
@@ -50,15 +51,30 @@ function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
     const choice = choices.find((of) => isWithin(error, of));
     if (choice === undefined) return true;
     const form = formOf(choice);
-    return error === choice
-      ? form < 0
-      : form >= 0 && error.schemaPath.startsWith(`${choice.schemaPath}/${form}/`);
+    if (error === choice) return form < 0;
+    if (form < 0) return false;
+    return isShared(error)
+      ? error === errors.find((other) => isSame(other, error))
+      : error.schemaPath.startsWith(`${choice.schemaPath}/${form}/`);
   });
+}
+
+/** Whether an error is of a part that several forms refer to: each form that was tried has reported it. */
+function isShared({ schemaPath }: ErrorObject): boolean {
+  return schemaPath.startsWith('#/$defs/');
+}
+
+function isSame(one: ErrorObject, other: ErrorObject): boolean {
+  return (
+    one.instancePath === other.instancePath &&
+    one.schemaPath === other.schemaPath &&
+    isDeepStrictEqual(one.params, other.params)
+  );
 }
 
 function isWithin(error: ErrorObject, { instancePath, schemaPath }: ErrorObject): boolean {
   const inside = `${error.instancePath}/`.startsWith(`${instancePath}/`);
-  return inside && error.schemaPath.startsWith(schemaPath);
+  return inside && (isShared(error) || error.schemaPath.startsWith(schemaPath));
 }
 
 /** The index of the form that the user meant; -1 if unknown. A form is recognised by its first required field, perhaps misspelt. */

@@ -24,6 +24,50 @@ describe('windows', () => {
     ]);
   });
 
+  it.each([
+    ['a calendar window', 'window: week', { kind: 'week' }],
+    [
+      'a season',
+      'season: s, from: 2026-01-01, to: 2026-02-01',
+      { kind: 'season', name: 's', from: at('2026-01-01'), to: at('2026-02-01') },
+    ],
+    [
+      'an interval',
+      "interval: i, cron: '0 18 * * 5', start: 2026-01-01",
+      { kind: 'interval', name: 'i', cron: '0 18 * * 5', start: at('2026-01-01') },
+    ],
+  ])('can close, with defaults: %s', (_what, fields, window) => {
+    const hour = 3_600_000;
+    const from = at('2026-01-01');
+    const usual = { from, graceMs: hour / 6, reviewMs: 24 * hour, results: 100 };
+    expect(windowsOf(`[{${fields}, close: {from: 2026-01-01}}]`)).toEqual([
+      { ...window, close: usual },
+    ]);
+    const close = '{from: 2026-01-01T03:00, grace: 0s, review: manual, results: 500}';
+    expect(windowsOf(`[{${fields}, keep: 24h, close: ${close}}]`)).toEqual([
+      {
+        ...window,
+        keepMs: 24 * hour,
+        close: { from: from + 3 * hour, graceMs: 0, reviewMs: 'manual', results: 500 },
+      },
+    ]);
+  });
+
+  it('begin to close at a time in the zone of the board', () => {
+    expect(windowsOf('[{window: day, close: {from: 2026-03-01}}]', 'Europe/Paris')).toMatchObject([
+      { close: { from: at('2026-02-28T23:00:00Z') } },
+    ]);
+  });
+
+  it('are kept for the grace, the review and a day more, if they close', () => {
+    const kept = (keep: string) =>
+      problemsOf(
+        `[{window: day, keep: ${keep}, close: {from: 2026-01-01, grace: 1h, review: 2d}}]`,
+      );
+    expect(kept('73h')).toEqual([]);
+    expect(kept(`${73 * 3_600 - 1}s`)).toHaveLength(1);
+  });
+
   it('of a cron expression have a name and a start; spaces are normalised', () => {
     const text = "[{interval: contest, cron: ' 0 18  * * 5 ', start: 2026-01-01, keep: 1h}]";
     expect(windowsOf(text, 'Europe/Paris')).toEqual([
@@ -77,9 +121,22 @@ describe('invalid windows', () => {
     ['a misspelt window', '[weak]', 'windows[0]: "weak" is not allowed; use all, day, week, month or year; or {season: NAME, from: TIME, to: TIME}, {interval: NAME, cron: EXPRESSION, start: TIME}; did you mean week?'],
     ['a number', '[7]', `windows[0]: 7 is not allowed; use ${FORMS}`],
     ['an object without a known field', '[{name: s, from: a}]', `windows[0]: {"name":"s","from":"a"} is not allowed; use ${FORMS}`],
-    ['all with keep', '[{window: all, keep: 1d}]', 'windows[0].window: "all" is not allowed; use day, week, month or year; "all" never ends, so write it without keep'],
-    ['a misspelt season', '[{seasons: s, from: 2026-01-01, to: 2027-01-01}]', 'windows[0]: the field "season" is missing; add it', 'windows[0]: unknown field "seasons"; use one of season, from, to, keep; did you mean season?'],
-    ['an unknown field', '[{window: day, keeep: 1d}]', 'windows[0]: unknown field "keeep"; use one of window, keep; did you mean keep?'],
+    ['all with keep', '[{window: all, keep: 1d}]', 'windows[0].window: "all" is not allowed; use day, week, month or year; "all" never ends, so write it without keep and close'],
+    ['all with close', '[{window: all, close: {from: 2026-01-01}}]', 'windows[0].window: "all" is not allowed; use day, week, month or year; "all" never ends, so write it without keep and close'],
+    ['a close without from', '[{window: day, close: {grace: 1h}}]', 'windows[0].close: the field "from" is missing; add it'],
+    ['an empty close', interval("cron: '0 18 * * 5', start: 2026-01-01, close:"), 'windows[0].close: an empty value is not allowed; use fields such as {from: 2026-01-01, grace: 10m, review: 24h, results: 100}'],
+    ['an unknown field of close', '[{window: day, close: {from: 2026-01-01, graze: 1h}}]', 'windows[0].close: unknown field "graze"; use one of from, grace, review, results; did you mean grace?'],
+    ['close from a time that is none', season('from: 2026-01-01, to: 2027-01-01, close: {from: soon}'), `windows[1].close.from: "soon" ${TIME}`],
+    ['a grace without a unit', '[{window: day, close: {from: 2026-01-01, grace: 10}}]', 'windows[0].close.grace: 10 is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
+    ['a review that is neither', '[{window: day, close: {from: 2026-01-01, review: never}}]', 'windows[0].close.review: "never" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w, or manual'],
+    ['no results', '[{window: day, close: {from: 2026-01-01, results: 0}}]', 'windows[0].close.results: 0 is not allowed; use a whole number from 1 to 500'],
+    ['too many results', '[{window: day, close: {from: 2026-01-01, results: 501}}]', 'windows[0].close.results: 501 is not allowed; use a whole number from 1 to 500'],
+    ['two bad fields of close', season('from: 2026-01-01, to: 2027-01-01, close: {grace: x, results: y}'), 'windows[1].close: the field "from" is missing; add it', 'windows[1].close.grace: "x" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w', 'windows[1].close.results: "y" is not allowed; use a whole number from 1 to 500'],
+    ['an object of no known form with a bad close', '[{name: s, close: {grace: x}}]', `windows[0]: {"name":"s","close":{"grace":"x"}} is not allowed; use ${FORMS}`],
+    ['a keep shorter than the default review', '[{window: day, keep: 2d, close: {from: 2026-01-01}}]', 'windows[0].keep: "2d" is shorter than grace (10m) + review (24h) + 1 day of close; use a longer keep'],
+    ['a keep shorter than a day, with a manual review', '[{window: day, keep: 23h, close: {from: 2026-01-01, grace: 0s, review: manual}}]', 'windows[0].keep: "23h" is shorter than grace (0s) + 1 day of close; use a longer keep'],
+    ['a misspelt season', '[{seasons: s, from: 2026-01-01, to: 2027-01-01}]', 'windows[0]: the field "season" is missing; add it', 'windows[0]: unknown field "seasons"; use one of season, from, to, keep, close; did you mean season?'],
+    ['an unknown field', '[{window: day, keeep: 1d}]', 'windows[0]: unknown field "keeep"; use one of window, keep, close; did you mean keep?'],
     ['an unknown unit', '[{window: day, keep: 1y}]', 'windows[0].keep: "1y" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
     ['a keep that is too long', '[{window: day, keep: 99999999w}]', 'windows[0].keep: "99999999w" is not allowed; use a duration such as 30s, 10m, 1h, 7d or 4w'],
     ['a day twice', '[day, all, {window: day, keep: 1d}]', 'windows[2]: duplicate window day; use each window once'],

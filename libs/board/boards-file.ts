@@ -7,6 +7,8 @@ import type { BoardDefinition } from './definition.js';
 import { readBoard, type BoardText } from './read-board.js';
 
 interface BoardsFileSchema {
+  /** Parts that the schema refers to in several places. */
+  readonly $defs: object;
   readonly properties: {
     boards: { additionalProperties: { properties: Record<string, { default?: unknown }> } };
   };

@@ -21,7 +21,7 @@ const BOARD = boardsFileSchema().properties.boards.additionalProperties as unkno
     readonly columns: { readonly items: { readonly properties: object } };
     readonly ties: { readonly enum: unknown };
     readonly late: { readonly enum: unknown };
-    readonly windows: { readonly items: { readonly anyOf: readonly object[] } };
+    readonly windows: { readonly items: { readonly anyOf: readonly Schema[] } };
     readonly publish: { readonly properties: object };
   };
 };
@@ -77,12 +77,18 @@ describe('the schema of boards files', () => {
     expect(Object.keys(board).sort()).toEqual(Object.keys(BOARD.properties).sort());
   });
 
+  it('describes how a window closes in one place, for each form that can', () => {
+    const [, ...forms] = BOARD.properties.windows.items.anyOf;
+    for (const { properties } of forms)
+      expect(properties).toMatchObject({ close: { $ref: '#/$defs/close' } });
+  });
+
   it('accepts its own examples', () => {
     for (const [, schema] of fieldsOf(boardsFileSchema()))
       for (const example of schema.examples ?? []) {
         const validate = new Ajv({ allowUnionTypes: true })
           .addVocabulary(['errorMessage'])
-          .compile(schema);
+          .compile({ $defs: boardsFileSchema().$defs, ...schema });
         expect([example, validate(example)]).toEqual([example, true]);
       }
   });

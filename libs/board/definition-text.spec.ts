@@ -54,6 +54,7 @@ const everything: BoardDefinition = {
     { kind: 'all' },
     { kind: 'week' },
     { kind: 'day', keepMs: 0 },
+    { kind: 'month', close: { from: 5, graceMs: 6, reviewMs: 'manual', results: 7 } },
     { kind: 'season', name: 'spring', from: 0, to: 1, keepMs: 2 },
     { kind: 'interval', name: 'contest', cron: '0 18 * * 5', start: 3, keepMs: 4 },
   ],
@@ -84,6 +85,7 @@ describe('the text of a definition', () => {
     expect(definitionText(everything)).toBe(
       '{"board":"football","columns":[{"name":"fame","update":"sum","order":"desc","decimals":2,"min":-100,"max":0,' +
         '"from":{"clicks":-1,"shares":5}}],"ties":"earliest","windows":["all","week",{"kind":"day","keepMs":0},' +
+        '{"kind":"month","close":{"from":5,"graceMs":6,"reviewMs":"manual","results":7}},' +
         '{"kind":"season","name":"spring","from":0,"to":1,"keepMs":2},' +
         '{"kind":"interval","name":"contest","cron":"0 18 * * 5","start":3,"keepMs":4}],' +
         '"dimensions":[[],["league","season"]],"maxAheadMs":3600000,"timeZone":"Europe/Paris","late":"count",' +
@@ -115,6 +117,11 @@ describe('the text of a definition', () => {
       "windows: [{interval: a, cron: ' 0  18 * * 5 ', start: 2026-01-01}]",
       "windows: [{interval: a, cron: '0 18 * * 5', start: 2026-01-01}]",
     ],
+    [
+      'the defaults of close',
+      'windows: [{window: day, close: {from: 2026-01-01}}]',
+      'windows: [{window: day, close: {results: 100, review: 1d, grace: 600s, from: 2026-01-01T00:00}}]',
+    ],
     ['durations', 'deduplicate: 1d', 'deduplicate: 24 h'],
     [
       'the order of published windows',
@@ -143,6 +150,10 @@ describe('the text of a definition', () => {
     ['time zone', { timeZone: 'Europe/Paris' }],
     ['windows', { windows: [{ kind: 'week' }] }],
     ['keep', { windows: [{ kind: 'week', keepMs: 0 }] }],
+    [
+      'close',
+      { windows: [{ kind: 'week', close: { from: 0, graceMs: 0, reviewMs: 0, results: 1 } }] },
+    ],
     ['late', { late: 'count' }],
     ['dimensions', { dimensions: [[], ['season', 'league']] }],
     ['maxViews', { maxViews: 1 }],
@@ -162,7 +173,25 @@ const time = fc.integer({ min: Date.parse('0001-01-02'), max: Date.parse('9998-1
 const duration = fc
   .tuple(fc.nat({ max: 99_999_999 }), fc.constantFrom(1, 1_000, 60_000, 3_600_000, 86_400_000))
   .map(([count, unit]) => count * unit);
-const kept = fc.record({ keepMs: duration }, { requiredKeys: [] });
+const DAY = 86_400_000;
+const short = fc
+  .tuple(fc.nat({ max: 9_999 }), fc.constantFrom(1, 1_000, 60_000, DAY))
+  .map(([count, unit]) => count * unit);
+const close = fc.record({
+  from: time,
+  graceMs: short,
+  reviewMs: fc.oneof(short, fc.constant('manual' as const)),
+  results: fc.integer({ min: 1, max: 500 }),
+});
+const kept = fc
+  .record({ keepMs: duration, close }, { requiredKeys: [] })
+  .map(({ keepMs, ...rest }) => {
+    if (keepMs === undefined || rest.close === undefined)
+      return { ...rest, ...(keepMs === undefined ? {} : { keepMs }) };
+    const { graceMs, reviewMs } = rest.close;
+    const least = graceMs + (reviewMs === 'manual' ? 0 : reviewMs) + DAY;
+    return { ...rest, keepMs: Math.max(keepMs, Math.ceil(least / DAY) * DAY) };
+  });
 
 const bounds = fc
   .tuple(fc.option(minor, { nil: undefined }), fc.option(minor, { nil: undefined }))
@@ -401,7 +430,7 @@ function* changed(value: unknown): Generator {
   } else
     for (const [field, part] of Object.entries(value))
       for (const other of changed(part)) yield { ...value, [field]: other };
-  for (const optional of ['min', 'max', 'from', 'keepMs', 'deduplicateMs'])
+  for (const optional of ['min', 'max', 'from', 'keepMs', 'close', 'deduplicateMs'])
     if (Object.hasOwn(value, optional))
       yield Object.fromEntries(Object.entries(value).filter(([field]) => field !== optional));
 }
@@ -435,7 +464,7 @@ describe('the fields of a definition', () => {
       windows: [
         { window: 'day', keep: '48h' },
         { season: 's', from: '2026-03-01', to: '2026-06-01T12:00', keep: '90 s' },
-        { interval: 'i', cron: '0 18 * * 5', start: '2026-01-01' },
+        { interval: 'i', cron: '0 18 * * 5', start: '2026-01-01', close: { from: '2026-06-01' } },
       ],
       deduplicate: '1500ms',
       maxAhead: '0s',
@@ -451,7 +480,12 @@ describe('the fields of a definition', () => {
           to: '2026-06-01T10:00:00.000Z',
           keep: '90s',
         },
-        { interval: 'i', cron: '0 18 * * 5', start: '2025-12-31T23:00:00.000Z' },
+        {
+          interval: 'i',
+          cron: '0 18 * * 5',
+          start: '2025-12-31T23:00:00.000Z',
+          close: { from: '2026-05-31T22:00:00.000Z', grace: '10m', review: '1d', results: 100 },
+        },
       ],
       deduplicate: '1500ms',
       maxAhead: '0ms',

@@ -122,6 +122,10 @@ export function closeOf(window: Window): Close | undefined {
   return window.kind === 'all' ? undefined : window.close;
 }
 
+export function canClose({ windows }: Pick<BoardDefinition, 'windows'>): boolean {
+  return windows.some((window) => closeOf(window) !== undefined);
+}
+
 export function canExpire({ windows }: Pick<BoardDefinition, 'windows'>): boolean {
   return windows.some((window) => keepOf(window) !== undefined);
 }
@@ -135,3 +139,13 @@ export function derived<T>(derive: (definition: BoardDefinition) => T) {
     return value;
   };
 }
+
+/** A definition whose windows never close, for questions that are not about a record. */
+export const neverClosing = derived((definition) => {
+  if (!canClose(definition)) return definition;
+  const windows = definition.windows.map((window): Window => {
+    if (window.kind === 'all' || window.close === undefined) return window;
+    return { ...window, close: { ...window.close, from: Infinity } };
+  });
+  return { ...definition, windows };
+});

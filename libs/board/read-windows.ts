@@ -1,7 +1,7 @@
 import ms from 'ms';
 import { Temporal } from 'temporal-polyfill';
 import { showValue, type Report } from './boards-file-problem.js';
-import { windowName, type CalendarWindow, type Window } from './definition.js';
+import { windowName, type CalendarWindow, type Close, type Window } from './definition.js';
 import { suggestion } from './suggestion.js';
 import { EARLIEST_TIME, LATEST_TIME } from './time.js';
 import { cronFrom } from './windows.js';
@@ -9,11 +9,18 @@ import { cronFrom } from './windows.js';
 export type WindowText =
   | 'all'
   | CalendarWindow
-  | ({ readonly window: CalendarWindow } & Keep)
-  | ({ readonly season: string; readonly from: string; readonly to: string } & Keep)
-  | ({ readonly interval: string; readonly cron: string; readonly start: string } & Keep);
-interface Keep {
+  | ({ readonly window: CalendarWindow } & Ending)
+  | ({ readonly season: string; readonly from: string; readonly to: string } & Ending)
+  | ({ readonly interval: string; readonly cron: string; readonly start: string } & Ending);
+interface Ending {
   readonly keep?: ms.StringValue;
+  readonly close?: CloseText;
+}
+interface CloseText {
+  readonly from: string;
+  readonly grace?: ms.StringValue;
+  readonly review?: ms.StringValue | 'manual';
+  readonly results?: number;
 }
 
 /** The windows, with times in ms (NaN for an invalid time, which is reported). Skips undefined entries: the schema refused them. */
@@ -38,21 +45,61 @@ export function readWindows(
 
 function readWindow(window: WindowText, timeZone: string, report: Report): Window {
   if (typeof window === 'string') return { kind: window };
-  const keep = window.keep !== undefined && { keepMs: ms(window.keep) };
-  if ('window' in window) return { kind: window.window, ...keep };
+  const ending = readEnding(window, timeZone, report);
+  if ('window' in window) return { kind: window.window, ...ending };
   const time = (field: string, text: string) => readTime(field, text, timeZone, report);
   if ('season' in window) {
     const from = time('from', window.from);
     const to = time('to', window.to);
     if (to <= from)
       report(['to'], `"${window.to}" is not later than from "${window.from}"; use a later time`);
-    return { kind: 'season', name: window.season, from, to, ...keep };
+    return { kind: 'season', name: window.season, from, to, ...ending };
   }
   const cron = window.cron.trim().replace(/\s+/g, ' ');
   const start = time('start', window.start);
   const problem = cronProblem(cron, start);
   if (problem !== undefined) report(['cron'], `${showValue(window.cron)} ${problem}`);
-  return { kind: 'interval', name: window.interval, cron, start, ...keep };
+  return { kind: 'interval', name: window.interval, cron, start, ...ending };
+}
+
+/** The defaults of `close`, for fields other than `from`. */
+const CLOSE = { grace: '10m', review: '24h', results: 100 } as const;
+
+function readEnding({ keep, close: text }: Ending, timeZone: string, report: Report) {
+  const keepMs = keep !== undefined && { keepMs: ms(keep) };
+  if (text === undefined) return { ...keepMs };
+  const close = { ...CLOSE, ...text };
+  if (keep !== undefined) reportShortKeep(keep, close, report);
+  return { ...keepMs, close: readClose(close, timeZone, report) };
+}
+
+function readClose(
+  { from, grace, review, results }: Required<CloseText>,
+  timeZone: string,
+  report: Report,
+): Close {
+  return {
+    from: readTime('from', from, timeZone, (path, reason) => report(['close', ...path], reason)),
+    graceMs: ms(grace),
+    reviewMs: review === 'manual' ? review : ms(review),
+    results,
+  };
+}
+
+/** A view must exist until its result is announced; subscribers then have a day to read the rest of it. */
+function reportShortKeep(
+  keep: ms.StringValue,
+  { grace, review }: Required<CloseText>,
+  report: Report,
+): void {
+  const parts = [
+    `grace (${grace})`,
+    ...(review === 'manual' ? [] : [`review (${review})`]),
+    '1 day',
+  ];
+  const least = ms(grace) + (review === 'manual' ? 0 : ms(review)) + ms('1d');
+  if (ms(keep) < least)
+    report(['keep'], `"${keep}" is shorter than ${parts.join(' + ')} of close; use a longer keep`);
 }
 
 const TIME =

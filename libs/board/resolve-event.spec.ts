@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { arena } from '../../test/support/arena.js';
 import type { EventRejectionCode } from './board-errors.js';
-import type { BoardDefinition } from './definition.js';
+import { neverClosing, type BoardDefinition } from './definition.js';
 import { resolveEvent, type ScoreInput } from './resolve-event.js';
 import { formatTime } from './time.js';
 
@@ -141,6 +141,70 @@ describe('an event that a board rejects', () => {
   it('has a short detail for a long value', () => {
     const resolution = resolveEvent(single, input({ delta: 'x'.repeat(100_000) }), NOW);
     expect(resolution.ok ? '' : resolution.detail.length).toBeLessThan(200);
+  });
+});
+
+describe('an event whose windows have all closed', () => {
+  const END = Date.parse('2026-11-20T00:00:00.000Z');
+  const close = { from: END, graceMs: 600_000, reviewMs: 'manual', results: 100 } as const;
+  const daily: BoardDefinition = { ...single, windows: [{ kind: 'day', close }] };
+  const late = { delta: '1', occurredAt: END - 1 };
+  const closedAt = END + 600_000;
+
+  it('gets the code WINDOW_CLOSED, with the windows, their ends and the timestamp of the record', () => {
+    expect(resolveEvent(daily, input(late), closedAt)).toMatchObject({ ok: true });
+    expect(resolveEvent(daily, input(late), closedAt + 1)).toEqual({
+      ok: false,
+      code: 'WINDOW_CLOSED',
+      detail:
+        'the record\'s timestamp 2026-11-20T00:10:00.001Z is after the grace of all windows of board "arena" that the event is in: day:2026-11-19 (end 2026-11-20T00:00:00.000Z, grace 600000 ms)',
+    });
+  });
+
+  it('gets it for any timestamp that Kafka accepts', () => {
+    const found = resolveEvent(daily, input(late), 2 ** 63);
+    expect(found).toMatchObject({ code: 'WINDOW_CLOSED' });
+    expect(found).toMatchObject({ detail: expect.stringContaining(String(2 ** 63)) });
+  });
+
+  it('counts in the windows that are open', () => {
+    const windows = [{ kind: 'all' }, { kind: 'day', close }] as const;
+    const found = resolveEvent({ ...daily, windows }, input(late), closedAt + 1);
+    expect(found.ok && found.event.views.map(({ view }) => view)).toEqual(['all', 'all region=eu']);
+  });
+
+  it('counts if its record has no timestamp, which Kafka shows as -1', () => {
+    expect(resolveEvent({ ...daily, maxAheadMs: Infinity }, input(late), -1)).toMatchObject({
+      ok: true,
+    });
+  });
+
+  it.each<[EventRejectionCode, Partial<BoardDefinition>, Partial<ScoreInput>]>([
+    ['MISSING_DIMENSION', {}, { attributes: {} }],
+    ['TOO_MANY_DECIMALS', {}, { delta: '0.123' }],
+    ['TOO_FAR_AHEAD', { notAfter: END - 2 }, {}],
+    [
+      'TOO_MANY_VIEWS_OF_AN_EVENT',
+      {},
+      { attributes: { region: Array.from({ length: 256 }, (_, index) => `${index}`) } },
+    ],
+  ])('is refused for another fault first: %s', (code, definition, fields) => {
+    const event = input({ ...late, ...fields });
+    for (const timestamp of [closedAt, closedAt + 1])
+      expect(resolveEvent({ ...daily, ...definition }, event, timestamp)).toMatchObject({ code });
+  });
+
+  it('can move no view, whatever the time', () => {
+    const definition = { ...daily, dimensions: [['region']] };
+    const nowhere = input({ ...late, attributes: { region: [] } });
+    expect(resolveEvent(definition, nowhere, closedAt + 1)).toMatchObject({ event: { views: [] } });
+  });
+
+  it('counts in all of them where windows never close', () => {
+    expect(neverClosing(single)).toBe(single);
+    expect(neverClosing(daily)).toBe(neverClosing(daily));
+    const found = resolveEvent(neverClosing(daily), input(late), closedAt + 1);
+    expect(found).toEqual(resolveEvent(daily, input(late), closedAt));
   });
 });
 

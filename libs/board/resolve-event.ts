@@ -26,7 +26,12 @@ export type EventResolution =
   | { readonly ok: true; readonly event: ResolvedEvent }
   | { readonly ok: false; readonly code: EventRejectionCode; readonly detail: string };
 
-/** An event in the terms of a board, or why it can never be applied. Pure. `recordTimestamp` (ms) replaces a missing `occurredAt`. */
+/**
+ * An event in the terms of a board, or why it can never be applied. Pure. `recordTimestamp` (ms)
+ * decides which windows have closed, and replaces a missing `occurredAt`. WINDOW_CLOSED is checked
+ * last: an event with another fault is refused for that. A record without a timestamp has -1, so it
+ * counts in all windows that end after 1969.
+ */
 export function resolveEvent(
   definition: BoardDefinition,
   input: ScoreInput,
@@ -39,7 +44,7 @@ export function resolveEvent(
       playerId,
       occurredAt,
       values: columnValues(definition, input),
-      views: viewsOf(definition, input.attributes, occurredAt),
+      views: viewsOf(definition, input.attributes, occurredAt, recordTimestamp),
     };
     const deduplicated = definition.deduplicateMs !== undefined && eventId !== undefined;
     return { ok: true, event: deduplicated ? { ...event, eventId } : event };

@@ -107,7 +107,7 @@ describe('the views of an event', () => {
     ...fields,
   });
   const found = (definition: BoardDefinition, attributes: Attributes, time = NOON) =>
-    viewsOf(definition, attributes, time);
+    viewsOf(definition, attributes, time, time);
   const texts = (...args: Parameters<typeof found>) => found(...args).map(({ view }) => view);
 
   it('are one for each dimension, with names in the order of the definition', () => {
@@ -163,6 +163,86 @@ describe('the views of an event', () => {
       { view: 'all mode=x', published: false },
       { view: 'day:2026-11-20 mode=x', published: true },
     ]);
+  });
+
+  const closing = (from: number, graceMs: number) => ({
+    close: { from, graceMs, reviewMs: 0, results: 100 },
+  });
+
+  it('are without those of windows that closed before the timestamp of the record', () => {
+    const windows = [
+      { kind: 'all' },
+      { kind: 'day', ...closing(0, 5) },
+      { kind: 'week', ...closing(0, 0) },
+    ] as const;
+    const definition = board([[], ['mode']], { windows });
+    const at = (recordTimestamp: number) =>
+      viewsOf(definition, { mode: 'x' }, NOON, recordTimestamp).map(({ view }) => view);
+    expect(at(NEXT_DAY + 5)).toHaveLength(6);
+    expect(at(NEXT_DAY + 6)).toEqual([
+      'all',
+      'week:2026-W47',
+      'all mode=x',
+      'week:2026-W47 mode=x',
+    ]);
+    const nextWeek = Date.parse('2026-11-23T00:00:00Z');
+    expect(at(nextWeek)).toHaveLength(4);
+    expect(at(nextWeek + 1)).toEqual(['all', 'all mode=x']);
+  });
+
+  it('are all there if their windows end before they begin to close', () => {
+    const at = (from: number) =>
+      viewsOf(board([[]], { windows: [{ kind: 'day', ...closing(from, 0) }] }), {}, NOON, Infinity);
+    expect(at(NEXT_DAY + 1)).toHaveLength(1);
+    expect(() => at(NEXT_DAY)).toThrow(expect.objectContaining({ code: 'WINDOW_CLOSED' }));
+  });
+
+  it('are one list for all timestamps of which the same windows have closed', () => {
+    const windows = [{ kind: 'all' }, { kind: 'day', ...closing(0, 5) }] as const;
+    const definition = board([[]], { windows });
+    const at = (recordTimestamp: number) => viewsOf(definition, {}, NOON, recordTimestamp);
+    const open = at(NOON);
+    for (const timestamp of [-1, NEXT_DAY + 5, NOON]) expect(at(timestamp)).toBe(open);
+    const closed = at(NEXT_DAY + 6);
+    for (const timestamp of [Number.MAX_SAFE_INTEGER, NEXT_DAY + 6])
+      expect(at(timestamp)).toBe(closed);
+    expect(at(NEXT_DAY + 5)).toEqual(open);
+  });
+
+  it('do not depend on the events before', () => {
+    const windows = fc.uniqueArray(
+      fc.record({
+        kind: fc.constantFrom('day' as const, 'week' as const, 'month' as const),
+        close: fc.record({
+          from: fc.constantFrom(0, NEXT_DAY, NEXT_DAY + 1),
+          graceMs: fc.constantFrom(0, 1, 86_400_000),
+          reviewMs: fc.constant(0),
+          results: fc.constant(1),
+        }),
+      }),
+      { selector: ({ kind }) => kind, minLength: 1 },
+    );
+    const near = fc.tuple(fc.nat({ max: 3 }), fc.integer({ min: -1, max: 2 }));
+    const time = near.map(([days, ms]) => NEXT_DAY + days * 86_400_000 + ms);
+    const events = fc.array(fc.tuple(time, time, fc.constantFrom('x', 'y')), { maxLength: 20 });
+    const outcomeOf = (
+      definition: BoardDefinition,
+      [at, timestamp, mode]: [number, number, string],
+    ) => {
+      try {
+        return viewsOf(definition, { mode }, at, timestamp);
+      } catch (error) {
+        return error;
+      }
+    };
+    fc.assert(
+      fc.property(windows, events, (some, list) => {
+        const definition = board([['mode']], { windows: [...some] });
+        for (const event of list)
+          expect(outcomeOf(definition, event)).toEqual(outcomeOf({ ...definition }, event));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('can have an empty value', () => {

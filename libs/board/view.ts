@@ -1,5 +1,6 @@
 import { MalformedViewError, RejectedEventError } from './board-errors.js';
 import { derived, windowName, type BoardDefinition, type Window } from './definition.js';
+import { formatTime } from './time.js';
 import { windowsAt, type WindowInstance } from './windows.js';
 
 /** One ranking of a board: a window instance, and a value for each attribute of one dimension, in the definition's order. */
@@ -61,61 +62,110 @@ function parsePair(pair: string, text: string): readonly [string, string] {
   }
 }
 
-/** The lists of views that were made for the windows of the last event, by the values of its dimensions. */
+type Windows = readonly (WindowInstance | undefined)[];
+
+/**
+ * The lists of views that were made for the windows of the last event, by the values of its
+ * dimensions. They hold for records with a timestamp later than `after`, up to `until`: for all of
+ * these, the same windows have closed.
+ */
 const recentLists = derived(({ dimensions }) => ({
   names: [...new Set(dimensions.flat())],
-  windows: [] as readonly (WindowInstance | undefined)[],
+  windows: [] as Windows,
+  after: -Infinity,
+  until: Infinity,
   lists: new Map<string, readonly ResolvedView[]>(),
 }));
 const MAX_RECENT_LISTS = 1_000;
 
 /**
- * The views that an event moves. Events of the same windows and dimension values get the same list, as one object: most events
- * are like an earlier one. Cost: that of windowsAt; for another list, linear in the views. @throws RejectedEventError
+ * The views that an event moves, without those whose window had closed by the timestamp (ms) of the
+ * record. Events of the same windows and dimension values get the same list, as one object: most
+ * events are like an earlier one. Cost: that of windowsAt; for another list, linear in the views.
+ * @throws RejectedEventError
  */
 export function viewsOf(
   definition: BoardDefinition,
   attributes: Attributes,
   time: number,
+  recordTimestamp: number,
 ): readonly ResolvedView[] {
   const windows = windowsAt(definition, time);
   const recent = recentLists(definition);
-  if (windows !== recent.windows || recent.lists.size >= MAX_RECENT_LISTS) recent.lists.clear();
-  recent.windows = windows;
+  const isRecent = recordTimestamp > recent.after && recordTimestamp <= recent.until;
+  if (windows !== recent.windows || !isRecent) {
+    recent.lists.clear();
+    Object.assign(recent, { windows, ...timestampsLike(recordTimestamp, windows) });
+  }
+  if (recent.lists.size >= MAX_RECENT_LISTS) recent.lists.clear();
   const valueOf = (name: string) => Object.hasOwn(attributes, name) && attributes[name];
   const key = recent.names.length === 0 ? '' : JSON.stringify(recent.names.map(valueOf));
   const known = recent.lists.get(key);
   if (known !== undefined) return known;
-  const list = listViews(definition, attributes, windows);
+  const list = listViews(definition, attributes, windows, recordTimestamp);
   recent.lists.set(key, list);
   return list;
 }
 
+/** The timestamps by which the same windows have closed: those after `after`, up to `until`. */
+function timestampsLike(recordTimestamp: number, windows: Windows) {
+  const closings = windows.flatMap((instance) => instance?.closesAt ?? []);
+  return {
+    after: Math.max(...closings.filter((time) => time < recordTimestamp)),
+    until: Math.min(...closings.filter((time) => time >= recordTimestamp)),
+  };
+}
+
+/** Closed windows count for the limit, so that a late event is refused for its other faults first. */
 function listViews(
   definition: BoardDefinition,
   attributes: Attributes,
-  windows: readonly (WindowInstance | undefined)[],
+  windows: Windows,
+  recordTimestamp: number,
 ): ResolvedView[] {
   const present = windows.filter((instance) => instance !== undefined).length;
   const published = publishedParts(definition);
   const views: ResolvedView[] = [];
+  let total = 0;
   for (const [combination, names] of definition.dimensions.entries()) {
     const lists = names.map((name) => valuesOf(definition.board, name, attributes));
-    const count = lists.reduce((product, list) => product * list.length, present);
-    if (views.length + count > MAX_VIEWS_OF_AN_EVENT)
+    total += lists.reduce((product, list) => product * list.length, present);
+    if (total > MAX_VIEWS_OF_AN_EVENT)
       throw new RejectedEventError(
         'TOO_MANY_VIEWS_OF_AN_EVENT',
         `the event would move more than ${MAX_VIEWS_OF_AN_EVENT} views of board "${definition.board}"; send fewer values in its attributes`,
       );
     const places = combinations(names, lists);
     for (const [index, instance] of windows.entries()) {
-      if (instance === undefined) continue;
+      if (instance === undefined || hasClosed(instance, recordTimestamp)) continue;
       const { text, expiresAt } = instance;
       const shown = published.windows[index] === true && published.dimensions[combination] === true;
       for (const place of places) views.push({ view: text + place, expiresAt, published: shown });
     }
   }
+  if (views.length === 0 && total > 0) throw closedError(definition, windows, recordTimestamp);
   return views;
+}
+
+/** Unlike expiry, this depends on the record alone, so that every build agrees. */
+function hasClosed({ closesAt }: WindowInstance, recordTimestamp: number): boolean {
+  return closesAt !== null && recordTimestamp > closesAt;
+}
+
+function closedError(
+  { board }: BoardDefinition,
+  windows: Windows,
+  recordTimestamp: number,
+): RejectedEventError {
+  const closed = windows.flatMap((instance) => {
+    if (instance === undefined || instance.closesAt === null) return [];
+    const { text, end, closesAt } = instance;
+    return `${text} (end ${formatTime(end)}, grace ${closesAt - end} ms)`;
+  });
+  return new RejectedEventError(
+    'WINDOW_CLOSED',
+    `the record's timestamp ${formatTime(recordTimestamp)} is after the grace of all windows of board "${board}" that the event is in: ${closed.join(', ')}`,
+  );
 }
 
 function valuesOf(board: string, name: string, attributes: Attributes): readonly string[] {

@@ -18,33 +18,45 @@ const anyTime = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: EARLIEST_TIME, max: LATEST_TIME }) },
 );
 const keep = fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined });
+const close = fc.option(
+  fc.record({
+    from: anyTime,
+    graceMs: fc.integer({ min: 0, max: 100 }),
+    reviewMs: fc.constant('manual' as const),
+    results: fc.constant(100),
+  }),
+  { nil: undefined },
+);
 
 describe('windows by name', () => {
-  it('can be seasons, which contain their start, not their end, and expire `keep` after their end', () => {
+  it('can be seasons, which contain their start, not their end, expire `keep` after it, and close `grace` after it', () => {
     const season = fc
-      .tuple(anyTime, anyTime, keep)
-      .map(([a, b, keepMs]): Extract<Window, { kind: 'season' }> => ({
+      .tuple(anyTime, anyTime, keep, close)
+      .map(([a, b, keepMs, closing]): Extract<Window, { kind: 'season' }> => ({
         kind: 'season',
         name: 'spring',
         from: Math.min(a, b),
         to: Math.max(a, b) + 1,
         ...(keepMs === undefined ? {} : { keepMs }),
+        ...(closing === undefined ? {} : { close: closing }),
       }));
     fc.assert(
       fc.property(fc.array(season, { minLength: 1, maxLength: 4 }), anyTime, (seasons, time) => {
         const named = seasons.map((one, index) => ({ ...one, name: `s${index}` }));
         const definition = board([{ kind: 'all' }, ...named]);
-        const expected = named.map(({ name, from, to, keepMs }) =>
+        const expected = named.map(({ name, from, to, keepMs, close: closing }) =>
           from <= time && time < to
             ? {
                 text: `season:${name}`,
                 start: from,
                 end: to,
                 expiresAt: keepMs === undefined ? null : to + keepMs,
+                closesAt: closing === undefined || to < closing.from ? null : to + closing.graceMs,
               }
             : undefined,
         );
-        const all = { text: 'all', start: EARLIEST_TIME, end: LATEST_TIME + 1, expiresAt: null };
+        const never = { expiresAt: null, closesAt: null };
+        const all = { text: 'all', start: EARLIEST_TIME, end: LATEST_TIME + 1, ...never };
         expect(windowsAt(definition, time)).toEqual([all, ...expected]);
         for (const { name, from } of named)
           expect(parseWindow(definition, `season:${name}`)?.start).toBe(from);
@@ -138,7 +150,7 @@ describe('intervals', () => {
           else {
             const text = `interval:contest@${new Date(from).toISOString().replace('.000Z', 'Z')}`;
             const expiresAt = rest.keepMs === undefined ? null : to + rest.keepMs;
-            expect(found).toEqual({ text, start: from, end: to, expiresAt });
+            expect(found).toEqual({ text, start: from, end: to, expiresAt, closesAt: null });
             expect(parseWindow(definition, text)).toEqual(found);
           }
         }

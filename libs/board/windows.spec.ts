@@ -86,6 +86,7 @@ function plainInstance(kind: CalendarWindow, zone: string, time: number): Window
     start: Math.max(firstInstantOf(zone, dayOf(first)), EARLIEST_TIME),
     end: Math.min(firstInstantOf(zone, dayOf(first.plus({ [`${kind}s`]: 1 }))), LATEST_TIME + 1),
     expiresAt: null,
+    closesAt: null,
   };
 }
 
@@ -190,6 +191,7 @@ describe('calendar windows', () => {
             start: from.toMillis(),
             end: to.toMillis(),
             expiresAt: null,
+            closesAt: null,
           });
         }
       }),

@@ -44,6 +44,8 @@ export const DEAD_LETTER_CODES = {
     "The event is dated later than maxAhead or notAfter of the board allows. Correct the producer's clock.",
   WINDOW_EXPIRED:
     'The event is late: all views that it would change have expired. Send events sooner, give the windows a longer keep, or let the board count such events (late: count).',
+  WINDOW_CLOSED:
+    'The record is late: all windows that the event is in closed before the timestamp of the record. A retry is later still. Send events sooner, give the windows a longer grace, or let the board count such events (late: count).',
   TOO_MANY_VIEWS:
     'The event would create more views than maxViews of the board allows, so it changed nothing. Look for bad values in its attributes, or raise maxViews.',
   TOO_MANY_VIEWS_OF_AN_EVENT:

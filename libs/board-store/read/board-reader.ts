@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
-import { decimalColumns, resolveEvent, stateBytes } from '#board';
+import { decimalColumns, neverClosing, resolveEvent, stateBytes } from '#board';
 import { decodeText, type ScoreEvent } from '#contracts';
 import { KeySpace } from '../layout/keys.js';
 import { requirePrimary } from '../layout/primary.js';
@@ -185,15 +185,17 @@ export class BoardReader implements ViewReads {
 
   /**
    * The player's places in the views to which a score event belongs, whether it changed them or
-   * not; none for an event that the board refuses. Leaves out expired views. `time`, in ms, is that
-   * of an event without `occurredAt`.
+   * not; none for an event that the board refuses. Includes closed windows, leaves out expired
+   * views. `time`, in ms, is that of an event without `occurredAt`.
    * Cost: as `board`, then as `player` for each view, all in one trip.
    */
   async placesOfEvent(event: ScoreEvent, time = Date.now()): Promise<PlayerStanding[]> {
     const { board, playerId } = event;
     const { definition } = await this.board(board);
     const decoded = decodeText(JSON.stringify(event));
-    const resolved = decoded.ok ? resolveEvent(definition, decoded.event, time) : decoded;
+    const resolved = decoded.ok
+      ? resolveEvent(neverClosing(definition), decoded.event, time)
+      : decoded;
     if (!resolved.ok) return [];
     const reads = resolved.event.views.map(({ view }) =>
       this.player(board, playerId, { view }).catch((error: unknown) => {
