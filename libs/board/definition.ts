@@ -9,7 +9,7 @@ export const ORDERS = ['desc', 'asc'] as const;
 export const TIES = ['earliest', 'latest', 'none'] as const;
 export type Ties = (typeof TIES)[number];
 
-/** What happens to an event whose views have all expired. */
+/** What happens to an event whose views have all expired or closed. */
 export const LATE = ['deadLetter', 'count'] as const;
 
 /** Which changes of a player are published: all, only changes of a rank, or none. */

@@ -210,12 +210,15 @@ export class Applier {
 
   #call(shard: number, run: ReadRun, published: number) {
     const call = this.#callOf(shard, run, published);
-    return this.#retryWhileRecovering(call).finally(() =>
+    return this.#retryWhileRecovering(call, run.items).finally(() =>
       this.services.waits.done(this.assignment),
     );
   }
 
-  async #retryWhileRecovering(call: ApplyCall): Promise<readonly Verdict[] | undefined> {
+  async #retryWhileRecovering(
+    call: ApplyCall,
+    items: readonly ReadRecord[],
+  ): Promise<readonly Verdict[] | undefined> {
     const { shard, continuity } = call;
     const { ranklog_apply_duration_seconds: roundTrips } = this.services.metrics.histograms;
     const lost = (why: string) => new StoreChangedError(shard, continuity, why);
@@ -223,7 +226,7 @@ export class Applier {
       const outcome = await this.services.store.apply(call).finally(roundTrips.startTimer());
       switch (outcome.status) {
         case 'applied':
-          this.#countEvents(call);
+          this.#countEvents(items, call.believed);
           this.#appliedOffsets[shard] = outcome.appliedOffset;
           return outcome.verdicts;
         case 'generationChanged':
@@ -244,13 +247,17 @@ export class Applier {
   }
 
   /** Counts no events that were applied before: they are read again only for their results. */
-  #countEvents({ entries, believed }: ApplyCall): void {
-    const counts = new Map<string, number>();
-    for (const entry of entries)
-      if (entry.kind === 'event' && entry.offset > believed)
-        counts.set(entry.board, (counts.get(entry.board) ?? 0) + 1);
-    for (const [board, count] of counts)
-      this.services.metrics.counters.ranklog_events_total.inc({ board }, count);
+  #countEvents(items: readonly ReadRecord[], believed: number): void {
+    const { counters } = this.services.metrics;
+    const events = new Map<string, number>();
+    for (const { event, entry } of items) {
+      if (event === undefined || entry.offset <= believed) continue;
+      const { board } = event;
+      if (entry.kind === 'event') events.set(board, (events.get(board) ?? 0) + 1);
+      if (entry.kind === 'none' && entry.late !== undefined)
+        counters.ranklog_late_events_total.inc({ board });
+    }
+    for (const [board, count] of events) counters.ranklog_events_total.inc({ board }, count);
   }
 
   #callOf(shard: number, run: ReadRun, published: number): ApplyCall {

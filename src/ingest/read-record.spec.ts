@@ -26,6 +26,35 @@ function detailOf(board: string, boards: Boards, fields: object = { delta: 1 }):
   return entry.detail;
 }
 
+describe('an event whose windows have all closed', () => {
+  const END = Date.parse('2026-11-20T00:00:00Z');
+  const close = { from: 0, graceMs: 5, reviewMs: 0, results: 1 };
+  const daily: BoardDefinition = { ...plain, windows: [{ kind: 'day', close }] };
+  const occurredAt = new Date(END - 1).toISOString();
+  const value = Buffer.from(
+    JSON.stringify({ board: 'arena', playerId: 'p', delta: 1, occurredAt }),
+  );
+  const entryOf = (definition: BoardDefinition, timestamp: number) =>
+    readRecord(
+      { offset: 7, timestamp, key: null, value, headers: {} },
+      0,
+      boardsOf(['arena'], definition),
+    ).entry;
+
+  it('is a dead letter, or skipped and marked as late if the board only counts such events', () => {
+    const detail = expect.stringContaining('day:2026-11-19');
+    expect(entryOf(daily, END + 5)).toMatchObject({ kind: 'event' });
+    expect(entryOf(daily, END + 6)).toMatchObject({
+      kind: 'deadLetter',
+      code: 'WINDOW_CLOSED',
+      detail,
+    });
+    const counting = { ...daily, late: 'count' } as const;
+    expect(entryOf(counting, END + 5)).toMatchObject({ kind: 'event' });
+    expect(entryOf(counting, END + 6)).toEqual({ kind: 'none', offset: 7, late: detail });
+  });
+});
+
 describe('the detail of a dead letter', () => {
   const many = Array.from({ length: 5_000 }, (_, index) => `arena-${index}`);
 

@@ -13,8 +13,15 @@ import type { KafkaRecord } from '#kafka-batch';
 export interface ReadRecord {
   readonly record: KafkaRecord;
   readonly event: DecodedScoreEvent | undefined;
-  /** `none`: the record is skipped and produces no result. */
-  readonly entry: ApplyEntry | { readonly kind: 'none'; readonly offset: number };
+  readonly entry: ApplyEntry | Skipped;
+}
+
+/** The record produces no result. */
+interface Skipped {
+  readonly kind: 'none';
+  readonly offset: number;
+  /** Set if all windows of the event have closed and the board only counts such events: the detail. */
+  readonly late?: string;
 }
 
 /**
@@ -36,10 +43,11 @@ export function readRecord(record: KafkaRecord, partition: number, boards: Board
   if (live === undefined || offset < (live.starts?.get(partition) ?? 0) || isRepeat(event, live))
     return { record, event, entry: { kind: 'none', offset } };
   const resolved = resolveEvent(live.definition, event, timestamp);
-  const entry: ApplyEntry = resolved.ok
-    ? { kind: 'event', offset, board, event: resolved.event }
-    : deadLetter(offset, resolved);
-  return { record, event, entry };
+  if (resolved.ok)
+    return { record, event, entry: { kind: 'event', offset, board, event: resolved.event } };
+  if (resolved.code === 'WINDOW_CLOSED' && live.definition.late === 'count')
+    return { record, event, entry: { kind: 'none', offset, late: resolved.detail } };
+  return { record, event, entry: deadLetter(offset, resolved) };
 }
 
 /** Cuts the detail, because Redis and Kafka keep a copy of it for each record. */

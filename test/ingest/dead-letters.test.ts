@@ -19,6 +19,9 @@ boards:
     columns: [{ name: points }]
     dimensions: [[guild]]
     maxViews: 2
+  closing:
+    columns: [{ name: points }]
+    windows: [{ window: day, close: { from: 2026-03-01 } }]
   guilds:
     columns: [{ name: points }]
     dimensions: [[guild, region]]
@@ -68,6 +71,11 @@ const BAD: readonly (readonly [what: string, value: string | Buffer | null, code
     'WINDOW_EXPIRED',
   ],
   [
+    'a day that has closed',
+    event({ board: 'closing', occurredAt: '2026-03-08T23:59:59Z' }),
+    'WINDOW_CLOSED',
+  ],
+  [
     'a view beyond the bound of the board',
     event({ board: 'crowded', attributes: { guild: ['red', 'green'] } }),
     'TOO_MANY_VIEWS',
@@ -115,6 +123,6 @@ describe('records that their boards refuse, or that name no board', () => {
     ]);
     expect(await viewsOf('daily')).toEqual(['day:2026-03-10']);
     expect(await viewsOf('crowded')).toEqual(['all guild=blue', 'all guild=red']);
-    expect([...(await viewsOf('bounded')), ...(await viewsOf('guilds'))]).toEqual([]);
+    for (const board of ['bounded', 'closing', 'guilds']) expect(await viewsOf(board)).toEqual([]);
   });
 });

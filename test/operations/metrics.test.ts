@@ -8,6 +8,10 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 const BOARDS = `boards:
   arena: { columns: [{ name: score }], publish: { leaders: 3 } }
   chess: { columns: [{ name: score }] }
+  daily:
+    columns: [{ name: score }]
+    windows: [{ window: day, close: { from: 2026-01-01 } }]
+    late: count
 `;
 
 describe('the metrics of a running process', () => {
@@ -79,7 +83,9 @@ describe('the metrics of a running process', () => {
   it('count events and results by board, and have the lag and the times of applying and publishing', async () => {
     await produce('arena', 'arena', 'arena', 'chess', 'chess', 'unknown');
     await produceWithoutKey('chess');
-    await instance.published(7);
+    const late = { board: 'daily', playerId: 'p', delta: 1, occurredAt: '2026-03-08T12:00:00Z' };
+    await instance.produce([JSON.stringify(late), JSON.stringify(late)]);
+    await instance.published(9);
     const { rankChanges, leaderChanges, deadLetters } = instance.topics;
     await untilScraped({
       'ranklog_events_total{board="arena"}': 3,
@@ -87,6 +93,7 @@ describe('the metrics of a running process', () => {
       [`ranklog_results_total{topic="${rankChanges}",board="arena"}`]: 3,
       [`ranklog_results_total{topic="${rankChanges}",board="chess"}`]: 3,
       [`ranklog_results_total{topic="${deadLetters}",board=""}`]: 1,
+      'ranklog_late_events_total{board="daily"}': 2,
       'ranklog_dead_letters_total{reason="UNKNOWN_BOARD",board=""}': 1,
       'ranklog_misplaced_records_total{reason="key",board="chess"}': 1,
       ranklog_outbox_results: 0,
@@ -95,6 +102,7 @@ describe('the metrics of a running process', () => {
       [LAG_SECONDS]: 0,
     });
     const samples = await scrape();
+    expect(samples.get('ranklog_events_total{board="daily"}')).toBeUndefined();
     expect(samples.get(`ranklog_results_total{topic="${leaderChanges}",board="arena"}`)).toBe(1);
     expect(samples.get('ranklog_rebalances_total')).toBeGreaterThanOrEqual(1);
     for (const work of ['apply', 'publish']) {

@@ -124,6 +124,7 @@ export function retryOf(
   const { event, entry } = readRecord(now, partition, to.boards);
   if (entry.kind === 'event') return retry;
   if (entry.kind === 'deadLetter') return `refused again: ${entry.code}: ${entry.detail}`;
+  if (entry.late !== undefined) return `refused again: WINDOW_CLOSED: ${entry.late}`;
   // The build applies the record by a definition that is not live yet, and may refuse it.
   if (event !== undefined && !to.boards.live.has(event.board))
     return `board ${JSON.stringify(event.board)} is being built; try again once it is live`;
