@@ -12,8 +12,8 @@ import { quote, show } from './values.js';
 /** A score event with numbers as decimal texts and the time in ms since 1970. */
 export interface DecodedScoreEvent extends ScoreInput {
   readonly board: string;
-  /** Set if the record is a retry: see isRepeat. */
-  readonly retryOf?: RetriedRecord;
+  /** Set if the record is a retry: the records that it repeats. See isRepeat. */
+  readonly retryOf?: readonly RetriedRecord[];
 }
 
 export type ScoreEventDecoding =

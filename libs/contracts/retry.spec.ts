@@ -66,7 +66,10 @@ describe('a retry', () => {
       ranklog_retry_timestamp: [String(NOON), String(NOON + MINUTE)],
     });
     expect(decodeRetry(twice)).toEqual({
-      retryOf: { partition: 3, offset: 25, timestamp: NOON + MINUTE },
+      retryOf: [
+        { partition: 3, offset: 17, timestamp: NOON },
+        { partition: 3, offset: 25, timestamp: NOON + MINUTE },
+      ],
       occurredAt: '2026-11-20T12:00:00.000Z',
     });
   });
@@ -90,7 +93,19 @@ describe('a retry', () => {
   it.each([
     ['no number', { ranklog_retry_of: 'x/0/a', ranklog_retry_timestamp: '1' }],
     ['no timestamp', { ranklog_retry_of: 'x/0/1' }],
-    ['a bad timestamp', { ranklog_retry_of: 'x/0/1', ranklog_retry_timestamp: ['1', '1e3'] }],
+    ['a bad timestamp', { ranklog_retry_of: 'x/0/1', ranklog_retry_timestamp: '1e3' }],
+    [
+      'fewer records than timestamps',
+      { ranklog_retry_of: 'x/0/1', ranklog_retry_timestamp: ['1', '2'] },
+    ],
+    [
+      'fewer timestamps than records',
+      { ranklog_retry_of: ['x/0/1', 'x/0/2'], ranklog_retry_timestamp: '1' },
+    ],
+    [
+      'a bad record first',
+      { ranklog_retry_of: ['x', 'x/0/2'], ranklog_retry_timestamp: ['1', '2'] },
+    ],
     [
       'a number too large',
       { ranklog_retry_of: `x/0/${'9'.repeat(16)}`, ranklog_retry_timestamp: '1' },
@@ -144,19 +159,49 @@ describe('a generation', () => {
     fc.assert(fc.property(timestamps, records, definitions, property), { numRuns: 2_000 });
   });
 
-  it('takes only one of several retries in a row', () => {
-    const times = [0, 20, 29.5, 31].map((minutes) => NOON + minutes * MINUTE);
-    const records = [dated];
-    for (const [index, time] of times.slice(0, -1).entries())
-      records.push(retryOf(records[index]!, index, time));
-    for (const maxAhead of ['1m', '5m', '15m', '1h']) {
-      const definition = definitionOf(maxAhead);
-      const taken = records.filter((record, index) => {
-        const event = eventOf(record);
-        const isAhead = event.occurredAt! - times[index]! > definition.maxAheadMs;
-        return !isAhead && !isRepeat(event, { definition });
-      });
-      expect([maxAhead, taken.length]).toEqual([maxAhead, 1]);
-    }
+  it('takes of a chain of retries the first record that it accepts, and no other', () => {
+    /** The event is of 12:30; the hour ends at 13:00. Minutes after noon. */
+    const minutes = fc.oneof(fc.integer({ min: 0, max: 90 }), fc.constantFrom(30, 60, 65, 66));
+    const chains = fc.record({
+      times: fc.array(minutes, { minLength: 1, maxLength: 5 }),
+      maxAhead: fc.constantFrom(0, 5, 60),
+      grace: fc.constantFrom(undefined, 0, 5),
+      start: fc.constantFrom(undefined, 0, 2),
+    });
+    let repeated = 0;
+    fc.assert(
+      fc.property(chains, ({ times, maxAhead, grace, start }) => {
+        const hour = { kind: 'season', name: 'h', from: NOON, to: NOON + 60 * MINUTE } as const;
+        const close = { from: 0, graceMs: (grace ?? 0) * MINUTE, reviewMs: 0, results: 1 };
+        const definition: BoardDefinition = {
+          ...narrow,
+          maxAheadMs: maxAhead * MINUTE,
+          windows: [grace === undefined ? hour : { ...hour, close }],
+        };
+        const accepted = times.findIndex((time, offset) => {
+          const isInTime = grace === undefined || time <= 60 + grace;
+          return offset >= (start ?? 0) && 30 - time <= maxAhead && isInTime;
+        });
+        const starts = start === undefined ? undefined : new Map([[3, start]]);
+        const records = [dated];
+        for (const [index, time] of times.slice(0, -1).entries())
+          records.push(retryOf(records[index]!, index, NOON + time * MINUTE));
+        const taken = records.flatMap((record, offset) => {
+          const event = eventOf(record);
+          if (offset < (start ?? 0)) return [];
+          if (isRepeat(event, { definition, starts })) {
+            repeated += 1;
+            return [];
+          }
+          const { ok } = resolveEvent(definition, event, NOON + times[offset]! * MINUTE);
+          // An event that counts has no dead letter later.
+          if (!ok) expect(accepted < 0 || accepted > offset).toBe(true);
+          return ok ? [offset] : [];
+        });
+        expect(taken).toEqual(accepted < 0 ? [] : [accepted]);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(repeated).toBeGreaterThan(500);
   });
 });

@@ -41,16 +41,25 @@ function texts(headers: RecordHeaders, name: string): string[] {
   return [headers[name] ?? []].flat().map(String);
 }
 
-/** The last record that a retry repeats, and the time of the original, for an event without occurredAt. undefined for no retry. */
+/**
+ * The records that a retry repeats, the original first, and the time of the original, for an event
+ * without occurredAt. undefined for no retry.
+ */
 export function decodeRetry(record: HeadedRecord) {
   if (!isRetry(record)) return undefined;
   const times = texts(record.headers, TIMES);
-  const id = /\/(\d{1,15})\/(\d{1,15})$/.exec(retriedIds(record).at(-1) ?? '');
-  const first = times[0];
-  if (id === null || first === undefined || !times.every((time) => INT64.test(time)))
+  const ids = retriedIds(record);
+  const retryOf = ids.flatMap((id, index) => retriedRecord(id, times[index]) ?? []);
+  const [first] = times;
+  if (first === undefined || retryOf.length !== ids.length || times.length !== ids.length)
     return undefined;
-  const [partition, offset, timestamp] = [Number(id[1]), Number(id[2]), Number(times.at(-1))];
-  return { retryOf: { partition, offset, timestamp }, occurredAt: eventTime(first) };
+  return { retryOf, occurredAt: eventTime(first) };
+}
+
+function retriedRecord(id: string, time: string | undefined): RetriedRecord | undefined {
+  const place = /\/(\d{1,15})\/(\d{1,15})$/.exec(id);
+  if (place === null || time === undefined || !INT64.test(time)) return undefined;
+  return { partition: Number(place[1]), offset: Number(place[2]), timestamp: Number(time) };
 }
 
 /**
@@ -66,16 +75,22 @@ function eventTime(timestamp: string): string {
 }
 
 /**
- * Whether an event retries a record that the generation counts already, as its definition accepts that record. The retry is then
- * skipped: otherwise, a board that is built again with a definition that accepts both would count both.
+ * Whether an event retries a record that the generation counts already. The retry is then skipped:
+ * otherwise, a board that is built again with a definition that accepts both would count both.
+ *
+ * Of a chain of retries, the first record that the definition accepts counts, and all after it are
+ * repeats. So every record of the chain is looked at, not only the last: a later timestamp accepts
+ * more (maxAhead) or less (a window that has closed).
  */
 export function isRepeat(
-  event: ScoreInput & { readonly retryOf?: RetriedRecord },
+  event: ScoreInput & { readonly retryOf?: readonly RetriedRecord[] },
   generation: { definition: BoardDefinition; starts?: ReadonlyMap<number, number> | undefined },
 ): boolean {
   const { retryOf } = event;
   if (retryOf === undefined) return false;
   const { definition, starts } = generation;
-  if (retryOf.offset < (starts?.get(retryOf.partition) ?? 0)) return false;
-  return resolveEvent(definition, event, retryOf.timestamp).ok;
+  return retryOf.some(
+    ({ partition, offset, timestamp }) =>
+      offset >= (starts?.get(partition) ?? 0) && resolveEvent(definition, event, timestamp).ok,
+  );
 }
