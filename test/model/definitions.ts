@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {
+  closeOf,
   LATE,
   ORDERS,
   RANK_CHANGES,
@@ -10,6 +11,7 @@ import {
   type BoardDefinition,
   type Column,
   type Publish,
+  type Season,
   type Window,
 } from '#board';
 import { BASE_TIME } from './arbitrary.js';
@@ -116,15 +118,39 @@ function columnArbitrary(decimals: fc.Arbitrary<number>): fc.Arbitrary<Omit<Colu
 
 const keepArbitrary = fc.constantFrom(undefined, undefined, 1, HOUR, 2 * DAY, 30 * DAY);
 
-function kept<T extends object>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T & { keepMs?: number }> {
-  return fc
-    .tuple(arbitrary, keepArbitrary)
-    .map(([window, keepMs]) => (keepMs === undefined ? window : { ...window, keepMs }));
+const closeArbitrary = fc.option(
+  fc.record({
+    from: fc.constantFrom(0, 0, BASE_TIME, BASE_TIME + 15 * HOUR, BASE_TIME + 3 * DAY),
+    graceMs: fc.constantFrom(0, 1, HOUR, 2 * DAY),
+    reviewMs: fc.constant('manual' as const),
+    results: fc.constant(100),
+  }),
+  { freq: 2, nil: undefined },
+);
+
+type Ending = Pick<Season, 'keepMs' | 'close'>;
+
+/** With a `keep` that is long enough for a boards file. */
+function withEnding<T extends object>(
+  window: T,
+  { keepMs, close }: { readonly [F in keyof Ending]: Ending[F] | undefined },
+): T & Ending {
+  const least = close === undefined ? 0 : close.graceMs + DAY;
+  return {
+    ...window,
+    ...(keepMs === undefined ? {} : { keepMs: Math.max(keepMs, least) }),
+    ...(close === undefined ? {} : { close }),
+  };
+}
+
+function ending<T extends object>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T & Ending> {
+  const endings = fc.record({ keepMs: keepArbitrary, close: closeArbitrary });
+  return fc.tuple(arbitrary, endings).map(([window, end]) => withEnding(window, end));
 }
 
 const edgeArbitrary = fc.constantFrom(-3 * DAY, -2 * HOUR, 2, 4, 5 * HOUR, 2 * DAY);
 const namedArbitrary: fc.Arbitrary<Window> = fc.oneof(
-  kept(
+  ending(
     fc.tuple(fc.constantFrom('s1', 's2'), edgeArbitrary, edgeArbitrary).map(([name, a, b]) => ({
       kind: 'season' as const,
       name,
@@ -132,7 +158,7 @@ const namedArbitrary: fc.Arbitrary<Window> = fc.oneof(
       to: BASE_TIME + Math.max(a, b) + 1,
     })),
   ),
-  kept(
+  ending(
     edgeArbitrary.map((edge) => ({
       kind: 'interval' as const,
       name: 'contest',
@@ -141,7 +167,7 @@ const namedArbitrary: fc.Arbitrary<Window> = fc.oneof(
     })),
   ),
 );
-const calendarArbitrary: fc.Arbitrary<Window> = kept(
+const calendarArbitrary: fc.Arbitrary<Window> = ending(
   fc.constantFrom('day', 'day', 'week', 'month', 'year').map((kind) => ({ kind }) as const),
 );
 
@@ -196,6 +222,17 @@ export function variantsArbitrary(board: string): fc.Arbitrary<BoardDefinition[]
     ]);
 }
 
+/** The own windows, closing as windows of another board do. */
+function closingLike(other: readonly Window[], own: readonly Window[]): Window[] {
+  const closes = other.flatMap((window) => closeOf(window) ?? []);
+  return own.map((window, index): Window => {
+    const close = closes[index % Math.max(1, closes.length)];
+    return window.kind === 'all' || close === undefined
+      ? window
+      : withEnding(window, { ...window, close });
+  });
+}
+
 const changes: readonly ((
   other: BoardDefinition,
   own: BoardDefinition,
@@ -216,5 +253,6 @@ const changes: readonly ((
   ({ publish: { leaders, overtook, rankChanges, ranks } }, { publish }) => {
     return { publish: { ...publish, leaders, overtook, rankChanges, ranks } };
   },
+  ({ windows }, own) => ({ windows: closingLike(windows, own.windows) }),
   ({ maxViews, deduplicateMs }) => ({ maxViews, ...(deduplicateMs && { deduplicateMs }) }),
 ];

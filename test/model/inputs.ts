@@ -7,6 +7,7 @@ import { resolvePlainly, type SentEvent } from './oracle-resolve.js';
 /** Random score events for a board: what its definition asks for, and now and then something that it refuses. */
 
 const HOUR = 3_600_000;
+const YEAR = 366 * 24 * HOUR;
 const REGIONS = ['eu', 'us 1', 'ü=%'];
 const MODES = ['duo', ''];
 const GUILDS: (string | string[])[] = [
@@ -29,11 +30,12 @@ export function inputArbitrary(
       time: timesArbitrary(definition),
       timed: fc.constantFrom(true, true, true, false),
       ahead: fc.constantFrom(...Array<number>(12).fill(0), 1, HOUR, HOUR + 1),
+      arrival: arrivalArbitrary(definition),
       eventId: fc.constantFrom('x', 'x', 'x', 'y', 'two words', undefined),
       attributes: attributesArbitrary,
     })
-    .map(({ playerId, numbers, time, timed, ahead, eventId, attributes }) => ({
-      timestamp: timed ? time - ahead : time,
+    .map(({ playerId, numbers, time, timed, ahead, arrival, eventId, attributes }) => ({
+      timestamp: timed ? (arrival ?? time - ahead) : time,
       input: {
         playerId,
         ...numbers,
@@ -42,6 +44,20 @@ export function inputArbitrary(
         attributes,
       },
     }));
+}
+
+/** Now and then the timestamp of a record that comes when a window closes, or about then; undefined for others. */
+function arrivalArbitrary(definition: BoardDefinition): fc.Arbitrary<number | undefined> {
+  const closings = definition.windows.flatMap((window) => {
+    if (window.kind === 'all' || window.close === undefined) return [];
+    const instance = instanceAt(window, BASE_TIME + 2, definition);
+    return instance === undefined ? [] : [instance.end + window.close.graceMs];
+  });
+  if (closings.length === 0) return fc.constant(undefined);
+  const near = fc
+    .tuple(fc.constantFrom(...closings), fc.constantFrom(0, 0, 1, 1, -1, HOUR, YEAR, YEAR))
+    .map(([closing, beside]) => closing + beside);
+  return fc.option(near, { freq: 2, nil: undefined });
 }
 
 /** Random times. The times at which a view expires or an event id is forgotten are frequent. */

@@ -1,6 +1,6 @@
 import { windowName, type BoardDefinition, type Column, type ResolvedEvent } from '#board';
 import type { ResolvedView, ScoreInput } from '#board';
-import { instanceAt } from './oracle-windows.js';
+import { instanceAt, isClosed } from './oracle-windows.js';
 
 /** A score event as a producer sends it, with the timestamp of its record. */
 export interface SentEvent {
@@ -25,7 +25,10 @@ export function resolvePlainly(definition: BoardDefinition, sent: SentEvent): Pl
   const reasons = new Set<string>();
   const occurredAt = timeOf(definition, sent, reasons);
   const values = valuesOf(definition, sent, reasons);
-  const views = viewsOf(definition, sent, occurredAt, reasons);
+  const all = viewsOf(definition, sent, occurredAt, reasons);
+  const views = all.filter(({ closed }) => !closed).map(({ view }) => view);
+  // Lateness is the last reason: it never hides another one.
+  if (reasons.size === 0 && all.length > 0 && views.length === 0) reasons.add('WINDOW_CLOSED');
   if (reasons.size > 0) return { reasons };
   const { playerId, eventId } = sent.input;
   const event = { playerId, occurredAt, values, views };
@@ -102,13 +105,19 @@ function isBeyond(value: bigint): boolean {
   return value > LIMIT || value < -LIMIT;
 }
 
+interface PlainView {
+  readonly view: ResolvedView;
+  /** Whether the record comes too late for the window of the view. */
+  readonly closed: boolean;
+}
+
 function viewsOf(
   definition: BoardDefinition,
-  { input: { attributes } }: SentEvent,
+  { input: { attributes }, timestamp }: SentEvent,
   time: number,
   reasons: Set<string>,
-): ResolvedView[] {
-  const views: ResolvedView[] = [];
+): PlainView[] {
+  const views: PlainView[] = [];
   for (const names of definition.dimensions) {
     let places: string[] = [''];
     for (const name of names) {
@@ -119,7 +128,7 @@ function viewsOf(
         [...values].map((one) => `${place} ${name}=${encodeURIComponent(one)}`),
       );
     }
-    views.push(...viewsIn(definition, names, places, time));
+    views.push(...viewsIn(definition, { names, places }, { time, timestamp }));
   }
   if (views.length > MOST_VIEWS) reasons.add('TOO_MANY_VIEWS_OF_AN_EVENT');
   return views;
@@ -127,20 +136,23 @@ function viewsOf(
 
 function viewsIn(
   definition: BoardDefinition,
-  names: readonly string[],
-  places: readonly string[],
-  time: number,
-): ResolvedView[] {
+  { names, places }: { readonly names: readonly string[]; readonly places: readonly string[] },
+  { time, timestamp }: { readonly time: number; readonly timestamp: number },
+): PlainView[] {
   const { windows, dimensions } = definition.publish;
   const shownHere = dimensions?.some((shown) => shown.join() === names.join()) ?? true;
   return definition.windows.flatMap((window) => {
     const instance = instanceAt(window, time, definition);
     if (instance === undefined) return [];
     const keepMs = window.kind === 'all' ? undefined : window.keepMs;
-    return places.map((place) => ({
-      view: instance.text + place,
-      expiresAt: keepMs === undefined ? null : instance.end + keepMs,
-      published: shownHere && (windows?.includes(windowName(window)) ?? true),
-    }));
+    const closed = isClosed(window, instance, timestamp);
+    return places.map((place) => {
+      const view = {
+        view: instance.text + place,
+        expiresAt: keepMs === undefined ? null : instance.end + keepMs,
+        published: shownHere && (windows?.includes(windowName(window)) ?? true),
+      };
+      return { view, closed };
+    });
   });
 }

@@ -51,7 +51,7 @@ describe('an event in the terms of its board', () => {
   it.each(knownAndNewRuns(1_500))(
     'has the values and views of the oracle, or is refused for a reason that the oracle has, too (%s)',
     (parameters) => {
-      let taken = 0;
+      let [taken, late] = [0, 0];
       fc.assert(
         fc.property(sent, ([definition, events]) => {
           for (const event of events) {
@@ -62,11 +62,13 @@ describe('an event in the terms of its board', () => {
               expect([...plain.reasons]).toEqual([]);
               expect(found.event).toEqual(plain.event);
             } else expect([...plain.reasons]).toContain(found.code);
+            if (plain.reasons.has('WINDOW_CLOSED')) late++;
           }
         }),
         parameters,
       );
       expect(taken).toBeGreaterThan(parameters.numRuns);
+      expect(late).toBeGreaterThan(parameters.numRuns / 60);
     },
   );
 });

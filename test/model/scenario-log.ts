@@ -76,9 +76,11 @@ export class ScenarioLog {
         : { kind: 'deadLetter', offset, code: 'UNKNOWN_BOARD', detail: board };
     if (isBefore(live.starts, partition, offset)) return { kind: 'none', offset };
     const { event, reasons } = this.#resolve(live.definition, record.sent);
-    return event === undefined
-      ? { kind: 'deadLetter', offset, code: [...reasons][0]!, detail: 'refused' }
-      : eventEntry(offset, board, event);
+    if (event !== undefined) return eventEntry(offset, board, event);
+    const [code] = [...reasons];
+    return code === 'WINDOW_CLOSED' && live.definition.late === 'count'
+      ? { kind: 'none', offset }
+      : { kind: 'deadLetter', offset, code: code!, detail: 'refused' };
   }
 
   #resolve(definition: BoardDefinition, sent: SentEvent): PlainResolution {
