@@ -3,10 +3,10 @@ import type { Admin, Kafka } from 'kafkajs';
 import {
   decodeDeadLetter,
   decodeRankChange,
-  decodeSkippedBatch,
   decodeStoredDefinition,
   headerText,
   IDENTITY_KEY,
+  isOfBoard,
   MalformedRecordError,
   parseObject,
   type TopicNames,
@@ -141,11 +141,10 @@ export class ResultFeed {
   }
 
   #takeDefinition(record: KafkaRecord, partition: number): void {
-    if (decodeSkippedBatch(record) !== undefined) return;
     try {
       if (record.key?.toString() === IDENTITY_KEY)
         this.#boards.group = groupOf(record) ?? this.#boards.group;
-      else this.#boards.take(decodeStoredDefinition(record));
+      else if (isOfBoard(record)) this.#boards.take(decodeStoredDefinition(record));
     } catch (error) {
       if (!(error instanceof MalformedRecordError)) throw error;
       const { kafka, topics } = this.options;

@@ -16,6 +16,14 @@ import { ID, STARTS } from './values.js';
 /** The key of the record with the settings of the ranklog. No board name has a control character. */
 export const IDENTITY_KEY = '\u0000identity';
 
+/**
+ * Whether a record of the definitions topic is that of a board. All others have keys that begin
+ * with this control character; readers of definitions ignore them, also those of later versions.
+ */
+export function isOfBoard({ key }: Pick<RawRecord, 'key'>): boolean {
+  return key?.[0] !== 0;
+}
+
 /** The value of a record of the definitions topic. */
 interface StoredDefinitionRecord {
   readonly board: string;

@@ -5,6 +5,7 @@ export * from './dead-letter-codes.js';
 export * from './decode-score-event.js';
 export * from './definition-record.js';
 export * from './leader-change.js';
+export * from './period-record.js';
 export * from './period-result.js';
 export * from './rank-change.js';
 export * from './record.js';

@@ -4,11 +4,11 @@ import kafkajs, { type Message } from 'kafkajs';
 import { IdentityCheck } from '#board-store';
 import {
   decodeDefinitionRecord,
-  decodeSkippedBatch,
   decodeStoredDefinition,
   encodeDefinitionRecord,
   encodeSkippedBatch,
   IDENTITY_KEY,
+  isOfBoard,
   MalformedRecordError,
   parseObject,
   type DefinitionRecord,
@@ -120,13 +120,13 @@ export class DefinitionsTopic {
     let claimed = '';
     const { kafka } = this.connection;
     for await (const { partition, record } of definitionsLog(kafka, this.#topic, ranges)) {
-      if (decodeSkippedBatch(record) !== undefined) continue;
       const key = record.key?.toString() ?? '';
       if (key === IDENTITY_KEY) {
         const last = this.#identityOf(partition, record);
         identity = last ?? identity;
         claimed = last ?? '';
-      } else if (record.value === null) found.deleted(key, partition);
+      } else if (!isOfBoard(record)) continue;
+      else if (record.value === null) found.deleted(key, partition);
       else found.add(this.#decode(partition, record), partition);
     }
     this.#unreadable = found.unreadable;
