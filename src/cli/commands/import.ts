@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decimalColumns } from '#board';
-import { HOLDER, LEASE_MS } from '#board-store';
+import { HOLDER } from '#board-store';
 import { logRanges, partitionOf } from '#kafka-batch';
 import { readIdentity } from '../../infra/identity.js';
-import { RecurringTask } from '../../infra/recurring-task.js';
 import { maxMessageBytes } from '../../infra/topics.js';
+import { keepLease, type KeptLease } from '../../reconciliation/runs/kept-lease.js';
 import { sizeOf } from '../input/lines.js';
 import { OpeningEvents, type OpeningOptions } from '../input/opening-events.js';
 import { openRepeatable } from '../input/repeatable-file.js';
@@ -199,18 +199,7 @@ async function holdImportLease(
   { stores: { leases } }: RedisSession,
   board: string,
   signal: AbortSignal,
-): Promise<AsyncDisposable & { readonly signal: AbortSignal }> {
-  const lost = new AbortController();
-  const held = AbortSignal.any([signal, lost.signal]);
-  const lease = await withLease(() => leases.acquire(`${board} (import)`, HOLDER), held);
-  const renew = () => leases.renew(lease).catch((error: unknown) => lost.abort(error));
-  const renewal = new RecurringTask(renew, LEASE_MS / 5);
-  renewal.start();
-  return {
-    signal: held,
-    [Symbol.asyncDispose]: async () => {
-      await renewal.stop();
-      await leases.release(lease).catch(() => undefined); // it expires
-    },
-  };
+): Promise<KeptLease> {
+  const lease = await withLease(() => leases.acquire(`${board} (import)`, HOLDER), signal);
+  return keepLease(leases, lease, signal);
 }

@@ -1,0 +1,22 @@
+import { LEASE_MS, type Lease, type LeaseStore } from '#board-store';
+import { RecurringTask } from '../../infra/recurring-task.js';
+
+/** A lease that is renewed until it is disposed. The signal is aborted when the lease is lost. */
+export interface KeptLease extends AsyncDisposable {
+  readonly signal: AbortSignal;
+}
+
+/** Renews a lease; its signal is also aborted with `signal`. */
+export function keepLease(leases: LeaseStore, lease: Lease, signal: AbortSignal): KeptLease {
+  const lost = new AbortController();
+  const renew = () => leases.renew(lease).catch((error: unknown) => lost.abort(error));
+  const renewal = new RecurringTask(renew, LEASE_MS / 5);
+  renewal.start();
+  return {
+    signal: AbortSignal.any([signal, lost.signal]),
+    [Symbol.asyncDispose]: async () => {
+      await renewal.stop();
+      await leases.release(lease).catch(() => undefined); // it expires
+    },
+  };
+}
