@@ -19,6 +19,7 @@ export { KeySpace, shardOf } from './layout/keys.js';
 export { LeaseStore } from './generations/lease-store.js';
 export { replicaErrorOf, ReplicaError, requirePrimary } from './layout/primary.js';
 export { refusedCommands } from './layout/redis-rights.js';
+export { PinnedBoard } from './read/pinned-board.js';
 export { requirePlayerId } from './read/read-requests.js';
 export * from './reader.js';
 export { StoreStatus, type BoardOverview } from './read/store-status.js';

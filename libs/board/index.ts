@@ -10,3 +10,4 @@ export { nearNames, suggestion } from './suggestion.js';
 export * from './time.js';
 export * from './view.js';
 export * from './window-of-read.js';
+export { parseWindow, windowsAt, type WindowInstance } from './windows.js';

@@ -199,6 +199,11 @@ export function publishesView(definition: BoardDefinition, view: string): boolea
   return published.windows[windowAt] === true && published.dimensions[dimensionAt] === true;
 }
 
+/** The window of a board that a text names an instance of, such as `week:2026-W47`. */
+export function windowOf(definition: BoardDefinition, text: string): Window | undefined {
+  return definition.windows.find((window) => isInstance(text, window));
+}
+
 /** Whether a text names an instance of a window: `season:x`, `week:2026-W47` or `interval:x@2026-11-20T00:00:00Z`. */
 function isInstance(text: string, window: Window): boolean {
   const name = windowName(window);

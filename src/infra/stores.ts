@@ -7,6 +7,7 @@ import {
   GenerationStore,
   KeySpace,
   LeaseStore,
+  PinnedBoard,
   StoreStatus,
   type IdentityCheck,
 } from '#board-store';
@@ -32,6 +33,8 @@ export class Stores {
   readonly status: StoreStatus;
   readonly reader: BoardReader;
 
+  readonly #redis: Redis;
+
   constructor(
     redis: Redis,
     { redisPrefix: prefix, shards }: StoreSettings,
@@ -39,6 +42,7 @@ export class Stores {
   ) {
     const keys = new KeySpace(prefix);
     this.keys = keys;
+    this.#redis = redis;
     this.store = new BoardStore(redis, keys, { shards, identity });
     this.continuity = new ContinuityStore(redis, keys, { shards });
     this.leases = new LeaseStore(redis, keys, { shards });
@@ -46,6 +50,11 @@ export class Stores {
     this.catalog = new GenerationCatalog(redis, keys, { shards });
     this.status = new StoreStatus(redis, keys);
     this.reader = new BoardReader({ redis, prefix, generation });
+  }
+
+  /** A board to be read in one generation. @throws UnknownBoardError, BoardBuildingError */
+  pinned(board: string): Promise<PinnedBoard> {
+    return PinnedBoard.open(this.#redis, this.keys, board);
   }
 }
 

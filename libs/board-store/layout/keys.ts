@@ -59,7 +59,10 @@ export class KeySpace {
   /** set: boards that were removed by a command, also before they were live */
   readonly removed = this.#ofShard('removed');
 
-  /** string: token of the process that may write to the shadow of the board, or of `BOARD (import)`: import into it; expires */
+  /**
+   * string: token of the process that may write to the shadow of the board, of `BOARD (import)`: import into it,
+   * of `(periods)`: announce results of closed windows; expires
+   */
   readonly lease = this.#ofBoard('lease');
   /** hash: board -> JSON of its running or last reconciliation */
   readonly reconciliations = this.#ofShard('reconciliations');

@@ -24,7 +24,7 @@ export abstract class ShardedStore {
   }
 
   /** The time of the Redis server, in us. */
-  protected async serverTime(): Promise<number> {
+  async serverTime(): Promise<number> {
     const [seconds, us] = await this.redis.time();
     return Number(seconds) * 1_000_000 + Number(us);
   }

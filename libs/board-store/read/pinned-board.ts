@@ -1,0 +1,45 @@
+import type { Redis } from 'ioredis';
+import type { KeySpace } from '../layout/keys.js';
+import { BoardLocator } from './board-locator.js';
+import type { ViewsPage } from './existing-views.js';
+import { PagedReads } from './paged-reads.js';
+import { ReadCommands, type Located } from './read-commands.js';
+import type { Standings } from './standings-reply.js';
+
+/**
+ * Reads one generation of a board: the live one when it was opened. Reads @throw
+ * ListingInterruptedError once another generation is live, or another server answers.
+ */
+export class PinnedBoard {
+  private constructor(
+    private readonly redis: Redis,
+    private readonly keys: KeySpace,
+    private readonly pages: PagedReads,
+    readonly live: Located,
+  ) {}
+
+  /** Cost: two requests. @throws UnknownBoardError, BoardBuildingError */
+  static async open(redis: Redis, keys: KeySpace, board: string): Promise<PinnedBoard> {
+    const commands = new ReadCommands(redis, keys);
+    const locator = new BoardLocator(redis, keys, commands).pinned();
+    const live = await locator.locate(board);
+    return new PinnedBoard(redis, keys, new PagedReads(locator, commands), live);
+  }
+
+  /** The event clock in ms; null before the first event, and if no window has `keep`. */
+  async clock(): Promise<number | null> {
+    const { shard, generation } = this.live;
+    const clock = await this.redis.hget(this.keys.facts(shard, generation), 'clock');
+    return clock === null ? null : Number(clock);
+  }
+
+  /** As BoardReader.viewPages. */
+  views(): AsyncGenerator<ViewsPage> {
+    return this.pages.views(this.live.board);
+  }
+
+  /** The first players of a view. @throws ExpiredViewError */
+  top(view: string, limit: number): Promise<Standings> {
+    return this.pages.standings(this.live.board, { view, limit });
+  }
+}
