@@ -44,6 +44,10 @@ export const GAUGES = {
     '1 if the last scheduled verify of the board by this process found no difference, otherwise 0.',
   'ranklog_verify_differences{board}':
     'Differences that the last scheduled verify of the board by this process found.',
+  'ranklog_period_overdue_seconds{board}':
+    'How long the oldest result of a closed window of the board has been due without being announced; 0 if none is.',
+  'ranklog_periods_missed{board}':
+    'Closed windows of the board that expired before they were announced, for 30 days after that.',
   ranklog_verify_last_success_timestamp_seconds:
     'When this process last completed a scheduled verify of all live boards, counting those that other processes compared in the minute before.',
 } as const;

@@ -1,4 +1,5 @@
 import kafkajs, { type Admin } from 'kafkajs';
+import { closeOf, type BoardDefinition } from '#board';
 import type { TopicNames } from '#contracts';
 import { RanklogError, toError } from '#errors';
 import { whenKnown } from '#kafka-batch';
@@ -31,6 +32,9 @@ const KEEP_ALL = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.
 const MAX_AHEAD = 'message.timestamp.after.max.ms';
 const MAX_AHEAD_MS = 3_600_000;
 const ACCEPTED_AHEAD_MS = 86_400_000;
+/** The broker dates records, so that no producer's clock decides whether an event comes in time for a closing window. */
+const TIMESTAMP_TYPE = 'message.timestamp.type';
+const BY_BROKER = 'LogAppendTime';
 
 /**
  * Creates missing topics, and adds missing partitions to result topics, which get as many as the score topic has. Safe to
@@ -147,6 +151,38 @@ function unboundedTimestampsText(topic: string, config: ReadonlyMap<string, stri
     `topic ${topic} accepts records with a timestamp far in the future (${MAX_AHEAD}=${maxAhead}). One such record can make all views with "keep" expire, permanently. ` +
     `Limit ${MAX_AHEAD} to a day or less: ${alter(topic)} ${MAX_AHEAD}=${MAX_AHEAD_MS}`
   );
+}
+
+/** Whether the broker stamps the records of a topic with the time at which it appends them. */
+export async function stampsOnAppend(admin: Admin, topic: string): Promise<boolean> {
+  return (await topicConfig(admin, topic)).get(TIMESTAMP_TYPE) === BY_BROKER;
+}
+
+/** The names of the boards that have closing windows. */
+export function closingBoards(definitions: readonly BoardDefinition[]): string[] {
+  const closing = definitions.filter(({ windows }) => windows.some(closeOf));
+  return [...new Set(closing.map(({ board }) => board))];
+}
+
+/** What in the topics keeps these boards with closing windows from being announced: one text for each problem. */
+export async function closingProblems(
+  admin: Admin,
+  { scoreEvents, periodResults }: TopicNames,
+  boards: readonly string[],
+): Promise<string[]> {
+  if (boards.length === 0) return [];
+  const head = `closing windows of ${boards.join(', ')}`;
+  const problems: string[] = [];
+  if (!(await stampsOnAppend(admin, scoreEvents)))
+    problems.push(
+      `${head}: windows close by the producers' timestamps and nothing is announced, because topic ${scoreEvents} lacks ${TIMESTAMP_TYPE}=${BY_BROKER}. ` +
+        `Let the broker date new records: ${alter(scoreEvents)} ${TIMESTAMP_TYPE}=${BY_BROKER}; and set "from" of "close" to a time after that`,
+    );
+  if (!(await admin.listTopics()).includes(periodResults))
+    problems.push(
+      `${head}: nothing is announced, because Kafka shows no topic ${periodResults}; create it with "ranklog topics"`,
+    );
+  return problems;
 }
 
 function alter(topic: string): string {

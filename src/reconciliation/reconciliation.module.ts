@@ -7,10 +7,13 @@ import { Maintenance } from '../infra/maintenance.js';
 import { Stores } from '../infra/stores.js';
 import { BackgroundBuilder } from './background-builder.js';
 import { BoardRegistrar } from './boards/board-registrar.js';
+import { PeriodAnnouncer } from './periods/period-announcer.js';
+import { PeriodMaintenance } from './periods/period-maintenance.js';
+import { PeriodServices } from './periods/period-services.js';
 import { createReconciler, Reconciler } from './reconciler.js';
 import { ScheduledVerify } from './scheduled-verify.js';
 
-/** The role `reconciliation`: registers boards before ingest reads the score topic, builds new ones, and verifies on a schedule. */
+/** The role `reconciliation`: registers boards before ingest reads the score topic, builds new ones, verifies on a schedule, and announces results. */
 @Module({
   providers: [
     BoardRegistrar,
@@ -26,6 +29,9 @@ import { ScheduledVerify } from './scheduled-verify.js';
       useFactory: createMaintenance,
     },
     ScheduledVerify,
+    PeriodServices,
+    PeriodAnnouncer,
+    PeriodMaintenance,
   ],
 })
 export class ReconciliationModule implements OnModuleInit {

@@ -23,6 +23,7 @@ export class BoardRegistrar {
   /** The records of the definitions topic, as this process last read or wrote them. */
   #current = new Map<string, DefinitionRecord>();
   #wanted = new Map<string, BoardDefinition>();
+  #live: ReadonlyMap<string, LiveBoard> = new Map();
   /** The live boards whose definitions are compared with the file. */
   #compared: ReadonlySet<string> = new Set();
 
@@ -38,6 +39,11 @@ export class BoardRegistrar {
     return this.#wanted;
   }
 
+  /** The live boards, as of the last turn of `keepRegistered`. */
+  get live(): ReadonlyMap<string, LiveBoard> {
+    return this.#live;
+  }
+
   /**
    * Registers again boards that Redis has lost, starts a resync of a shard that has lost a promotion, and writes records that
    * the definitions topic lacks. Also logs how boards that were built meanwhile differ from the definitions here.
@@ -47,6 +53,7 @@ export class BoardRegistrar {
     // Read before the boards, so that the next call finds a pointer that moves meanwhile.
     const promotions = await store.promotions();
     const boards = await store.boards();
+    this.#live = boards.live;
     // Whoever creates a removed board again, perhaps differently, also builds it.
     for (const board of boards.removed) this.#wanted.delete(board);
     this.#logDifferences(boards.live);

@@ -1,0 +1,66 @@
+import type { BoardStore } from '#board-store';
+import { lastCommittedRecord, logRanges, orUnreadable, UnreadableBatchError } from '#kafka-batch';
+import type { KafkaConnection } from '../../infra/kafka.js';
+import { PublishedPositions } from '../../ingest/published-positions.js';
+
+type Ends = ReadonlyMap<number, number>;
+
+/** Ends of the score topic, and how far transactions and ingest are from them. */
+export class ScoreLogEnds {
+  readonly #topic: string;
+  readonly #positions: PublishedPositions;
+
+  constructor(
+    private readonly connection: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
+    group: string,
+    store: Pick<BoardStore, 'publishedPositions'>,
+  ) {
+    this.#topic = connection.topics.scoreEvents;
+    this.#positions = new PublishedPositions(connection, group, store);
+  }
+
+  /** The end of each partition, also behind open transactions. Cost: two requests to each leader. */
+  written(): Promise<Ends> {
+    return this.#read('written');
+  }
+
+  /**
+   * Why the boards may lack a record below these ends; undefined if they have all of them, also
+   * after any loss of Redis. A partition that was added later has no end. Cost: two requests to
+   * each leader, two for the positions; for each partition that is behind, searches for the ends of
+   * its log and of its results.
+   */
+  async missing(ends: Ends): Promise<string | undefined> {
+    const stored = await this.#positions.stored();
+    const committed = await this.#read('committed'); // after the positions, which it has passed
+    for (const [partition, end] of ends) {
+      const position = stored.get(partition) ?? 0;
+      const logEnd = committed.get(partition) ?? 0;
+      const place = `${this.#topic}/${partition}`;
+      if (position > logEnd)
+        return `${place} ends at offset ${logEnd}, below its published position ${position}: it was created again`;
+      if (logEnd < end)
+        return `a transaction of ${place} is open at offset ${logEnd}, below ${end}`;
+      const reason = await this.#unpublished(partition, end, position);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  }
+
+  async #unpublished(partition: number, end: number, stored: number): Promise<string | undefined> {
+    if (stored >= end) return undefined;
+    const published = await this.#positions.of(partition);
+    if (published >= end) return undefined;
+    const { kafka } = this.connection;
+    const last = await lastCommittedRecord(kafka, this.#topic, partition).catch(orUnreadable);
+    const place = `${this.#topic}/${partition} is published up to offset ${published}, not ${end}`;
+    if (last instanceof UnreadableBatchError) return `${place}: ${last.message}`;
+    // Behind the last record are only markers of transactions, which have nothing to publish.
+    return last === undefined || last.offset < published ? undefined : place;
+  }
+
+  async #read(end: 'written' | 'committed'): Promise<Ends> {
+    const ranges = await logRanges(this.connection.kafka, this.#topic, end);
+    return new Map([...ranges].map(([partition, range]) => [partition, range.end]));
+  }
+}

@@ -1,0 +1,27 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { IdentityCheck } from '#board-store';
+import { KafkaConnection } from '../../infra/kafka.js';
+import { Stores } from '../../infra/stores.js';
+
+/** The name under which the lease of the announcer is held. No board has it. */
+export const PERIODS_LEASE = '(periods)';
+
+/** What the announcer and the commands on periods work with. */
+@Injectable()
+export class PeriodServices {
+  constructor(
+    @Inject(Stores) readonly stores: Pick<Stores, 'store' | 'leases' | 'pinned'>,
+    @Inject(KafkaConnection)
+    readonly connection: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
+    @Inject(IdentityCheck) readonly identity: Pick<IdentityCheck, 'group'>,
+  ) {}
+
+  /**
+   * The earlier time of the clocks of this process and of Redis, in ms: one clock that is ahead
+   * closes no window too early.
+   */
+  async now(): Promise<number> {
+    const server = await this.stores.store.serverTime();
+    return Math.min(Date.now(), Math.floor(server / 1_000));
+  }
+}
