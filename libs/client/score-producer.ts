@@ -56,6 +56,8 @@ export class ScoreProducer {
   readonly #feedOptions: ResultFeedOptions;
   readonly #reader: PlaceReader | undefined;
   #feed: ResultFeed | undefined;
+  /** When the broker appended a message, in ms, if it dates the records of the topic. */
+  readonly #appendedAt = new WeakMap<Message, number>();
   #inFlight = 0;
 
   constructor(options: ScoreProducerOptions) {
@@ -133,14 +135,16 @@ export class ScoreProducer {
     this.#inFlight++;
     try {
       await Promise.race([feed.join(wait), wait.outcome]);
-      const sentAt = Date.now(); // as the record's timestamp, which decides the windows of an event without a time
+      const sentAt = Date.now();
       sent = this.sendMessages([message]).then((places) => {
         for (const at of places.values()) wait.acknowledged(at);
       });
       await Promise.race([sent, wait.outcome]);
       const outcome = await wait.outcome;
       if (outcome.status === 'ranked' || outcome.status === 'deadLetter') return outcome;
-      const read = await this.#read(event, sentAt, begin + timeoutMs - Date.now());
+      // The record's timestamp decides the windows of an event without a time.
+      const time = this.#appendedAt.get(message) ?? sentAt;
+      const read = await this.#read(event, time, begin + timeoutMs - Date.now());
       if (read === undefined) return outcome;
       return { status: read.publishesAll ? outcome.status : 'unpublished', places: read.places };
     } finally {
@@ -227,8 +231,11 @@ export class ScoreProducer {
       const placed = chunk.map((message) => ({ ...message, ...place }));
       const [sent] = await this.#producer.send({ topic, messages: placed, acks: -1 });
       const [partition, first] = [sent?.partition ?? NaN, Number(sent?.baseOffset)];
-      for (const [index, message] of chunk.entries())
+      const appendedAt = Number(sent?.logAppendTime ?? -1);
+      for (const [index, message] of chunk.entries()) {
         acknowledged.set(message, { topic, partition, offset: first + index });
+        if (appendedAt >= 0) this.#appendedAt.set(message, appendedAt);
+      }
     }
   }
 

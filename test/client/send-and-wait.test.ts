@@ -14,7 +14,7 @@ import { RUN, Sandbox } from '../reconciliation/sandbox.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { testKafka } from '../support/kafka-client.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
-import { causeOf, readDeadLetters } from '../support/results.js';
+import { causeOf, readCommitted, readDeadLetters } from '../support/results.js';
 import { seededRandom } from '../support/seeded-random.js';
 
 const BOARDS = `
@@ -126,7 +126,7 @@ describe('sendAndWait', () => {
     expect(late).toEqual({ status: 'unchanged' });
   });
 
-  it('reads the places at the time that the event is sent, not at that of the call', async () => {
+  it('reads the places at the time of the record, by the clock of the broker, not at that of the call', async () => {
     const proxy = await KafkaProxy.toBroker();
     const times: number[] = [];
     const placesOfEvent: PlaceReader['placesOfEvent'] = (_, time) => {
@@ -150,7 +150,10 @@ describe('sendAndWait', () => {
       const thawed = Date.now();
       proxy.thaw();
       expect(await outcome).toEqual({ status: 'unchanged', places: [] });
-      expect(times).toEqual([expect.any(Number)]);
+      const { kafka, topics } = instance;
+      const records = await readCommitted(kafka, topics.scoreEvents);
+      const ofTim = records.filter(({ key }) => key?.toString() === 'tim');
+      expect(times).toEqual([ofTim.at(-1)?.timestamp]);
       expect(times[0]).toBeGreaterThanOrEqual(thawed);
     } finally {
       await own.disconnect();
