@@ -7,9 +7,10 @@ import { KafkaBatchServer } from '#kafka-batch/nest';
 import { AppModule } from './app.module.js';
 import type { ProcessOptions } from './infra/config.module.js';
 import { DefinitionsTopic } from './infra/definitions-topic.js';
-import { claimIdentity } from './infra/identity.js';
+import { claimIdentity, withGroup } from './infra/identity.js';
 import { KafkaConnection } from './infra/kafka.js';
 import type { Shutdown } from './infra/shutdown.js';
+import { Stores } from './infra/stores.js';
 import { checkScoreTopic } from './infra/topics.js';
 import { LiveBoards } from './ingest/live-boards.js';
 import { createOperationsServer } from './operations/operations.js';
@@ -17,6 +18,7 @@ import { createHttpApplication, listen } from './query/http/http-server.js';
 import { describeRoutes } from './query/http/openapi.js';
 import { requiredTokens } from './query/http/required-tokens.js';
 import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
+import { announcementProblems } from './reconciliation/boards/closing-windows.js';
 
 const BOARDS_RETRY_MS = 500;
 
@@ -63,6 +65,7 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
   if (roles.includes('query')) describeRoutes(app);
   await app.init();
   shutdown.signal.throwIfAborted();
+  if (roles.includes('reconciliation')) await warnOfAnnouncements(app, options);
   if (roles.includes('query'))
     await listen(app.getHttpAdapter().getInstance(), settings, 'http', logger);
   if (roles.includes('ingest')) await untilBoardsWork(app, options);
@@ -72,6 +75,21 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
     logger.error(error.message, { error });
     shutdown.fail();
   };
+}
+
+/** The windows close and the boards go on without announcements, so no problem of these refuses a start. */
+async function warnOfAnnouncements(
+  app: NestFastifyApplication,
+  { settings: given, logger }: Starting,
+): Promise<void> {
+  const settings = await withGroup(given, Promise.resolve(app.get(IdentityCheck)));
+  const subject = { settings, connection: app.get(KafkaConnection) };
+  try {
+    const problems = await announcementProblems(subject, app.get(Stores).status);
+    for (const problem of problems) logger.warn(problem);
+  } catch (error) {
+    logger.warn(`closing windows can't be checked: ${toError(error).message}`);
+  }
 }
 
 /** Until events can be applied here, other instances keep the partitions. */

@@ -11,7 +11,7 @@ import { checkServers } from './server-checks.js';
 import { waitForServices } from './services.js';
 import { passOverSkipped } from './skipped-batches.js';
 import { openStores, Stores } from './stores.js';
-import { requireTopics } from './topics.js';
+import { requiredTopics, requireTopics } from './topics.js';
 
 /** The stores for reads over HTTP: see `RedisClients.reads`. */
 export class ReadStores extends Stores {}
@@ -109,7 +109,7 @@ export async function connect(
     skipping.catch(() => undefined);
     const checked = { settings: await withGroup(settings, reading), roles, redis, connection };
     if (roles.length > 0) await checkServers(checked, logger);
-    await requireTopics(admin, Object.values(topics));
+    await requireTopics(admin, requiredTopics(topics));
     for (const { partition, first, last } of await skipping)
       logger.warn(
         `${topics.scoreEvents}/${partition}/${first}-${last} was given up: it is skipped`,

@@ -8,6 +8,7 @@ import type { Role } from '../config/roles.js';
 import { SettingsError, withoutPassword, type Settings } from '../config/settings.js';
 import type { KafkaConnection } from './kafka.js';
 import type { Logger } from './logger.js';
+import { requiredTopics } from './topics.js';
 
 /** What is checked: connected clients, and the roles that use them. */
 export interface Subject {
@@ -64,10 +65,28 @@ export const kafkaRights: Check = async (subject) => {
   const problem = kafkaVersionProblem(server, fetchVersion);
   if (problem !== undefined) refuse(problem);
   if (missing.length === 0) return;
-  const grant = `kafka-acls --add --allow-principal "User:${principalOf(settings)}" --operation`;
-  const grants = missing.map((right) => `${grant} ${right.join(' ')}`);
-  refuse(`${server} refuses rights to the user; grant them: ${grants.join('; ')}`);
+  refuse(`${server} refuses rights to the user; grant them: ${grantsOf(settings, missing)}`);
 };
+
+/** Which rights that announcing the results of closing windows takes are missing; undefined if none is. */
+export async function missingAnnouncerRights({
+  settings,
+  connection,
+}: Pick<Subject, 'settings' | 'connection'>): Promise<string | undefined> {
+  const rights: readonly Right[] = [
+    ['Write --topic', topicNames(settings.topicPrefix).periodResults],
+    ['Write --transactional-id', `${settings.group}-periods`],
+  ];
+  const { missing } = await brokerFacts(connection.kafka, rights);
+  if (missing.length === 0) return undefined;
+  return `Kafka refuses rights to the user, so no result of a closing window is announced; grant them: ${grantsOf(settings, missing)}`;
+}
+
+/** The commands that grant rights to the user of ranklog. */
+function grantsOf(settings: Settings, rights: readonly Right[]): string {
+  const grant = `kafka-acls --add --allow-principal "User:${principalOf(settings)}" --operation`;
+  return rights.map((right) => `${grant} ${right.join(' ')}`).join('; ');
+}
 
 /** The checks of a start and of `ranklog doctor`. */
 export const REDIS_CHECKS: Checks = {
@@ -140,13 +159,13 @@ function rightsOf(settings: Settings, roles: readonly Role[]): Right[] {
   const write = [...results, ...own('reconciliation', definitions)];
   if (queryWrites) write.push(...own('query', scoreEvents));
   const ids = own('ingest', `${group}-${scoreEvents}-`); // those of its partitions begin so
-  const rights: Record<Right[0], readonly string[]> = {
+  const rights: Partial<Record<Right[0], readonly string[]>> = {
     'Read --topic': [...new Set(read)],
     'Read --group': own('ingest', group),
     'Write --topic': write,
     'Write --resource-pattern-type prefixed --transactional-id': ids,
     'DescribeConfigs --topic': [scoreEvents, ...results],
-    'Describe --topic': Object.values(topics).filter((topic) => !read.includes(topic)),
+    'Describe --topic': requiredTopics(topics).filter((topic) => !read.includes(topic)),
     'Describe --group': roles.includes('ingest') ? [] : [group],
   };
   const all = Object.entries(rights) as [Right[0], readonly string[]][];

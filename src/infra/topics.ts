@@ -14,6 +14,11 @@ export class TopicsMissingError extends RanklogError {
   }
 }
 
+/** The topics that every process needs. Only boards with closing windows need the topic of period results. */
+export function requiredTopics(names: TopicNames): string[] {
+  return Object.values(names).filter((topic) => topic !== names.periodResults);
+}
+
 /** @throws TopicsMissingError unless all topics exist */
 export async function requireTopics(admin: Admin, topics: readonly string[]): Promise<void> {
   const known = new Set(await admin.listTopics());
@@ -25,6 +30,7 @@ export async function requireTopics(admin: Admin, topics: readonly string[]): Pr
 const DEAD_LETTER_ROOM = 65_536;
 /** Room for the largest rank change: 256 views with 100 overtaken players each take 10.7 MB. */
 const MAX_RANK_CHANGE_BYTES = 12 * 1_024 * 1_024;
+/** Kafka's default. It holds the largest period result: 500 players with 8 columns each take 0.6 MB. */
 const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588;
 
 const KEEP_ALL = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' };
@@ -47,23 +53,18 @@ export async function createTopics(
 ) {
   const known = new Set(await admin.listTopics());
   const { replicationFactor } = options;
-  const ensure = async (topic: string, numPartitions: number, configs: TopicConfigs) => {
-    if (known.has(topic)) return addPartitions(admin, topic, numPartitions);
-    const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
-    const topics = [{ topic, numPartitions, replicationFactor, configEntries }];
-    await admin.createTopics({ topics, waitForLeaders: false }).catch((error: unknown) => {
-      if (!(error instanceof kafkajs.KafkaJSAggregateError)) throw error;
-      throw new Error(`can't create topic ${topic}: ${error.errors.map(toError)[0]?.message}`);
-    });
-    await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
-    return { topic, partitions: numPartitions, state: 'created' };
-  };
-  const { scoreEvents, rankChanges, leaderChanges, deadLetters, definitions } = names;
+  const ensure = (topic: string, numPartitions: number, configs: TopicConfigs) =>
+    known.has(topic)
+      ? addPartitions(admin, topic, numPartitions)
+      : createTopic(admin, { topic, numPartitions, replicationFactor }, configs);
+  const { scoreEvents, rankChanges, leaderChanges, periodResults, deadLetters, definitions } =
+    names;
   // An existing score topic gets no more partitions here: they would move players between partitions. An operator can add some.
   const isNew = !known.has(scoreEvents);
   if (!isNew) await refuseScoreTopicProblems(admin, scoreEvents, options);
   const score = await ensure(scoreEvents, isNew ? options.partitions : 0, {
     ...KEEP_ALL,
+    [TIMESTAMP_TYPE]: BY_BROKER,
     [MAX_AHEAD]: String(MAX_AHEAD_MS),
   });
   const deadLetterBytes = (await maxMessageBytes(admin, scoreEvents)) + DEAD_LETTER_ROOM;
@@ -73,6 +74,10 @@ export async function createTopics(
       'max.message.bytes': String(MAX_RANK_CHANGE_BYTES),
     }),
     await ensure(leaderChanges, score.partitions, {}),
+    await ensure(periodResults, 1, {
+      'retention.ms': '-1',
+      'max.message.bytes': String(DEFAULT_MAX_MESSAGE_BYTES),
+    }),
     await ensure(deadLetters, score.partitions, {
       'retention.ms': '-1',
       'max.message.bytes': String(deadLetterBytes),
@@ -82,6 +87,22 @@ export async function createTopics(
 }
 
 type TopicConfigs = Readonly<Record<string, string>>;
+
+async function createTopic(
+  admin: Admin,
+  given: { topic: string; numPartitions: number; replicationFactor: number },
+  configs: TopicConfigs,
+) {
+  const { topic, numPartitions: partitions } = given;
+  const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
+  const topics = [{ ...given, configEntries }];
+  await admin.createTopics({ topics, waitForLeaders: false }).catch((error: unknown) => {
+    if (!(error instanceof kafkajs.KafkaJSAggregateError)) throw error;
+    throw new Error(`can't create topic ${topic}: ${error.errors.map(toError)[0]?.message}`);
+  });
+  await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
+  return { topic, partitions, state: 'created' };
+}
 
 async function addPartitions(admin: Admin, topic: string, count: number) {
   const { topics } = await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
@@ -145,8 +166,9 @@ function shortHistoryText(topic: string, config: ReadonlyMap<string, string>): s
 
 function unboundedTimestampsText(topic: string, config: ReadonlyMap<string, string>) {
   const maxAhead = config.get(MAX_AHEAD); // undefined before Kafka 3.6, which has no such setting
-  const isBroker = config.get('message.timestamp.type') === 'LogAppendTime';
-  if (isBroker || maxAhead === undefined || Number(maxAhead) <= ACCEPTED_AHEAD_MS) return undefined;
+  const isByBroker = config.get(TIMESTAMP_TYPE) === BY_BROKER;
+  if (isByBroker || maxAhead === undefined || Number(maxAhead) <= ACCEPTED_AHEAD_MS)
+    return undefined;
   return (
     `topic ${topic} accepts records with a timestamp far in the future (${MAX_AHEAD}=${maxAhead}). One such record can make all views with "keep" expire, permanently. ` +
     `Limit ${MAX_AHEAD} to a day or less: ${alter(topic)} ${MAX_AHEAD}=${MAX_AHEAD_MS}`

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Scene } from '../reconciliation/sandbox.js';
 import { readDeadLetters } from '../support/results.js';
-import { configure } from '../support/kafka-client.js';
+import { configure, letProducersDate } from '../support/kafka-client.js';
 
 const boards = (notAfter = '') => `
 boards:
@@ -61,7 +61,9 @@ describe('one event dated 2100', () => {
     });
   };
 
-  it('is refused by the broker, in a topic that ranklog has made', async () => {
+  it('is refused by the broker if producers date the records, within the bound that ranklog has set', async () => {
+    const { instance } = scene;
+    await letProducersDate(instance, instance.topics.scoreEvents);
     await expect(sendFarAhead()).rejects.toThrow(/timestamp/i);
   });
 

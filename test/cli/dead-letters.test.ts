@@ -5,6 +5,7 @@ import { DeadLetterSubscriber, type DeadLetterRecord } from '#client';
 import { formatTime } from '#contracts';
 import { ScoreTopic } from '../ingest/score-topic.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
+import { letProducersDate } from '../support/kafka-client.js';
 import { readCommitted } from '../support/results.js';
 import { seededRandom } from '../support/seeded-random.js';
 
@@ -42,6 +43,7 @@ describe('ranklog dead-letters', () => {
   beforeAll(async () => {
     process.stderr.write(`test/cli/dead-letters: RANKLOG_TEST_SEED=${seed}\n`);
     instance = await TestInstance.create(boardsFile('1m'), { partitions: PARTITIONS });
+    await letProducersDate(instance, instance.topics.scoreEvents);
     log = new ScoreTopic(instance);
     service = await instance.start();
   });

@@ -5,6 +5,7 @@ import { partitionOf } from '#kafka-batch';
 import type { HistoryEntry } from '../../src/cli/sessions/player-history.js';
 import { updatedState, type OracleState } from '../model/oracle-update.js';
 import { TestInstance, until } from '../support/instance.js';
+import { letProducersDate } from '../support/kafka-client.js';
 import { seededRandom } from '../support/seeded-random.js';
 
 const BOARDS = `
@@ -210,6 +211,7 @@ describe('explain', () => {
   });
 
   it('says that other partitions are left out if their events make the place', async () => {
+    await letProducersDate(instance, instance.topics.scoreEvents);
     const producer = instance.kafka.producer();
     await producer.connect();
     const value = arena('fay', 1, '09:00:00');

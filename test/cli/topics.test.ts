@@ -1,30 +1,46 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConfigResourceTypes, ConfigSource } from 'kafkajs';
 import { MAX_VIEWS_OF_AN_EVENT } from '#board';
-import { encodeRankChange } from '#contracts';
+import { encodePeriodResult, encodeRankChange } from '#contracts';
 import { RanklogProcess, TestInstance, until } from '../support/instance.js';
 import { configure } from '../support/kafka-client.js';
 
 const MOST_AHEAD = 'message.timestamp.after.max.ms';
+const TIMESTAMP_TYPE = 'message.timestamp.type';
 const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
+
+const MOST = 9_007_199_254_740_991;
+/** The longest id. JSON doubles it. */
+const ID = '"'.repeat(128);
+const nameOf = (index: number) => `${index}`.repeat(64);
+const COLUMNS = Object.fromEntries(
+  Array.from({ length: 8 }, (_, index) => [nameOf(index), '-9.007199254740991']),
+);
+const WHERE = Array.from({ length: 8 }, (_, index) => ` ${nameOf(index)}=${'%FF'.repeat(256)}`);
+const WINDOW = `interval:${nameOf(0)}@2026-11-20T17:00:00.123456Z`;
+const VIEW = `${WINDOW}${WHERE.join('')}`;
+
+/** The size in bytes of a period result with as many players as a board can announce, and with the longest texts. */
+function largestPeriodResult(): number {
+  const player = { playerId: ID, rank: MOST, competitionRank: MOST, columns: COLUMNS };
+  const time = '2026-11-20T09:00:00.123Z';
+  const times = { window: WINDOW, start: time, end: time };
+  const counts = { revision: MOST, size: MOST };
+  const results = Array(500).fill(player) as (typeof player)[];
+  const result = { board: ID, generation: ID, view: VIEW, ...times, ...counts, results };
+  const { key, value } = encodePeriodResult(result, 't'.repeat(249));
+  return Buffer.byteLength(value) + 3 * Buffer.byteLength(key); // its id in a header, too
+}
 
 /** The size in bytes of a rank change with all that a board can publish, and with the longest ids, names, values and views. */
 function largestRankChange(): number {
-  const most = 9_007_199_254_740_991;
-  const playerId = '"'.repeat(128); // JSON doubles them
-  const name = (index: number) => `${index}`.repeat(64);
-  const columns = Object.fromEntries(
-    Array.from({ length: 8 }, (_, index) => [name(index), '-9.007199254740991']),
-  );
-  const place = { rank: most, competitionRank: most, columns };
-  const where = Array.from({ length: 8 }, (_, index) => ` ${name(index)}=${'%FF'.repeat(256)}`);
-  const view = `interval:${name(0)}@2026-11-20T17:00:00.123456Z${where.join('')}`;
-  const overtook = Array(100).fill({ playerId, rankBefore: most, rankAfter: most });
-  const change = { view, version: most, before: place, after: place, overtook };
-  const source = { topic: 't'.repeat(249), partition: most, offset: most };
+  const place = { rank: MOST, competitionRank: MOST, columns: COLUMNS };
+  const overtook = Array(100).fill({ playerId: ID, rankBefore: MOST, rankAfter: MOST });
+  const change = { view: VIEW, version: MOST, before: place, after: place, overtook };
+  const source = { topic: 't'.repeat(249), partition: MOST, offset: MOST };
   const { value } = encodeRankChange(
     {
-      ...{ board: playerId, generation: playerId, playerId, eventId: playerId, source },
+      ...{ board: ID, generation: ID, playerId: ID, eventId: ID, source },
       occurredAt: '2026-11-20T09:00:00.123Z',
     },
     JSON.stringify(Array(MAX_VIEWS_OF_AN_EVENT).fill(change)),
@@ -78,14 +94,18 @@ describe('the topics', () => {
       'retention.ms': '-1',
       'retention.bytes': '-1',
       'cleanup.policy': 'delete',
+      [TIMESTAMP_TYPE]: 'LogAppendTime',
       [MOST_AHEAD]: '3600000',
     });
     const dead = await configOf(topics.deadLetters);
     expect(Number(dead['max.message.bytes'])).toBe(Number(score['max.message.bytes']) + 65_536);
     const changes = await configOf(topics.rankChanges);
     expect(Number(changes['max.message.bytes'])).toBeGreaterThan(largestRankChange() + 65_536);
+    const periods = await configOf(topics.periodResults, 'own');
+    expect(periods).toMatchObject({ 'retention.ms': '-1' });
+    expect(Number(periods['max.message.bytes'])).toBeGreaterThan(largestPeriodResult() + 65_536);
     expect(await configOf(topics.definitions)).toMatchObject({ 'cleanup.policy': 'compact' });
-    expect(await reports()).toEqual([...Array(4).fill([2, 'ok']), [1, 'ok']]);
+    expect(await reports()).toEqual([...Array(3).fill([2, 'ok']), [1, 'ok'], [2, 'ok'], [1, 'ok']]);
   });
 
   it('are named when Kafka does not create them, with its reason', async () => {
@@ -121,9 +141,17 @@ describe('the topics', () => {
     await instance.run('topics');
     await alterScoreTopic({
       [MOST_AHEAD]: '9223372036854775807',
-      'message.timestamp.type': 'LogAppendTime',
+      [TIMESTAMP_TYPE]: 'LogAppendTime',
     });
     await instance.run('topics');
+  });
+
+  it('leave an existing score topic whose records the producers date as it is', async () => {
+    await alterScoreTopic({ [TIMESTAMP_TYPE]: 'CreateTime' });
+    await instance.run('topics');
+    expect(await configOf(instance.topics.scoreEvents)).toMatchObject({
+      [TIMESTAMP_TYPE]: 'CreateTime',
+    });
   });
 
   it.each([
@@ -159,6 +187,7 @@ describe('the topics', () => {
     await alterScoreTopic({});
     await admin.createPartitions({ topicPartitions: [{ topic: topics.scoreEvents, count: 3 }] });
     const added = [3, 'partitions added'];
-    expect((await reports()).slice(0, 4)).toEqual([[3, 'ok'], added, added, added]);
+    const one = [1, 'ok'];
+    expect(await reports()).toEqual([[3, 'ok'], added, added, one, added, one]);
   });
 });

@@ -266,6 +266,7 @@ describe('a start and "ranklog doctor"', () => {
           'Score log',
           'Identity',
           'Definitions',
+          'Closing windows',
           'Boards file',
           'HTTP tokens',
         ],

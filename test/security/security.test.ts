@@ -9,7 +9,11 @@ import { loadSettings } from '../../src/config/settings.js';
 import { withGroup } from '../../src/infra/identity.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
 import { SILENT } from '../../src/infra/logger.js';
-import { kafkaRights, type Subject } from '../../src/infra/server-checks.js';
+import {
+  kafkaRights,
+  missingAnnouncerRights,
+  type Subject,
+} from '../../src/infra/server-checks.js';
 import { TestCa, type KeyPair } from '../support/certificates.js';
 import { freePort } from '../support/free-port.js';
 import { RanklogProcess, until } from '../support/instance.js';
@@ -30,6 +34,9 @@ const USERS = ['ranklog-query', ...LOGINS];
 /** The user of the role query has a client certificate. */
 const grantsIn = (user: string) =>
   user === 'ranklog-query' ? kafkaGrants(user, `User:CN=${user},O=Test`) : kafkaGrants(user);
+
+/** What the role reconciliation needs only for boards with closing windows. */
+const isForAnnouncements = ({ command }: Grant) => / ranklog[.-]period/.test(command);
 
 const event = (playerId: string, delta = 1, board = 'arena') => ({ board, playerId, delta });
 
@@ -215,7 +222,7 @@ describe('ranklog with the rights that docs/security.md lists', () => {
         (error: unknown) => String(error),
       );
     const server = `SettingsError: KAFKA_BROKERS: Kafka at ${settings.kafkaBrokers.join(',')}`;
-    const grants = grantsIn(`ranklog-${role}`);
+    const grants = grantsIn(`ranklog-${role}`).filter((grant) => !isForAnnouncements(grant));
     const says = (missing: readonly Grant[]) => {
       const commands = missing.map(({ command }) => command).join('; ');
       const text = `${server} refuses rights to the user; grant them: ${commands}`;
@@ -228,6 +235,32 @@ describe('ranklog with the rights that docs/security.md lists', () => {
       await kafka.admin.createAcls({ acl: [grant.acl] });
     }
     await says([]);
+    await kafka.admin.deleteAcls({ filters: grants.map(({ acl }) => acl) });
+    await says(grants);
+    await kafka.admin.createAcls({ acl: grants.map(({ acl }) => acl) });
+    await says([]);
+  });
+
+  it('tells the role reconciliation which rights for announcements are missing', async () => {
+    const settings = await withGroup(loadSettings(env.reconciliation).settings, undefined);
+    const connection = new KafkaConnection(settings, SILENT);
+    const grants = grantsIn('ranklog-reconciliation').filter(isForAnnouncements);
+    expect(grants).toHaveLength(2);
+    const says = (missing: readonly Grant[]) => {
+      const commands = missing.map(({ command }) => command).join('; ');
+      const head =
+        'Kafka refuses rights to the user, so no result of a closing window is announced';
+      const expected = missing.length > 0 ? `${head}; grant them: ${commands}` : undefined;
+      const isSaid = async () =>
+        (await missingAnnouncerRights({ settings, connection })) === expected;
+      return until(isSaid, `it says: ${String(expected)}`, 10);
+    };
+    await says([]);
+    for (const grant of grants) {
+      await kafka.admin.deleteAcls({ filters: [grant.acl] });
+      await says([grant]);
+      await kafka.admin.createAcls({ acl: [grant.acl] });
+    }
     await kafka.admin.deleteAcls({ filters: grants.map(({ acl }) => acl) });
     await says(grants);
     await kafka.admin.createAcls({ acl: grants.map(({ acl }) => acl) });

@@ -34,6 +34,14 @@ export async function configure(
   }, `the broker has the settings of ${topic}`);
 }
 
+/** Lets producers date the records of a score topic that "ranklog topics" has created. */
+export const letProducersDate = (kafka: { admin: Admin }, topic: string): Promise<void> =>
+  configure(kafka, topic, {
+    'retention.ms': '-1',
+    'message.timestamp.after.max.ms': '3600000',
+    'message.timestamp.type': 'CreateTime',
+  });
+
 /**
  * Waits until the last transactions of some transactional ids have their markers in the log. Kafka confirms a commit
  * before it writes the markers, and starts the next producer of the id only after them. Fences the producers.

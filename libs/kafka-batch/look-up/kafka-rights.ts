@@ -23,9 +23,13 @@ const PROBES = {
   'Describe --topic': (broker, topic) => broker.metadata([topic]),
   'Describe --group': (broker, groupId) => broker.offsetFetch({ groupId, topics: [] }),
   'Read --group': (broker, groupId) => broker.heartbeat({ ...NOBODY, groupId }),
-  'Write --resource-pattern-type prefixed --transactional-id': (broker, transactionalId) =>
-    broker.endTxn({ ...NOBODY, transactionalId }),
+  'Write --transactional-id': endTransaction,
+  'Write --resource-pattern-type prefixed --transactional-id': endTransaction,
 } satisfies Record<string, (broker: Broker, name: string) => Promise<unknown>>;
+
+function endTransaction(broker: Broker, transactionalId: string): Promise<unknown> {
+  return broker.endTxn({ ...NOBODY, transactionalId });
+}
 
 /** A right, and the name of what it is for. */
 export type Right = readonly [right: keyof typeof PROBES, name: string];

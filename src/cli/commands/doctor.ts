@@ -14,10 +14,11 @@ import {
 } from '../../infra/server-checks.js';
 import { waitForServices } from '../../infra/services.js';
 import { openStores } from '../../infra/stores.js';
-import { checkScoreTopic, requireTopics } from '../../infra/topics.js';
+import { checkScoreTopic, requiredTopics, requireTopics } from '../../infra/topics.js';
 import { requiredTokens } from '../../query/http/required-tokens.js';
 import { readPositions, readPublished } from '../../query/status/read-status.js';
 import { countMisplaced, misplacedText } from '../../query/status/sampled-records.js';
+import { announcementProblems } from '../../reconciliation/boards/closing-windows.js';
 import { readBoardsFile } from '../../reconciliation/boards/read-boards-file.js';
 import { openSession } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';
@@ -35,7 +36,7 @@ const CONNECTIONS: Checks = {
 const CONTENTS: Checks = {
   Topics: async ({ settings, connection }) => {
     const { admin, topics } = connection;
-    await requireTopics(admin, Object.values(topics));
+    await requireTopics(admin, requiredTopics(topics));
     const warnings = await checkScoreTopic(admin, topics.scoreEvents, settings);
     warnings.push(misplacedText(await countMisplaced(connection)));
     return warnings.filter(Boolean).join('; ') || undefined;
@@ -59,6 +60,15 @@ const CONTENTS: Checks = {
       ({ board, problem }) => `board "${board}": ${problem}`,
     );
     return problems.length > 0 ? problems.join('; ') : undefined;
+  },
+};
+
+/** Checks of the role reconciliation that need Redis and Kafka. */
+const ANNOUNCEMENTS: Checks = {
+  'Closing windows': async ({ settings, redis, connection }) => {
+    const { status } = await openStores(redis, settings);
+    const problems = await announcementProblems({ settings, connection }, status);
+    return problems.join('; ') || undefined;
   },
 };
 
@@ -94,6 +104,7 @@ export async function doctor(options: JsonOption & { roles: readonly Role[] }): 
       ...(hasRedis && REDIS_CHECKS),
       ...(hasKafka && KAFKA_CHECKS),
       ...(hasBoth && CONTENTS),
+      ...(hasBoth && options.roles.includes('reconciliation') && ANNOUNCEMENTS),
       ...Object.fromEntries(options.roles.flatMap((role) => Object.entries(OF_ROLES[role]))),
     };
     const findings = [...answers, ...(await find(more, checked, outcomeOf))];

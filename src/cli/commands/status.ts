@@ -4,7 +4,7 @@ import { KeySpace, StoreStatus } from '#board-store';
 import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
-import { requireTopics } from '../../infra/topics.js';
+import { closingBoards, closingProblems, requireTopics } from '../../infra/topics.js';
 import { openStores } from '../../infra/stores.js';
 import {
   readLogStatus,
@@ -39,6 +39,9 @@ export async function status(options: StatusOptions): Promise<number> {
   const published = await readPublished(kafka, group, stores.status);
   const found = await readStatus(stores, readLogStatus(kafka, published));
   print(found, options, toText);
+  const live = (await stores.status.live()).map(({ definition }) => definition);
+  for (const problem of await closingProblems(admin, topics, closingBoards(live)))
+    process.stderr.write(`ranklog: ${problem}\n`);
   if (wait !== undefined && found.deadLetters.length > 0)
     process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
   if (isDone) return EXIT.ok;

@@ -6,7 +6,7 @@ import type { Admin, Kafka } from 'kafkajs';
 import { BoardReader, GenerationStore, KeySpace } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
 import { lastCommittedRecord } from '#kafka-batch';
-import { testKafka } from '../../support/kafka-client.js';
+import { letProducersDate, testKafka } from '../../support/kafka-client.js';
 import { createTestTopics } from '../../support/instance.js';
 import { boardsFile, type BoardName } from '../boards.js';
 import { eventually } from '../../support/eventually.js';
@@ -252,6 +252,7 @@ export class World {
     };
     await this.admin.connect();
     await createTestTopics(this.admin, this.topics, PARTITIONS);
+    await letProducersDate(this, this.topics.scoreEvents);
   }
 
   async #writeBoards(changed: readonly BoardName[]): Promise<string> {
