@@ -9,11 +9,13 @@ import {
   decodeDeadLetter,
   decodeDefinitionRecord,
   decodeLeaderChange,
+  decodePeriodResult,
   decodeRankChange,
   decodeScoreEvent,
   encodeDeadLetter,
   encodeDefinitionRecord,
   encodeLeaderChange,
+  encodePeriodResult,
   encodeRankChange,
   isEventTime,
   topicNames,
@@ -24,6 +26,7 @@ import { definitionArbitrary } from '../../test/model/definitions.js';
 import {
   leaderChange,
   mutated,
+  periodResult,
   rankChange,
   scoreEvent,
 } from '../../test/support/contract-values.js';
@@ -115,6 +118,7 @@ describe('an example of the document', () => {
     ScoreEvent: (record) => decodeScoreEvent(record).ok,
     RankChange: decodeRankChange,
     LeaderChange: decodeLeaderChange,
+    PeriodResult: decodePeriodResult,
     DeadLetter: decodeDeadLetter,
     Definition: decodeDefinitionRecord,
   };
@@ -223,6 +227,12 @@ describe('a random record', () => {
         encodeLeaderChange,
       ),
     ],
+    [
+      'PeriodResult',
+      accepted(periodResult, (one) => decodePeriodResult(recordOf(JSON.stringify(one)))).map(
+        (one) => encodePeriodResult(one, 'ranklog.score-events'),
+      ),
+    ],
     ['Definition', definitions.map((one) => encodeDefinitionRecord(one, 'ranklog.definitions'))],
     ['DeadLetter', deadLetters],
   ])('that ranklog sends is a valid %s', (message, records) => {
@@ -248,6 +258,7 @@ describe('a random record', () => {
     ['ScoreEvent', mutated(scoreEvent), LONG_NUMBER, sent],
     ['RankChange', mutated(rankChange), NEVER, (json) => decodeRankChange(recordOf(json))],
     ['LeaderChange', mutated(leaderChange), NEVER, (json) => decodeLeaderChange(recordOf(json))],
+    ['PeriodResult', mutated(periodResult), NEVER, (json) => decodePeriodResult(recordOf(json))],
   ])('with wrong parts is valid if and only if ranklog accepts it: %s', (...args) => {
     const [message, values, excepted, accept] = args;
     const seen = { valid: 0, invalid: 0 };

@@ -13,6 +13,7 @@ import {
   leaderMovements,
   type LeaderChange,
 } from './leader-change.js';
+import { decodePeriodResult, encodePeriodResult, type PeriodResult } from './period-result.js';
 import { decodeRankChange, encodeRankChange, type RankChange } from './rank-change.js';
 import { topicNames, type RawRecord, type Source } from './record.js';
 
@@ -76,6 +77,15 @@ describe('the golden records', () => {
       const { change, ...record } = golden(name) as Golden & { change: LeaderChange };
       expect(encodeLeaderChange(change)).toEqual(record);
       expect(decodeLeaderChange(toRecord(record))).toEqual(change);
+    },
+  );
+
+  it.each(['period-result', 'period-result-again'])(
+    'include the %s, which is encoded to the same bytes and decoded',
+    (name) => {
+      const { change, ...record } = golden(name) as Golden & { change: PeriodResult };
+      expect(encodePeriodResult(change, 'ranklog.score-events')).toEqual(record);
+      expect(decodePeriodResult(toRecord(record))).toEqual(change);
     },
   );
 
@@ -144,6 +154,7 @@ describe('the golden records', () => {
       scoreEvents: 'ranklog.score-events',
       rankChanges: 'ranklog.rank-changes',
       leaderChanges: 'ranklog.leader-changes',
+      periodResults: 'ranklog.period-results',
       definitions: 'ranklog.definitions',
       deadLetters: 'ranklog.dead-letters',
     });
@@ -156,6 +167,7 @@ describe('the fields of results, as docs/versioning.md promises them', () => {
     ['rank-change-overtook', decodeRankChange],
     ['rank-change-left', decodeRankChange],
     ['leader-change', decodeLeaderChange],
+    ['period-result', decodePeriodResult],
   ];
   const optional: Record<string, string[]> = {
     'rank-change': ['eventId'],
@@ -212,9 +224,10 @@ describe('the examples of docs/reference/events.md', () => {
   );
   const isRankChange = (text: string) => text.includes('"changes"');
   const isLeaderChange = (text: string) => text.includes('"top"');
+  const isPeriodResult = (text: string) => text.includes('"revision"');
   const isCurrent = (text: string) => text.includes('"definition"');
   const isEvent = (text: string) =>
-    !isRankChange(text) && !isLeaderChange(text) && !isCurrent(text);
+    !isRankChange(text) && !isLeaderChange(text) && !isPeriodResult(text) && !isCurrent(text);
 
   it('are valid score events', () => {
     const events = examples.filter(isEvent);
@@ -238,6 +251,15 @@ describe('the examples of docs/reference/events.md', () => {
       expect(
         decodeRankChange({ key: null, value: Buffer.from(text), headers: {} }).changes.length,
       ).toBeGreaterThan(0);
+  });
+
+  it('are valid period results', () => {
+    const results = examples.filter(isPeriodResult);
+    expect(results.length).toBeGreaterThan(0);
+    for (const text of results) {
+      const record = { key: null, value: Buffer.from(text), headers: {} };
+      expect(decodePeriodResult(record).results.length).toBeGreaterThan(0);
+    }
   });
 
   it('are valid leader changes with consistent movements', () => {

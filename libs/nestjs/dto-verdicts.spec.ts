@@ -6,17 +6,19 @@ import { validateSync } from 'class-validator';
 import fc from 'fast-check';
 import {
   decodeLeaderChange,
+  decodePeriodResult,
   decodeRankChange,
   decodeText,
   MalformedRecordError,
   type RawRecord,
 } from '#contracts';
-import { LeaderChangeDto, RankChangeDto, ScoreEventDto } from '#contracts/dto';
+import { LeaderChangeDto, PeriodResultDto, RankChangeDto, ScoreEventDto } from '#contracts/dto';
 import {
   anyJson,
   changed,
   leaderChange,
   mutated,
+  periodResult,
   rankChange,
   scoreEvent,
   validScoreEvent,
@@ -67,6 +69,7 @@ interface ResultKind {
 }
 const RANK_CHANGE: ResultKind = { dto: RankChangeDto, decode: decodeRankChange };
 const LEADER_CHANGE: ResultKind = { dto: LeaderChangeDto, decode: decodeLeaderChange };
+const PERIOD_RESULT: ResultKind = { dto: PeriodResultDto, decode: decodePeriodResult };
 
 const recordOf = (value: unknown): RawRecord => {
   return { key: null, value: Buffer.from(JSON.stringify(value)), headers: {} };
@@ -85,6 +88,7 @@ function valid<T>({ decode }: ResultKind, results: fc.Arbitrary<T>): fc.Arbitrar
 }
 const validRankChange = valid(RANK_CHANGE, rankChange);
 const validLeaderChange = valid(LEADER_CHANGE, leaderChange);
+const validPeriodResult = valid(PERIOD_RESULT, periodResult);
 
 /** What the pipes make of a result; nothing if they refuse it. The hot path has to give the same verdict. */
 async function contentsOf({ dto, decode }: ResultKind, value: unknown): Promise<unknown[]> {
@@ -100,6 +104,7 @@ const isResult = (kind: ResultKind) => async (value: unknown) =>
   (await contentsOf(kind, value)).length > 0;
 const isRankChange = isResult(RANK_CHANGE);
 const isLeaderChange = isResult(LEADER_CHANGE);
+const isPeriodResult = isResult(PERIOD_RESULT);
 
 /** Whether the pipes accept a result without unknown fields. If so, they have to return all of it. */
 const isWholeResult = (kind: ResultKind) => async (value: unknown) => {
@@ -124,6 +129,7 @@ const [rightChange] = fc.sample(
   { numRuns: 1, seed: 7 },
 );
 const [rightLeaders] = fc.sample(validLeaderChange, { numRuns: 1, seed: 7 });
+const [rightPeriod] = fc.sample(validPeriodResult, { numRuns: 1, seed: 7 });
 
 async function expectSameVerdicts(
   values: fc.Arbitrary<unknown>,
@@ -156,11 +162,18 @@ describe('DTOs in ValidationPipe and the hot path', () => {
   it('give the same verdicts on leader changes with odd names', () =>
     expectSameVerdicts(withOddNames(mutated(validLeaderChange)), isLeaderChange));
 
+  it('give the same verdicts on period results', () =>
+    expectSameVerdicts(mutated(validPeriodResult), isWholeResult(PERIOD_RESULT)));
+
+  it('give the same verdicts on period results with odd names', () =>
+    expectSameVerdicts(withOddNames(mutated(validPeriodResult)), isPeriodResult));
+
   it('give the same verdicts on any JSON', async () => {
     const property = fc.asyncProperty(anyJson, async (value) => {
       await isScoreEvent(value);
       await isRankChange(value);
       await isLeaderChange(value);
+      await isPeriodResult(value);
     });
     await fc.assert(property, { numRuns: 400 });
   });
@@ -219,12 +232,14 @@ describe('DTOs in ValidationPipe and the hot path', () => {
       expect(await isScoreEvent(value)).toBe(false);
       expect(await isRankChange(value)).toBe(false);
       expect(await isLeaderChange(value)).toBe(false);
+      expect(await isPeriodResult(value)).toBe(false);
     },
   );
 
-  it('accept a rank change and a leader change', async () => {
+  it('accept a rank change, a leader change and a period result', async () => {
     expect(await isRankChange(rightChange)).toBe(true);
     expect(await isLeaderChange(rightLeaders)).toBe(true);
+    expect(await isPeriodResult(rightPeriod)).toBe(true);
   });
 
   it.each([
@@ -273,6 +288,22 @@ describe('DTOs in ValidationPipe and the hot path', () => {
   ])('refuse a leader change with %j changed: %j', async (path, change) => {
     const wrong = changed(rightLeaders, path, change);
     expect(await isLeaderChange(wrong)).toBe(false);
+  });
+
+  it.each([
+    [['revision'], { to: 0 }],
+    [['revision'], {}],
+    [['size'], { to: -1 }],
+    [['size'], { to: null }],
+    [['window'], { to: 7 }],
+    [['start'], { to: '2026-11-16' }],
+    [['end'], {}],
+    [['results'], { to: {} }],
+    [['results'], { to: [[]] }],
+    [['results'], { to: [{ playerId: 'p-4', rank: 1, columns: {} }] }],
+  ])('refuse a period result with %j changed: %j', async (path, change) => {
+    const wrong = changed(rightPeriod, path, change);
+    expect(await isPeriodResult(wrong)).toBe(false);
   });
 
   it.each(['before', 'after'])(

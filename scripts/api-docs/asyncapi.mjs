@@ -35,6 +35,13 @@ const TOPICS = {
     receive: '`ranklog watch --leaders`.',
     messages: ['LeaderChange'],
   },
+  periodResults: {
+    description:
+      'The first players of a view whose window has closed, if the board closes windows. Your services receive.',
+    send: 'The role `reconciliation`, in a transaction: read with isolation level read_committed.',
+    receive: '`ranklog periods watch`.',
+    messages: ['PeriodResult'],
+  },
   deadLetters: {
     description: 'Records of the score topic that can never be applied. Your services receive.',
     send: BY_INGEST,

@@ -7,6 +7,7 @@ import {
   DEFINITION_RECORD_TYPE,
   IDENTITY_KEY,
   LEADERS_CHANGED_TYPE,
+  PERIOD_CLOSED_TYPE,
   RANK_CHANGED_TYPE,
   SCORE_EVENT_TYPE,
 } from '#contracts';
@@ -83,6 +84,18 @@ const MESSAGES = {
     key: text('The board, a space and the view.'),
     headers: sentCloudEvent(LEADERS_CHANGED_TYPE, `${PLACE}, a space and the view.`, SCORE_TOPIC),
     examples: ['leader-change-first', 'leader-change'],
+  },
+  PeriodResult: {
+    name: PERIOD_CLOSED_TYPE,
+    summary:
+      'The result of a view whose window has closed: its first players, and how many it has.',
+    key: text('The board, a space and the view.'),
+    headers: sentCloudEvent(
+      PERIOD_CLOSED_TYPE,
+      'The board, a slash, the view, a slash and the revision: the same each time that it is made.',
+      SCORE_TOPIC,
+    ),
+    examples: ['period-result', 'period-result-again'],
   },
   DeadLetter: {
     name: 'ranklog.dead-letter',

@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { isPlainObject, type LeaderChange, type RankChange, type ScoreEvent } from '#contracts';
+import {
+  isPlainObject,
+  type LeaderChange,
+  type PeriodResult,
+  type RankChange,
+  type ScoreEvent,
+} from '#contracts';
 
 /** Random values of records: valid ones, and ones with wrong parts. */
 
@@ -174,6 +180,13 @@ const movement = fc.record(
   { requiredKeys: ['view', 'version', 'before', 'after'] },
 );
 
+const leaders = fc.array(
+  fc
+    .tuple(id, count, placing)
+    .map(([playerId, competitionRank, place]) => ({ competitionRank, ...place, playerId })),
+  { maxLength: 2 },
+);
+
 export const leaderChange: fc.Arbitrary<LeaderChange> = fc.record({
   board: fc.constant('arena'),
   generation: fc.constant('1763629200000000-0a1b'),
@@ -182,15 +195,22 @@ export const leaderChange: fc.Arbitrary<LeaderChange> = fc.record({
   since: fc.option(count),
   source,
   occurredAt: time,
-  top: fc.array(
-    fc
-      .tuple(id, count, placing)
-      .map(([playerId, competitionRank, place]) => ({ competitionRank, ...place, playerId })),
-    { maxLength: 2 },
-  ),
+  top: leaders,
   entered: fc.array(fc.record({ playerId: id, rank: count }), { maxLength: 2 }),
   left: fc.array(fc.record({ playerId: id, rankBefore: count }), { maxLength: 2 }),
   moved,
+});
+
+export const periodResult: fc.Arbitrary<PeriodResult> = fc.record({
+  board: fc.constant('arena'),
+  generation: fc.constant('1763629200000000-0a1b'),
+  view: fc.constant('week:2026-W47'),
+  window: fc.constant('week:2026-W47'),
+  start: time,
+  end: time,
+  revision: count,
+  size: fc.nat(),
+  results: leaders,
 });
 
 export const rankChange: fc.Arbitrary<RankChange> = fc.record(
