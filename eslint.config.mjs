@@ -47,7 +47,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['bench/**', 'scripts/**'],
+    files: ['bench/**', 'scripts/**', 'examples/**'],
     // The types of JSDoc are not those of an assertion: what import() and JSON.parse return stays any.
     rules: { 'no-console': 'off', '@typescript-eslint/no-unsafe-assignment': 'off' },
   },

@@ -3,11 +3,19 @@ export type {
   Leader,
   LeaderChange,
   LeaderMovements,
+  PeriodResult,
   RankChange,
   ScoreEvent,
 } from '#contracts';
 // For services with a consumer of their own.
-export { decodeDeadLetter, decodeLeaderChange, decodeRankChange, topicNames } from '#contracts';
+export {
+  decodeDeadLetter,
+  decodeLeaderChange,
+  decodePeriodResult,
+  decodeRankChange,
+  periodResultId,
+  topicNames,
+} from '#contracts';
 export { MalformedViewError } from '#board';
 export * from './client-errors.js';
 export * from './leaders-by-view.js';

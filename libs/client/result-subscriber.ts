@@ -2,11 +2,13 @@ import type { Admin, Kafka } from 'kafkajs';
 import {
   decodeDeadLetter,
   decodeLeaderChange,
+  decodePeriodResult,
   decodeRankChange,
   topicNames,
   MalformedRecordError,
   type DeadLetter,
   type LeaderChange,
+  type PeriodResult,
   type RankChange,
   type RawRecord,
 } from '#contracts';
@@ -70,7 +72,7 @@ const CONSUMER = { sessionTimeout: 30_000, heartbeatInterval: 3_000 };
 /**
  * Delivers all committed results of a topic: those of one partition in order, one at a time; several partitions concurrently.
  * A result may be delivered again: after a crash what was handled in the last second, after a rebalance what was being handled.
- * `source` (and the `view` of a leader change) identifies it. A throw of the handler is logged, and handled as `errors` says.
+ * Its `ce_id` identifies it: `source` (and the `view` of a leader change), or `periodResultId`. A throw of the handler is logged, and handled as `errors` says.
  * States: new, started, ended (stopped or failed). A subscriber starts once.
  */
 export abstract class ResultSubscriber<T> {
@@ -277,6 +279,20 @@ export class LeaderChangeSubscriber extends ResultSubscriber<LeaderChange> {
     super(options, {
       name: topicNames(options.topicPrefix).leaderChanges,
       decode: decodeLeaderChange,
+      factsOf: ({ board, view }) => ({ board, view }),
+    });
+  }
+}
+
+/**
+ * Delivers the results of closed windows, in the order of their announcement. `periodResultId` identifies one: who pays prizes
+ * keeps it with each payment, so that a result that is delivered again pays nobody twice.
+ */
+export class PeriodResultSubscriber extends ResultSubscriber<PeriodResult> {
+  constructor(options: SubscriberOptions) {
+    super(options, {
+      name: topicNames(options.topicPrefix).periodResults,
+      decode: decodePeriodResult,
       factsOf: ({ board, view }) => ({ board, view }),
     });
   }

@@ -1,18 +1,18 @@
 import { SetMetadata } from '@nestjs/common';
 import { MetadataScanner, Reflector, type DiscoveryService } from '@nestjs/core';
 import { canonicalView } from '#board';
-import type { LeaderChange, RankChange } from '#client';
+import type { LeaderChange, PeriodResult, RankChange } from '#client';
 
 /** Which results a handler gets; without a field, all. */
 export interface ResultFilter {
   readonly board?: string;
   /** The name of a view, such as `all` or `week:2026-W47 region=eu`, or a pattern that its name matches. */
   readonly view?: string | RegExp;
-  /** By default that of the module. The consumer group is `GROUP.rank-changes` or `GROUP.leader-changes`. */
+  /** By default that of the module. The consumer group is `GROUP.rank-changes`, `GROUP.leader-changes` or `GROUP.period-results`. */
   readonly groupId?: string;
 }
 
-export type ResultKind = 'rank-changes' | 'leader-changes';
+export type ResultKind = 'rank-changes' | 'leader-changes' | 'period-results';
 
 const metadataKey = (kind: ResultKind) => `ranklog:${kind}`;
 
@@ -46,6 +46,10 @@ export const OnRankChange = (filter: ResultFilter = {}): HandlerDecorator<RankCh
 /** Marks a method of a provider or controller that gets committed leader changes, as a LeaderChangeSubscriber delivers them. */
 export const OnLeaderChange = (filter: ResultFilter = {}): HandlerDecorator<LeaderChange> =>
   handles('leader-changes', filter);
+
+/** Marks a method of a provider or controller that gets the results of closed windows, as a PeriodResultSubscriber delivers them. */
+export const OnPeriodClosed = (filter: ResultFilter = {}): HandlerDecorator<PeriodResult> =>
+  handles('period-results', filter);
 
 /** A decorated method, bound to its instance, with one of its filters. */
 export interface DecoratedHandler<T> {

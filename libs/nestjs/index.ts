@@ -1,7 +1,7 @@
 /** With the exports of the client and the reader: an application needs one import, and one copy of their classes. */
 export * from '#board-store/reader';
 export * from '#client';
-export { OnLeaderChange, OnRankChange, type ResultFilter } from './decorators.js';
+export { OnLeaderChange, OnPeriodClosed, OnRankChange, type ResultFilter } from './decorators.js';
 export type { RanklogModuleOptions } from './options.js';
 export { RanklogHealth, type RanklogHealthResult } from './ranklog-health.js';
 export { RanklogModule } from './ranklog.module.js';

@@ -29,7 +29,7 @@ class SubscriptionsModule {
 
 /**
  * Provides a connected ScoreProducer, a BoardReader and a RanklogHealth in all modules, and subscribes the methods that are
- * decorated with @OnRankChange() or @OnLeaderChange().
+ * decorated with @OnRankChange(), @OnLeaderChange() or @OnPeriodClosed().
  *
  *     RanklogModule.forRoot({ kafka, redis, groupId: 'badges' })
  *

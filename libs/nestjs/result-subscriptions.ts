@@ -7,8 +7,10 @@ import {
 import { DiscoveryService } from '@nestjs/core';
 import {
   LeaderChangeSubscriber,
+  PeriodResultSubscriber,
   RankChangeSubscriber,
   type LeaderChange,
+  type PeriodResult,
   type RankChange,
   type ResultSubscriber,
   type SubscriberOptions,
@@ -40,8 +42,19 @@ const RANK: Kind<RankChange> = {
 const LEADER: Kind<LeaderChange> = {
   kind: 'leader-changes',
   Subscriber: LeaderChangeSubscriber,
-  select: (change, filter) => (matches(change.board, change.view, filter) ? change : undefined),
+  select: selectView,
 };
+
+const PERIOD: Kind<PeriodResult> = {
+  kind: 'period-results',
+  Subscriber: PeriodResultSubscriber,
+  select: selectView,
+};
+
+/** A result of one view, if the filter lets it through. */
+function selectView<T extends { board: string; view: string }>(result: T, filter: ResultFilter) {
+  return matches(result.board, result.view, filter) ? result : undefined;
+}
 
 function matches(board: string, view: string, filter: ResultFilter): boolean {
   if (filter.board !== undefined && filter.board !== board) return false;
@@ -64,7 +77,11 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
 
   /** Resolves once all subscribers have started. If one fails to start, all are stopped. */
   async onApplicationBootstrap(): Promise<void> {
-    const starts = [...this.#subscribe(RANK), ...this.#subscribe(LEADER)];
+    const starts = [
+      ...this.#subscribe(RANK),
+      ...this.#subscribe(LEADER),
+      ...this.#subscribe(PERIOD),
+    ];
     try {
       await Promise.all(starts.map((start) => start()));
     } catch (error) {

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { boards } from './boards-commands.js';
 import { deadLetters } from './dead-letter-commands.js';
+import { periods } from './period-commands.js';
 import { READING } from './reading-commands.js';
 import { config, RUNNING } from './running-commands.js';
 import { EXIT } from './text/exit-codes.js';
@@ -26,7 +27,7 @@ export function createProgram(): Command {
       '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 try again later; 4 a bug; 5 the answer is stale.' +
         '\nSettings: "ranklog config" lists them.',
     );
-  for (const command of [...RUNNING, ...READING, deadLetters, boards, config]) {
+  for (const command of [...RUNNING, ...READING, periods, deadLetters, boards, config]) {
     program.addCommand(command.copyInheritedSettings(program)); // later settings would not reach it
     for (const inner of command.commands) inner.copyInheritedSettings(command);
   }

@@ -7,15 +7,18 @@ import { Redis } from 'ioredis';
 import {
   BoardReader,
   OnLeaderChange,
+  OnPeriodClosed,
   OnRankChange,
   RanklogHealth,
   RanklogModule,
   ScoreProducer,
   type LeaderChange,
+  type PeriodResult,
   type RankChange,
   type RanklogModuleOptions,
 } from '#nestjs';
 import { TestInstance, until } from '../support/instance.js';
+import { announce, weekResult } from '../support/period-results.js';
 
 const BOARDS = `
 boards:
@@ -29,6 +32,7 @@ const got = {
   weeks: [] as RankChange[],
   golf: [] as RankChange[],
   leaders: [] as LeaderChange[],
+  periods: [] as PeriodResult[],
 };
 
 @Injectable()
@@ -57,6 +61,14 @@ class Pages {
   @OnLeaderChange({ board: 'arena', view: 'all' })
   leaders(change: LeaderChange): void {
     got.leaders.push(change);
+  }
+}
+
+@Injectable()
+class Prizes {
+  @OnPeriodClosed({ board: 'weekly', view: /^week:\S+$/ })
+  pay(result: PeriodResult): void {
+    got.periods.push(result);
   }
 }
 
@@ -197,6 +209,25 @@ describe('RanklogModule', () => {
     isClosing = true;
     await built.close();
     expect(events).toEqual(['entered', 'handled', 'destroyed']);
+  });
+
+  it('gives handlers the results of closed windows, by the group GROUP.period-results', async () => {
+    const { kafka, admin, topics } = instance;
+    const options = optionsOf();
+    await start(RanklogModule.forRoot(options), Prizes);
+    const guild = weekResult({ ada: 3 }, { view: 'week:2026-W47 guild=owls' });
+    const golf = weekResult({ ada: 3 }, { board: 'golf' });
+    const week = weekResult({ ada: 9, bob: 3 });
+    await announce(kafka, topics, [guild, golf, week]);
+    await until(() => got.periods.length > 0, 'the result has come');
+    expect(got.periods).toEqual([week]);
+    const groupId = `${options.groupId ?? ''}.period-results`;
+    expect(await membersOf(groupId)).toBe(1);
+    const isCommitted = async () => {
+      const [found] = await admin.fetchOffsets({ groupId, topics: [topics.periodResults] });
+      return Number(found?.partitions[0]?.offset) >= 3;
+    };
+    await until(isCommitted, 'the position is committed');
   });
 
   it('gives a method with several decorators the results of each', async () => {

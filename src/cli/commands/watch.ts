@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import {
   LeaderChangeSubscriber,
+  PeriodResultSubscriber,
   RankChangeSubscriber,
   type LeaderChange,
+  type PeriodResult,
   type RankChange,
 } from '#client';
 import { requireTopics } from '../../infra/topics.js';
 import { openKafka, whenClosed, type KafkaSession } from '../sessions/kafka-session.js';
 import { openRedis } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';
-import { leaderChangeLine, rankChangeLines } from '../text/result-lines.js';
+import { leaderChangeLine, periodResultLine, rankChangeLines } from '../text/result-lines.js';
 
 export interface WatchOptions {
   readonly leaders?: boolean;
@@ -19,10 +21,27 @@ export interface WatchOptions {
   readonly json?: boolean;
 }
 
-export async function watch(board: string | undefined, options: WatchOptions): Promise<number> {
-  if (board !== undefined) await requireBoard(board);
+export function watch(board: string | undefined, options: WatchOptions): Promise<number> {
+  return watchResults(options.leaders ? 'leaderChanges' : 'rankChanges', { ...options, board });
+}
+
+/** `ranklog periods watch` */
+export function watchPeriods(board: string | undefined, options: WatchOptions): Promise<number> {
+  return watchResults('periodResults', { ...options, board });
+}
+
+const SUBSCRIBERS = {
+  rankChanges: RankChangeSubscriber,
+  leaderChanges: LeaderChangeSubscriber,
+  periodResults: PeriodResultSubscriber,
+};
+type Kind = keyof typeof SUBSCRIBERS;
+type Subscriber = InstanceType<(typeof SUBSCRIBERS)[Kind]>;
+
+async function watchResults(kind: Kind, selection: Selection): Promise<number> {
+  if (selection.board !== undefined) await requireBoard(selection.board);
   await using kafka = await openKafka();
-  return await watchTopic(kafka, { ...options, board });
+  return await watchTopic(kafka, kind, selection);
 }
 
 /** @throws UnknownBoardError */
@@ -32,20 +51,20 @@ async function requireBoard(board: string): Promise<void> {
 }
 
 type Selection = WatchOptions & { readonly board: string | undefined };
-type Change = RankChange | LeaderChange;
+type Result = RankChange | LeaderChange | PeriodResult;
 
 async function watchTopic(
   { settings, logger, kafka, admin, topics }: KafkaSession,
+  kind: Kind,
   selection: Selection,
 ): Promise<number> {
-  const { leaders = false, fromBeginning = false, json = false } = selection;
-  const topic = leaders ? topics.leaderChanges : topics.rankChanges;
+  const { fromBeginning = false, json = false } = selection;
+  const topic = topics[kind];
   await requireTopics(admin, [topic]);
   const groupId = `${settings.topicPrefix}-watch-${randomUUID()}`;
   const { topicPrefix } = settings;
   const errors = { policy: 'stop', retries: 0 } as const;
-  const Subscriber = leaders ? LeaderChangeSubscriber : RankChangeSubscriber;
-  const subscriber = new Subscriber({ kafka, groupId, topicPrefix, fromBeginning, errors });
+  const subscriber = new SUBSCRIBERS[kind]({ kafka, groupId, topicPrefix, fromBeginning, errors });
   try {
     await printAll(subscriber, selection, () => {
       if (!json) process.stderr.write(`watching ${topic}; press Ctrl-C to end\n`);
@@ -58,19 +77,19 @@ async function watchTopic(
 }
 
 function printAll(
-  subscriber: RankChangeSubscriber | LeaderChangeSubscriber,
+  subscriber: Subscriber,
   { board, player, limit = Infinity, json = false }: Selection,
   onStarted: () => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     process.once('SIGINT', resolve).once('SIGTERM', resolve);
     let seen = 0;
-    const handle = (change: Change) => {
+    const handle = (result: Result) => {
       const wanted =
-        (board ?? change.board) === change.board &&
-        (player === undefined || concerns(change, player));
+        (board ?? result.board) === result.board &&
+        (player === undefined || concerns(result, player));
       if (seen >= limit || !wanted) return;
-      process.stdout.write(json ? `${JSON.stringify(change)}\n` : textOf(change));
+      process.stdout.write(json ? `${JSON.stringify(result)}\n` : textOf(result));
       if (++seen >= limit) resolve();
     };
     subscriber.failed.catch(reject);
@@ -78,12 +97,14 @@ function printAll(
   });
 }
 
-function concerns(change: Change, player: string): boolean {
-  if ('playerId' in change) return change.playerId === player;
-  const { entered, left, moved } = change;
-  return [...entered, ...left, ...moved].some(({ playerId }) => playerId === player);
+function concerns(result: Result, player: string): boolean {
+  if ('playerId' in result) return result.playerId === player;
+  const players =
+    'results' in result ? result.results : [result.entered, result.left, result.moved].flat();
+  return players.some(({ playerId }) => playerId === player);
 }
 
-function textOf(change: Change): string {
-  return 'playerId' in change ? rankChangeLines(change) : leaderChangeLine(change);
+function textOf(result: Result): string {
+  if ('playerId' in result) return rankChangeLines(result);
+  return 'results' in result ? periodResultLine(result) : leaderChangeLine(result);
 }

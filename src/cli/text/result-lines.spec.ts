@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LeaderChange, RankChange } from '#client';
-import { leaderChangeLine, rankChangeLines } from './result-lines.js';
+import type { LeaderChange, PeriodResult, RankChange } from '#client';
+import { leaderChangeLine, periodResultLine, rankChangeLines } from './result-lines.js';
 
 type Placing = NonNullable<RankChange['changes'][number]['after']>;
 
@@ -63,6 +63,32 @@ describe('leaderChangeLine', () => {
   it('shows only the top when only columns changed', () => {
     expect(leaderChangeLine({ ...CHANGE, entered: [], left: [], moved: [] })).toBe(
       '2026-11-20T09:00:00.123Z  arena  all region=eu  top: ada (97 0), bob (96 0)\n',
+    );
+  });
+});
+
+describe('periodResultLine', () => {
+  const RESULT = {
+    board: 'arena',
+    generation: '1-a',
+    view: 'week:2026-W47 region=eu',
+    window: 'week:2026-W47',
+    start: '2026-11-16T00:00:00.000Z',
+    end: '2026-11-23T00:00:00.000Z',
+    revision: 2,
+    size: 1207,
+    results: CHANGE.top,
+  } satisfies PeriodResult;
+
+  it('shows the end, the revision, the size and the first players', () => {
+    expect(periodResultLine(RESULT)).toBe(
+      '2026-11-23T00:00:00.000Z  arena  week:2026-W47 region=eu  revision 2  players 1207  first: ada (97 0), bob (96 0)\n',
+    );
+  });
+
+  it('says that a view has nobody', () => {
+    expect(periodResultLine({ ...RESULT, size: 0, results: [] })).toMatch(
+      /players 0 {2}first: nobody\n$/,
     );
   });
 });

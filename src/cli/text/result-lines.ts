@@ -1,4 +1,4 @@
-import type { LeaderChange, RankChange } from '#client';
+import type { Leader, LeaderChange, PeriodResult, RankChange } from '#client';
 
 type Movement = RankChange['changes'][number];
 
@@ -24,9 +24,6 @@ function columnsText({ before, after }: Movement): string[] {
 /** A line: time, board, view, who entered, moved and left, and the new top with its columns. */
 export function leaderChangeLine(change: LeaderChange): string {
   const { occurredAt, board, view, entered, moved, left, top } = change;
-  const players = top.map(
-    ({ playerId, columns }) => `${playerId} (${Object.values(columns).join(' ')})`,
-  );
   const parts = [
     ...[occurredAt, board, view],
     ...entered.map(({ playerId, rank }) => `${playerId} new -> ${rank}`),
@@ -34,7 +31,21 @@ export function leaderChangeLine(change: LeaderChange): string {
       return `${playerId} ${rankBefore} -> ${rankAfter}`;
     }),
     ...left.map(({ playerId, rankBefore }) => `${playerId} ${rankBefore} -> out`),
-    `top: ${players.length === 0 ? 'nobody' : players.join(', ')}`,
+    `top: ${leadersText(top)}`,
   ];
   return `${parts.join('  ')}\n`;
+}
+
+/** A line: end of the window, board, view, revision, how many players the view has, and the first of them with their columns. */
+export function periodResultLine(result: PeriodResult): string {
+  const { end, board, view, revision, size, results } = result;
+  const counts = [`revision ${revision}`, `players ${size}`];
+  return `${[end, board, view, ...counts, `first: ${leadersText(results)}`].join('  ')}\n`;
+}
+
+function leadersText(leaders: readonly Leader[]): string {
+  const players = leaders.map(
+    ({ playerId, columns }) => `${playerId} (${Object.values(columns).join(' ')})`,
+  );
+  return players.length === 0 ? 'nobody' : players.join(', ');
 }
