@@ -14,6 +14,7 @@ const subscriber = new PeriodResultSubscriber({ kafka, groupId, topicPrefix, fro
 
 /**
  * The coins for a place among `size` players. Players with equal columns share a place.
+ * A result has up to 500 players, which are all of the top 5 % of 10,000.
  * @param {number} place @param {number} size
  */
 function coinsFor(place, size) {

@@ -3,7 +3,7 @@ import { Body, Controller, HttpCode, Post, UsePipes, ValidationPipe } from '@nes
 import { EventPattern, Payload, Server, type CustomTransportStrategy } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { RankChangeDto, ScoreEventDto } from './dto.js';
+import { PeriodResultDto, RankChangeDto, ScoreEventDto } from './dto.js';
 
 const got: unknown[] = [];
 
@@ -24,6 +24,11 @@ class Scores {
   @EventPattern('rank-changes')
   changed(@Payload() change: RankChangeDto): void {
     got.push(change);
+  }
+
+  @EventPattern('period-results')
+  closed(@Payload() result: PeriodResultDto): void {
+    got.push(result);
   }
 }
 
@@ -81,6 +86,18 @@ const CHANGE = {
   ],
 };
 
+const RESULT = {
+  board: 'arena',
+  generation: '1763629200000000-0a1b',
+  view: 'week:2026-W47',
+  window: 'week:2026-W47',
+  start: '2026-11-16T00:00:00.000Z',
+  end: '2026-11-23T00:00:00.000Z',
+  revision: 1,
+  size: 1,
+  results: [{ playerId: 'ada', rank: 1, competitionRank: 1, columns: { points: '3' } }],
+};
+
 describe('a controller of a service', () => {
   const post = (payload: object) => app.inject({ method: 'POST', url: '/scores', payload });
 
@@ -103,17 +120,20 @@ describe('a controller of a service', () => {
 });
 
 describe('a handler of events of a service', () => {
-  it('gets score events and rank changes as DTOs', async () => {
+  it('gets score events, rank changes and period results as DTOs', async () => {
     await transport.deliver('scores', EVENT);
     await transport.deliver('rank-changes', CHANGE);
-    expect(got).toEqual([EVENT, CHANGE]);
+    await transport.deliver('period-results', RESULT);
+    expect(got).toEqual([EVENT, CHANGE, RESULT]);
     expect(got[1]).toBeInstanceOf(RankChangeDto);
+    expect(got[2]).toBeInstanceOf(PeriodResultDto);
   });
 
   it('does not get wrong ones', async () => {
     await transport.deliver('scores', WRONG);
     await transport.deliver('scores', null);
     await transport.deliver('rank-changes', { ...CHANGE, changes: [] });
+    await transport.deliver('period-results', { ...RESULT, revision: 0 });
     expect(got).toEqual([]);
   });
 });
