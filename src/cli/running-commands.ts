@@ -44,7 +44,7 @@ const produce = new LazyCommand('produce')
   .option('--rate <n>', 'send at most n events per second', wholeNumber)
   .option('--json', 'print the summary as JSON')
   .notes(
-    'Bad lines are reported with their number and skipped; the exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
+    'Bad lines, and events whose windows have all closed, are reported with their number and skipped;\nthe exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
   )
   .runs(async () => (await import('./commands/produce.js')).produce);
 

@@ -1,9 +1,12 @@
 import { createReadStream } from 'node:fs';
 import type { Message } from 'kafkajs';
+import { resolveEvent, type BoardDefinition } from '#board';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
+import { decodeText } from '#contracts';
 import { Throttle } from '../../infra/throttle.js';
 import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
 import { NOT_UTF8, readLines, sizeOf, type Line } from '../input/lines.js';
+import { closingBoards } from '../sessions/closing-boards.js';
 import { openKafka, whenClosed } from '../sessions/kafka-session.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
@@ -27,11 +30,12 @@ export async function produce(file: string, options: ProduceOptions): Promise<nu
   const size = sizeOf(file);
   await requireTopics(admin, [topics.scoreEvents]);
   const largest = (await maxMessageBytes(admin, topics.scoreEvents)) - RECORD_OVERHEAD;
+  const limits = { largest, closing: await closingBoards(session) };
   const { topicPrefix } = settings;
   const producer = new ScoreProducer({ kafka, topicPrefix, source: '/ranklog/produce' });
   await producer.connect();
   try {
-    const summary = await sendFile(producer, file, { size, rate: options.rate, largest });
+    const summary = await sendFile(producer, file, { size, rate: options.rate, limits });
     print(summary, options, summaryText);
     return summary.rejected === 0 ? EXIT.ok : EXIT.no;
   } finally {
@@ -39,10 +43,17 @@ export async function produce(file: string, options: ProduceOptions): Promise<nu
   }
 }
 
+/** What lines are not sent for, beside their form. */
+interface Limits {
+  /** In bytes. */
+  readonly largest: number;
+  readonly closing: ReadonlyMap<string, BoardDefinition>;
+}
+
 async function sendFile(
   producer: ScoreProducer,
   file: string,
-  { size, rate, largest }: { size: number; rate: number | undefined; largest: number },
+  { size, rate, limits }: { size: number; rate: number | undefined; limits: Limits },
 ) {
   const begin = performance.now();
   const throttle = new Throttle(rate);
@@ -60,7 +71,7 @@ async function sendFile(
   };
   for await (const line of readLines(source)) {
     try {
-      messages.push(...toMessages(producer, line, largest));
+      messages.push(...toMessages(producer, line, limits));
     } catch (error) {
       if (!(error instanceof InvalidScoreEventError)) throw error;
       rejected += 1;
@@ -74,7 +85,11 @@ async function sendFile(
 }
 
 /** The message of a line; none of a blank one. @throws InvalidScoreEventError */
-function toMessages(producer: ScoreProducer, { text, bytes }: Line, largest: number): Message[] {
+function toMessages(
+  producer: ScoreProducer,
+  { text, bytes }: Line,
+  { largest, closing }: Limits,
+): Message[] {
   if (text?.trim() === '') return [];
   if (text === undefined) throw new InvalidScoreEventError('NOT_UTF8', NOT_UTF8);
   if (bytes > largest)
@@ -82,7 +97,19 @@ function toMessages(producer: ScoreProducer, { text, bytes }: Line, largest: num
       'TOO_LARGE',
       `the line has ${bytes} bytes; the score topic accepts ${largest}`,
     );
-  return [producer.toMessage(text)];
+  const message = producer.toMessage(text);
+  if (closing.size > 0) refuseLate(text, closing);
+  return [message];
+}
+
+/** @throws InvalidScoreEventError if all windows of an event have closed by now */
+function refuseLate(text: string, closing: Limits['closing']): void {
+  const decoded = decodeText(text);
+  const definition = decoded.ok ? closing.get(decoded.event.board) : undefined;
+  if (!decoded.ok || definition === undefined) return;
+  const resolved = resolveEvent(definition, decoded.event, Date.now());
+  if (!resolved.ok && resolved.code === 'WINDOW_CLOSED')
+    throw new InvalidScoreEventError(resolved.code, resolved.detail);
 }
 
 function summaryText({ sent, rejected, seconds }: Awaited<ReturnType<typeof sendFile>>): string {

@@ -1,6 +1,14 @@
-import { decimalColumns, decimalText, formatTime, resolveEvent, type ResolvedEvent } from '#board';
+import {
+  decimalColumns,
+  decimalText,
+  formatTime,
+  neverClosing,
+  resolveEvent,
+  type EventResolution,
+  type ResolvedEvent,
+} from '#board';
 import type { LiveBoard, PlayerStanding } from '#board-store';
-import { decodeScoreEvent, isRepeat } from '#contracts';
+import { decodeScoreEvent, isRepeat, type DecodedScoreEvent } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 
 /** An event of the player, and whether it counts in the view. */
@@ -81,9 +89,20 @@ export class PlayerHistory {
       occurredAt: occurredAt === undefined ? null : formatTime(occurredAt),
       values: resolved.ok ? decimalColumns(this.live.definition, resolved.event.values) : {},
       effect: resolved.ok
-        ? this.#effect(resolved.event)
-        : `dead letter: ${resolved.code}: ${resolved.detail}`,
+        ? this.#effect(resolved.event, this.#isLate(decoded.event, record.timestamp))
+        : this.#refusal(resolved),
     });
+  }
+
+  #refusal({ code, detail }: Extract<EventResolution, { ok: false }>): string {
+    const isCounted = code === 'WINDOW_CLOSED' && this.live.definition.late === 'count';
+    return isCounted ? `late: ${detail}` : `dead letter: ${code}: ${detail}`;
+  }
+
+  /** For an event that is not in the view: whether it would be if the window had not closed. */
+  #isLate(event: DecodedScoreEvent, timestamp: number): boolean {
+    const resolved = resolveEvent(neverClosing(this.live.definition), event, timestamp);
+    return resolved.ok && resolved.event.views.some(({ view }) => view === this.place.view);
   }
 
   #keep(timestamp: number, entry: HistoryEntry): void {
@@ -92,9 +111,10 @@ export class PlayerHistory {
     if (entries !== undefined && entries.length > this.limit) entries.shift();
   }
 
-  #effect(event: ResolvedEvent): string {
+  #effect(event: ResolvedEvent, isLate: boolean): string {
     if (this.#isDuplicate(event)) return 'duplicate';
-    if (event.views.every(({ view }) => view !== this.place.view)) return 'in other views';
+    if (event.views.every(({ view }) => view !== this.place.view))
+      return isLate ? 'late: the window had closed; in other views' : 'in other views';
     this.#add(event);
     return 'counts';
   }

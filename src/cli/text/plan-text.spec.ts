@@ -11,6 +11,7 @@ const same: PlannedBoard = {
   liveBytes: null,
   startsAt: null,
   leftOut: null,
+  closings: [],
   builtBy: null,
 };
 const changed: PlannedBoard = {
@@ -45,6 +46,24 @@ describe('the text of a plan', () => {
         'nothing to do: the live boards match the file',
       ].join('\n'),
     );
+  });
+
+  it('lists windows that have ended and would close at another time, at most five', () => {
+    const closing = (week: number) => ({
+      window: `week:2026-W${week}`,
+      before: null,
+      after: '2026-11-23T00:10:00.000Z',
+    });
+    const text = (count: number) => {
+      const closings = Array.from({ length: count }, (_, index) => closing(40 + index));
+      const boards = [{ ...changed, closings }];
+      return planText({ boards, backfill, cut: [] }, { graceMs: DAY_MS });
+    };
+    expect(text(1)).toContain(
+      '  ! closes 1 window(s) that have ended at another time, so their ranks may change: week:2026-W40: never -> 2026-11-23T00:10:00.000Z\n',
+    );
+    expect(text(5)).not.toContain('more');
+    expect(text(7)).toContain('; and 2 more (--json lists all)');
   });
 
   it('lists boards to remove, even if there is nothing to build', () => {

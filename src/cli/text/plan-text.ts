@@ -1,4 +1,5 @@
 import { isPublishOnly } from '../../reconciliation/boards/field-changes.js';
+import type { ClosingChange } from '../../reconciliation/boards/closings.js';
 import type { LeftOut } from '../../reconciliation/boards/left-out.js';
 import {
   needsBuild,
@@ -47,7 +48,7 @@ function idleText(boards: readonly PlannedBoard[]): string {
 }
 
 function boardText(planned: PlannedBoard): string {
-  const { board, fields, startsAt, leftOut } = planned;
+  const { board, fields, startsAt, leftOut, closings } = planned;
   return [
     `${SIGNS[planned.change]} ${board}: ${changeText(planned)}`,
     ...fields.map(
@@ -59,6 +60,7 @@ function boardText(planned: PlannedBoard): string {
       : [`    starts where the live generation does: ${partialText(startsAt)}; ${WHOLE_LOG_HINT}`]),
     ...(isPublishOnly(fields) ? [PUBLISH_ONLY] : []),
     ...(leftOut !== null && leftOut.events > 0 ? [`  ! ${leftOutText(leftOut)}`] : []),
+    ...(closings.length > 0 ? [`  ! ${closingsText(closings)}`] : []),
   ].join('\n');
 }
 
@@ -69,6 +71,17 @@ export function leftOutText({ events, isExact, kinds }: LeftOut): string {
   );
   const sampled = isExact ? '' : ' in a sample of the log';
   return `leaves out ${countText(events)} event(s)${sampled} that the live generation counts, and needs --allow-left-out: ${each.join(', ')}`;
+}
+
+const SHOWN_CLOSINGS = 5;
+
+function closingsText(closings: readonly ClosingChange[]): string {
+  const shown = closings.slice(0, SHOWN_CLOSINGS).map(({ window, before, after }) => {
+    return `${window}: ${before ?? 'never'} -> ${after ?? 'never'}`;
+  });
+  const rest = closings.length - shown.length;
+  const more = rest === 0 ? '' : `; and ${countText(rest)} more (--json lists all)`;
+  return `closes ${countText(closings.length)} window(s) that have ended at another time, so their ranks may change: ${shown.join('; ')}${more}`;
 }
 
 const PUBLISH_ONLY =

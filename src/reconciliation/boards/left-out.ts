@@ -61,6 +61,8 @@ function count(
   const resolved = resolveEvent(file, decoded.event, record.timestamp);
   if (resolved.ok || !resolveEvent(live.definition, decoded.event, record.timestamp).ok) return;
   if (record.offset < (live.starts?.get(partition) ?? 0) || isRepeat(decoded.event, live)) return;
+  // A retry that the file refuses because a window has closed, of a record that it accepts.
+  if (isRepeat(decoded.event, { ...live, definition: file })) return;
   const { code, detail: example } = resolved;
   let kind = leftOut.kinds.find((known) => known.code === code);
   if (kind === undefined) leftOut.kinds.push((kind = { code, example, events: 0 }));

@@ -2,6 +2,7 @@ import { definitionHash, definitionText, type BoardDefinition } from '#board';
 import type { Boards, LiveBoard, ReconciliationStatus, Starts } from '#board-store';
 import type { LogRange } from '#kafka-batch';
 import type { CutPartition } from '../runs/run-errors.js';
+import type { ClosingChange } from './closings.js';
 import { fieldChanges, type FieldChange } from './field-changes.js';
 import type { LeftOut } from './left-out.js';
 
@@ -26,6 +27,8 @@ export interface PlannedBoard {
   readonly startsAt: Readonly<Record<string, number>> | null;
   /** What the build leaves out of the live generation; null if it builds no changed board. */
   readonly leftOut: LeftOut | null;
+  /** Window instances that have ended, and that the build closes at another time. */
+  readonly closings: readonly ClosingChange[];
   /** The build in progress. If it has the definition of the file, no second build is needed. */
   readonly builtBy: BuiltBy | null;
 }

@@ -6,6 +6,7 @@ import { logRanges, offsetsAtTime } from '#kafka-batch';
 import type { Stores } from '../../infra/stores.js';
 import { cutPartitions } from '../runs/log-history.js';
 import type { From } from '../runs/shadow-plan.js';
+import { closingChanges, type ClosingChange } from './closings.js';
 import { isPublishOnly } from './field-changes.js';
 import { readLeftOut, type Change } from './left-out.js';
 import {
@@ -40,17 +41,13 @@ export async function readPlan(
   const [boards, statuses] = await Promise.all([stores.store.boards(), stores.leases.statuses()]);
   const changes = boardChanges(file, boards, statuses);
   const toBuild = changes.filter(needsBuild);
-  const liveBytes = await readLiveBytes(sources, changes);
-  const planned = changes.map(({ live, ...change }) => {
-    const starts = change.change === 'changed' && from === undefined ? live?.starts : undefined;
-    return {
-      ...change,
-      generation: live?.generation ?? null,
-      liveBytes: liveBytes.get(change.board) ?? null,
-      startsAt: starts === undefined ? null : Object.fromEntries(starts),
-      leftOut: null,
-    };
-  });
+  const views = await readViews(sources, changes);
+  const liveBytes = await readLiveBytes(sources, changes, views);
+  const planned = changes.map((change) => ({
+    ...plannedOf(change, from),
+    liveBytes: liveBytes.get(change.board) ?? null,
+    closings: closingsOf(change, file, views),
+  }));
   if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [] };
   const ranges = await logRanges(kafka, topic);
   const isAtTime = typeof from === 'number';
@@ -72,6 +69,27 @@ export async function readPlan(
   return { boards: withLeftOut, backfill: backfillOf(facts, statuses), cut };
 }
 
+function plannedOf({ live, ...change }: BoardChange, from: From | undefined) {
+  const starts = change.change === 'changed' && from === undefined ? live?.starts : undefined;
+  return {
+    ...change,
+    generation: live?.generation ?? null,
+    startsAt: starts === undefined ? null : Object.fromEntries(starts),
+    leftOut: null,
+  };
+}
+
+function closingsOf(
+  { board, live }: BoardChange,
+  file: readonly BoardDefinition[],
+  viewsOf: ReadonlyMap<string, readonly ViewSize[]>,
+): ClosingChange[] {
+  const definition = file.find((one) => one.board === board);
+  if (live === undefined || definition === undefined) return [];
+  const views = (viewsOf.get(board) ?? []).map(({ view }) => view);
+  return closingChanges(live.definition, definition, { views, now: Date.now() });
+}
+
 /** By partition, the first offset where one of the live generations begins. */
 function firstStarts(changes: readonly BoardChange[], partitions: Iterable<number>): Starts {
   const firsts = [...partitions].map((partition): [number, number] => {
@@ -90,15 +108,26 @@ async function readAppliedOffsets(
   return new Map(sorted); // the last one of a partition wins
 }
 
+/** The views of changed boards. */
+async function readViews(
+  { stores: { reader } }: PlanSources,
+  changes: readonly BoardChange[],
+): Promise<Map<string, ViewSummary[]>> {
+  const changed = changes.filter(({ change, live }) => change === 'changed' && live !== undefined);
+  const views = changed.map(async ({ board }) => [board, await reader.views(board)] as const);
+  return new Map(await Promise.all(views));
+}
+
 /** Memory of the live generations of changed boards. */
 async function readLiveBytes(
   { redis, stores }: PlanSources,
   changes: readonly BoardChange[],
+  viewsOf: ReadonlyMap<string, readonly ViewSize[]>,
 ): Promise<Map<string, number>> {
-  const { keys, store, reader } = stores;
-  const bytes = changes.map(async ({ board, change, live }) => {
-    if (change !== 'changed' || live === undefined) return [];
-    const views = await reader.views(board);
+  const { keys, store } = stores;
+  const bytes = changes.map(async ({ board, live }) => {
+    const views = viewsOf.get(board);
+    if (views === undefined || live === undefined) return [];
     const keysOf = ({ view }: ViewSize) => keys.ofView(store.shardOf(board), live.generation, view);
     return [[board, await memoryOf(redis, views, keysOf)] as const];
   });
