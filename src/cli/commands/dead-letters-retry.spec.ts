@@ -61,6 +61,20 @@ describe('the retry of a dead letter', () => {
     expect(retryOf(found, to(boards))).toContain(why);
   });
 
+  it.each(['deadLetter', 'count'] as const)(
+    'is left out if all windows have closed, with late: %s',
+    (late) => {
+      const close = { from: 0, graceMs: 0, reviewMs: 0, results: 1 };
+      const windows = [{ kind: 'day', close }] as const;
+      const closing = { ...live, definition: { ...definition!, windows, late } };
+      const boards = { live: new Map([['arena', closing]]) };
+      const found = letter({ occurredAt: '2026-11-20T12:30:00Z' });
+      const now = Date.parse('2026-11-20T23:59:59Z');
+      expect(retryOf(found, to(boards), now)).toMatchObject({ key: null });
+      expect(retryOf(found, to(boards), now + 2_000)).toContain('refused again: WINDOW_CLOSED: ');
+    },
+  );
+
   it('is left out if it is too large, or if its time is unknown', () => {
     expect(retryOf(letter(), { ...to(), maxBytes: 200 })).toContain('too large');
     const old = letter();

@@ -112,6 +112,7 @@ async function findRetried(
 export function retryOf(
   { topic, partition, offset, timestamp, leftOut, record }: FoundLetter,
   to: { topic: string; log: ReadonlyMap<number, LogRange>; boards: Boards; maxBytes: number },
+  now = Date.now(),
 ): RetryMessage | string {
   const { start = 0, end = 0 } = to.log.get(partition) ?? {};
   if (topic !== to.topic || offset < start || offset >= end)
@@ -120,8 +121,8 @@ export function retryOf(
     return `the dead letter lacks ${leftOut[0]?.part ?? 'the timestamp'} of the record`;
   const retry = encodeRetry(record, { topic, partition, offset, timestamp });
   if (batchBytes(retry) > to.maxBytes) return 'the record is too large for the headers of a retry';
-  const now = { ...retry, offset: end, timestamp: Date.now() };
-  const { event, entry } = readRecord(now, partition, to.boards);
+  const sent = { ...retry, offset: end, timestamp: now };
+  const { event, entry } = readRecord(sent, partition, to.boards);
   if (entry.kind === 'event') return retry;
   if (entry.kind === 'deadLetter') return `refused again: ${entry.code}: ${entry.detail}`;
   if (entry.late !== undefined) return `refused again: WINDOW_CLOSED: ${entry.late}`;

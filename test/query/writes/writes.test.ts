@@ -8,6 +8,10 @@ boards:
   arena: { columns: [{ name: points, min: 0, max: 100 }], dimensions: [[], [region]] }
   once: { columns: [{ name: points }], deduplicate: 24h }
   laps: { columns: [{ name: time, update: best, order: asc }], dimensions: [[], [region]] }
+  daily:
+    columns: [{ name: points }]
+    windows: [{ window: day, close: { from: 2026-01-01 } }]
+    late: count
 `;
 
 let instance: TestInstance;
@@ -105,6 +109,17 @@ describe('POST /v1/boards/BOARD/events', () => {
     expect(await send('bob', 7)).toMatchObject({ body: { status: 'ranked' } });
     expect(await send('ann', 9)).toMatchObject({
       body: { status: 'unchanged', places: [at('all', 2), at('all region=eu', 2)] },
+    });
+  });
+
+  it('refuses an event whose windows have all closed, also where the board would only count it', async () => {
+    const late = { playerId: 'ada', delta: 1, occurredAt: '2026-03-10T12:00:00Z' };
+    expect(await post('daily/events', late)).toMatchObject({
+      status: 422,
+      body: { code: 'INVALID_EVENT', event: { index: 0, code: 'WINDOW_CLOSED' } },
+    });
+    expect(await post('daily/events', { ...late, occurredAt: undefined })).toMatchObject({
+      status: 202,
     });
   });
 
