@@ -61,9 +61,12 @@ describe('events that come after their windows have closed', () => {
     ]);
     const { entries } = await instance.reader.standings('arena', { view: `day:${DAY}`, limit: 1 });
     expect(entries).toMatchObject([{ columns: { points: '2' } }]);
+    const sent = { board: 'arena', playerId: 'ada', delta: 1, occurredAt: `${DAY}T12:00:00Z` };
+    const places = await instance.reader.placesOfEvent(sent);
+    expect(places.map(({ view }) => view)).toEqual(['all', `day:${DAY}`]);
   });
 
-  it('are not sent by produce, import or retry, nor accepted over HTTP, if no window is open', async () => {
+  it('are not sent by produce, import or retry, if no window is open', async () => {
     const file = `${instance.env['RANKLOG_BOARDS']}.ndjson`;
     await writeFile(file, `${event('arena', 'bob')}\n${event('daily', 'bob')}\n`);
     const produced = await ranklog('produce', file, '--json');
