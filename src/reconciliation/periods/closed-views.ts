@@ -1,16 +1,22 @@
 import { parseView } from '#board';
 import type { PinnedBoard, ViewsPage } from '#board-store';
 import { StaleBoardError } from './period-errors.js';
+import type { KnownPeriods } from './periods.js';
+
+/** What is known of a board without the records of its windows. */
+export interface BoardLook extends Omit<KnownPeriods, 'records'> {
+  readonly board: PinnedBoard;
+}
 
 /**
- * The instances of windows that have views with players. Cost: lists all views of the board.
+ * Finds the instances of windows that have views with players. Cost: lists all views of the board.
  * @throws StaleBoardError, ListingInterruptedError
  */
-export async function windowsWithViews(board: PinnedBoard): Promise<Set<string>> {
+export async function lookAtBoard(board: PinnedBoard): Promise<BoardLook> {
   const windows = new Set<string>();
   for await (const { views } of freshPages(board))
     for (const { view } of views) windows.add(parseView(view).window);
-  return windows;
+  return { board, definition: board.live.definition, windows, clock: await board.clock() };
 }
 
 /** The views of an instance that have players, in the order of their names. Cost and errors: as above. */

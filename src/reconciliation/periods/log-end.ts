@@ -1,6 +1,7 @@
-import type { BoardStore } from '#board-store';
+import type { BoardStore, LiveBoard } from '#board-store';
 import { lastCommittedRecord, logRanges, orUnreadable, UnreadableBatchError } from '#kafka-batch';
 import type { KafkaConnection } from '../../infra/kafka.js';
+import { closingProblems } from '../../infra/topics.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
 
 type Ends = ReadonlyMap<number, number>;
@@ -25,12 +26,16 @@ export class ScoreLogEnds {
   }
 
   /**
-   * Why the boards may lack a record below these ends; undefined if they have all of them, also
-   * after any loss of Redis. A partition that was added later has no end. Cost: two requests to
-   * each leader, two for the positions; for each partition that is behind, searches for the ends of
-   * its log and of its results.
+   * Why these boards, which close windows, may lack a record below the ends, or can't be announced;
+   * undefined if they have all records, also after any loss of Redis. A partition that was added
+   * later has no end. Cost: two requests for the topics, two to each leader, two for the positions;
+   * for each partition that is behind, searches for the ends of its log and of its results.
    */
-  async missing(ends: Ends): Promise<string | undefined> {
+  async missing(ends: Ends, boards: readonly LiveBoard[]): Promise<string | undefined> {
+    const { admin, topics } = this.connection;
+    const names = boards.map(({ board }) => board);
+    const [problem] = await closingProblems(admin, topics, names);
+    if (problem !== undefined) return problem;
     const stored = await this.#positions.stored();
     const committed = await this.#read('committed'); // after the positions, which it has passed
     for (const [partition, end] of ends) {

@@ -4,11 +4,10 @@ import { HOLDER, LeaseHeldError, type Lease, type LiveBoard, type PinnedBoard } 
 import type { PeriodRecord } from '#contracts';
 import { Logger } from '../../infra/logger.js';
 import { Metrics } from '../../infra/metrics.js';
-import { closingProblems } from '../../infra/topics.js';
 import { BoardRegistrar } from '../boards/board-registrar.js';
 import { keepLease } from '../runs/kept-lease.js';
 import { announce, nextRevision, unannounced, type AnnounceParts } from './announce.js';
-import { windowsWithViews } from './closed-views.js';
+import { lookAtBoard, type BoardLook } from './closed-views.js';
 import { ScoreLogEnds } from './log-end.js';
 import { PeriodsWaitError } from './period-errors.js';
 import { PeriodLog, readPeriodRecords, type PeriodRecords } from './period-log.js';
@@ -20,7 +19,6 @@ import {
   overdueMs,
   periodsOf,
   servedRecords,
-  type KnownPeriods,
   type Period,
 } from './periods.js';
 
@@ -35,11 +33,6 @@ interface NotedEnds {
   readonly ends: ReadonlyMap<number, number>;
   /** Why boards may lack records below the ends; undefined once they have them all. */
   missing: string | undefined;
-}
-
-/** What is known of a board without its records. */
-interface BoardLook extends Omit<KnownPeriods, 'records'> {
-  readonly board: PinnedBoard;
 }
 
 /**
@@ -117,24 +110,16 @@ export class PeriodAnnouncer {
     }
     const noted = this.#noted;
     if (noted.missing === undefined) return noted;
-    noted.missing = await this.#missing(noted.ends, boards);
+    noted.missing = await this.#ends.missing(noted.ends, boards);
     if (noted.missing === undefined) this.#isLooked = false;
     return noted;
-  }
-
-  async #missing(ends: NotedEnds['ends'], boards: readonly LiveBoard[]) {
-    const { admin, topics } = this.services.connection;
-    const names = boards.map(({ board }) => board);
-    const [problem] = await closingProblems(admin, topics, names);
-    return problem ?? this.#ends.missing(ends);
   }
 
   async #look(boards: readonly LiveBoard[]): Promise<void> {
     const looks: BoardLook[] = [];
     for (const { board: name } of boards) {
       const board = await this.services.stores.pinned(name);
-      const windows = await windowsWithViews(board);
-      looks.push({ board, definition: board.live.definition, windows, clock: await board.clock() });
+      looks.push(await lookAtBoard(board));
     }
     this.#looks = looks;
     this.#records = await readPeriodRecords(this.services.connection);
