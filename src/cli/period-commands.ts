@@ -2,6 +2,27 @@ import { Command } from 'commander';
 import { LazyCommand } from './run-command.js';
 import { wholeNumber } from './text/options.js';
 
+const list = new LazyCommand('list')
+  .description('list the windows that close: open, waiting, in review, announced or missed')
+  .argument('[board]', 'only this board')
+  .notes('Example:\n  ranklog periods list weekly')
+  .answers(async () => (await import('./commands/periods.js')).listPeriods);
+
+const announce = new LazyCommand('announce')
+  .description('end the review of a closed window: announce its results now')
+  .argument('<board>')
+  .argument('<window>', 'as "ranklog periods list" prints it')
+  .option('--again', 'announce results again that were announced before, as the next revision')
+  .notes(
+    `Exit codes: 1 the window still takes records, does not close, has no results, has expired, or was
+announced before; 2 the board has no such window; 3 it waits for records to be published; 5 reads are stale.
+
+Examples:
+  ranklog periods announce weekly week:2026-W47
+  ranklog periods announce weekly week:2026-W47 --again`,
+  )
+  .answers(async () => (await import('./commands/periods.js')).announcePeriod);
+
 const watch = new LazyCommand('watch')
   .description('print the results of closed windows as they are announced')
   .argument('[board]', 'only this board')
@@ -13,4 +34,4 @@ const watch = new LazyCommand('watch')
   .runs(async () => (await import('./commands/watch.js')).watchPeriods);
 
 export const periods = new Command('periods').description('results of closed windows');
-for (const command of [watch]) periods.addCommand(command);
+for (const command of [list, announce, watch]) periods.addCommand(command);

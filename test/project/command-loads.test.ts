@@ -66,6 +66,7 @@ it('each command loads only the packages that it needs', async () => {
     'dead-letters-retry': '@nestjs/common ioredis kafkajs',
     doctor: '@nestjs/common ioredis kafkajs',
     import: '@nestjs/common ioredis kafkajs',
+    periods: '@nestjs/common ioredis kafkajs',
     skip: '@nestjs/common ioredis kafkajs',
     status: '@nestjs/common ioredis kafkajs',
     topics: '@nestjs/common ioredis kafkajs',

@@ -24,6 +24,7 @@ import { ServiceUnreachableError } from '../../infra/services.js';
 import { ScoreTopicError, TopicsMissingError } from '../../infra/topics.js';
 import { GroupTakenError } from '../../ingest/ingest-errors.js';
 import { BoardsFileMissingError } from '../../reconciliation/boards/read-boards-file.js';
+import { StaleBoardError } from '../../reconciliation/periods/period-errors.js';
 import {
   AppliedBeyondLogError,
   BoardsLostError,
@@ -43,6 +44,7 @@ const ERRORS = [
   [EXIT.no, [UnknownBoardError, UnknownGenerationError, BoardBuildingError]],
   [EXIT.no, [ExpiredViewError, NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError]],
   [EXIT.unreachable, [BoardsLostError, LeaseLostError, OutOfMemoryError, SendError]],
+  [EXIT.stale, [StaleBoardError]],
   [EXIT.unreachable, [ServiceUnreachableError, kafkajs.KafkaJSError]],
 ] as const;
 

@@ -1,5 +1,11 @@
 import type { BoardStore, LiveBoard } from '#board-store';
-import { lastCommittedRecord, logRanges, orUnreadable, UnreadableBatchError } from '#kafka-batch';
+import {
+  isUnauthorized,
+  lastCommittedRecord,
+  logRanges,
+  orUnreadable,
+  UnreadableBatchError,
+} from '#kafka-batch';
 import type { KafkaConnection } from '../../infra/kafka.js';
 import { closingProblems } from '../../infra/topics.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
@@ -54,7 +60,7 @@ export class ScoreLogEnds {
 
   async #unpublished(partition: number, end: number, stored: number): Promise<string | undefined> {
     if (stored >= end) return undefined;
-    const published = await this.#positions.of(partition);
+    const published = await this.#publishedPosition(partition, stored);
     if (published >= end) return undefined;
     const { kafka } = this.connection;
     const last = await lastCommittedRecord(kafka, this.#topic, partition).catch(orUnreadable);
@@ -62,6 +68,16 @@ export class ScoreLogEnds {
     if (last instanceof UnreadableBatchError) return `${place}: ${last.message}`;
     // Behind the last record are only markers of transactions, which have nothing to publish.
     return last === undefined || last.offset < published ? undefined : place;
+  }
+
+  /** Only the role ingest needs the right to read results. Without it, `stored` is all that can be known. */
+  async #publishedPosition(partition: number, stored: number): Promise<number> {
+    try {
+      return await this.#positions.of(partition);
+    } catch (error) {
+      if (isUnauthorized(error)) return stored;
+      throw error;
+    }
   }
 
   async #read(end: 'written' | 'committed'): Promise<Ends> {

@@ -1,0 +1,225 @@
+import { closeOf, formatTime, parseWindow } from '#board';
+import { HOLDER, LeaseHeldError, type PinnedBoard } from '#board-store';
+import { announce, nextRevision } from '../../reconciliation/periods/announce.js';
+import { lookAtBoard, type BoardLook } from '../../reconciliation/periods/closed-views.js';
+import { ScoreLogEnds } from '../../reconciliation/periods/log-end.js';
+import { PeriodsWaitError } from '../../reconciliation/periods/period-errors.js';
+import {
+  PeriodLog,
+  readPeriodRecords,
+  type PeriodRecords,
+} from '../../reconciliation/periods/period-log.js';
+import { PERIODS_LEASE, PeriodServices } from '../../reconciliation/periods/period-services.js';
+import {
+  hasClosed,
+  isUnfinished,
+  MARGIN_MS,
+  periodsOf,
+  type Period,
+} from '../../reconciliation/periods/periods.js';
+import { keepLease } from '../../reconciliation/runs/kept-lease.js';
+import { withLease } from '../sessions/held-lease.js';
+import {
+  openReconciliation,
+  type ReconciliationSession,
+} from '../sessions/reconciliation-session.js';
+import { interruption } from '../sessions/terminal.js';
+import { CommandError, EXIT } from '../text/exit-codes.js';
+import type { JsonOption } from '../text/options.js';
+import { print, table } from '../text/output.js';
+
+/** `ranklog periods list [BOARD]` */
+export async function listPeriods(board: string | undefined, options: JsonOption): Promise<number> {
+  await using session = await openReconciliation();
+  const services = new PeriodServices(session.stores, session, session.identity);
+  const { store } = services.stores;
+  const boards = board === undefined ? [...(await store.boards()).live.keys()].sort() : [board];
+  const records = await readPeriodRecords(session);
+  const now = await services.now();
+  const listed: ListedPeriod[] = [];
+  for (const name of boards) {
+    const pinned = await services.stores.pinned(name);
+    if (!closesWindows(pinned)) continue;
+    for (const period of periodsIn(await lookAtBoard(pinned), records, now))
+      listed.push(periodJson(period, await waitsFor(services, period, { pinned, now })));
+  }
+  print(listed, options, toTable);
+  return EXIT.ok;
+}
+
+type ListedPeriod = ReturnType<typeof periodJson>;
+
+function periodJson(period: Period, waits: string | null) {
+  const { board, window, state, revision, start, end, closesAt, reviewEndsAt } = period;
+  return {
+    board,
+    window,
+    state,
+    revision,
+    start: formatTime(start),
+    end: formatTime(end),
+    closesAt: formatTime(closesAt),
+    reviewEndsAt: reviewEndsAt === null ? null : formatTime(reviewEndsAt),
+    waitsFor: waits,
+  };
+}
+
+function toTable(listed: readonly ListedPeriod[]): string {
+  const rows = listed.map(({ board, window, state, revision, closesAt, waitsFor }) => {
+    const shown = state === 'announced' ? `announced, revision ${revision}` : state;
+    return [board, window, shown, closesAt, waitsFor ?? ''];
+  });
+  return table(['board', 'window', 'state', 'closes', 'waits for'], rows);
+}
+
+/** For what a window waits before it is announced; null if it does not. */
+async function waitsFor(
+  services: PeriodServices,
+  period: Period,
+  { pinned, now }: { readonly pinned: PinnedBoard; readonly now: number },
+): Promise<string | null> {
+  const { state, board, window, closesAt, reviewEndsAt } = period;
+  if (state === 'review')
+    return reviewEndsAt === null
+      ? `"ranklog periods announce ${board} ${window}"`
+      : `the end of the review at ${formatTime(reviewEndsAt)}`;
+  if (state !== 'waiting') return null;
+  if (!hasClosed(period, now)) return marginText(closesAt);
+  return (await missing(services, period, pinned)).reason ?? 'the role reconciliation';
+}
+
+function marginText(closesAt: number): string {
+  return `the clocks of the brokers, until ${formatTime(closesAt + MARGIN_MS)}`;
+}
+
+/** Ends of the score topic after a window had closed, and why the board may lack a record below them. */
+async function missing(services: PeriodServices, { record }: Period, { live }: PinnedBoard) {
+  const { connection, identity, stores } = services;
+  const log = new ScoreLogEnds(connection, identity.group, stores.store);
+  const ends = record?.ends ?? (await log.written());
+  return { ends, reason: await log.missing(ends, [live]) };
+}
+
+interface AnnounceOptions extends JsonOption {
+  readonly again?: boolean;
+}
+
+/** `ranklog periods announce BOARD WINDOW` */
+export async function announcePeriod(
+  board: string,
+  window: string,
+  options: AnnounceOptions,
+): Promise<number> {
+  await using session = await openReconciliation();
+  using cancellation = interruption();
+  const again = options.again === true;
+  const answer = await runAnnouncement(session, { board, window, again }, cancellation.signal);
+  print(answer, options, ({ revision, views }) => {
+    return `${board}: announced ${window}, revision ${revision}, ${views} views`;
+  });
+  return EXIT.ok;
+}
+
+interface Wanted {
+  readonly board: string;
+  readonly window: string;
+  readonly again: boolean;
+}
+
+/** Checks all before it fences the announcer, and once more with what is done by then. */
+async function runAnnouncement(
+  session: ReconciliationSession,
+  wanted: Wanted,
+  signal: AbortSignal,
+) {
+  const services = new PeriodServices(session.stores, session, session.identity);
+  const { stores, identity } = services;
+  const board = await stores.pinned(wanted.board);
+  requireClosing(board, wanted.window);
+  const look = await lookAtBoard(board);
+  const now = await services.now();
+  const ready = periodToAnnounce(look, await readPeriodRecords(session), { wanted, now });
+  const { ends, reason } = await missing(services, ready, board);
+  if (reason !== undefined) throw new PeriodsWaitError(waitText(wanted, reason));
+  await using kept = keepLease(stores.leases, await acquire(services, signal), signal);
+  await using log = await PeriodLog.open(session, identity.group);
+  const period = periodToAnnounce(look, log.records, { wanted, now });
+  const revision = nextRevision(period);
+  const views = await announce(period, revision, { log, board, ends, signal: kept.signal });
+  if (views === 0) throw noResults(wanted);
+  return { board: wanted.board, window: wanted.window, revision, views };
+}
+
+async function acquire({ stores: { leases } }: PeriodServices, signal: AbortSignal) {
+  try {
+    return await withLease(() => leases.acquire(PERIODS_LEASE, HOLDER), signal);
+  } catch (error) {
+    if (!(error instanceof LeaseHeldError)) throw error;
+    throw new CommandError(
+      `${error.holder} is announcing results at this moment; try again when it has finished`,
+      EXIT.unreachable,
+    );
+  }
+}
+
+/** The window, if its state allows the announcement. @throws CommandError, PeriodsWaitError */
+function periodToAnnounce(
+  look: BoardLook,
+  records: PeriodRecords,
+  { wanted, now }: { readonly wanted: Wanted; readonly now: number },
+): Period {
+  const period = periodsIn(look, records, now).find(({ window }) => window === wanted.window);
+  if (period === undefined) throw noResults(wanted);
+  const name = nameOf(wanted);
+  const { state, revision, closesAt } = period;
+  if (state === 'open')
+    throw refusal(`${name} takes records until ${formatTime(closesAt)}; announce it after that`);
+  if (!hasClosed(period, now)) throw new PeriodsWaitError(waitText(wanted, marginText(closesAt)));
+  if (state === 'missed') throw refusal(`${name} has expired: its results no longer exist`);
+  if (isUnfinished(period)) return period;
+  if (state === 'announced' && !wanted.again)
+    throw refusal(
+      `${name} was announced before, in revision ${revision}; --again announces it as it is now`,
+    );
+  if (state !== 'announced' && wanted.again)
+    throw refusal(`${name} was not announced before; leave out --again`);
+  return period;
+}
+
+function periodsIn({ board, ...look }: BoardLook, records: PeriodRecords, now: number): Period[] {
+  return periodsOf({ ...look, records: records.get(board.live.board) ?? new Map() }, now);
+}
+
+/** @throws CommandError unless the window is one of the board, and closes */
+function requireClosing({ live: { board, definition } }: PinnedBoard, window: string): void {
+  const instance = parseWindow(definition, window);
+  if (instance === undefined)
+    throw new CommandError(
+      `board "${board}" has no window ${window}; "ranklog periods list ${board}" lists those that close`,
+      EXIT.usage,
+    );
+  if (instance.closesAt === null)
+    throw refusal(
+      `${window} of board "${board}" never closes: its definition has no "close" for it`,
+    );
+}
+
+function closesWindows({ live: { definition } }: PinnedBoard): boolean {
+  return definition.windows.some(closeOf);
+}
+
+function nameOf({ board, window }: Wanted): string {
+  return `${window} of board "${board}"`;
+}
+
+function waitText(wanted: Wanted, reason: string): string {
+  return `${nameOf(wanted)} can't be announced yet, it waits for: ${reason}`;
+}
+
+function noResults(wanted: Wanted): CommandError {
+  return refusal(`${nameOf(wanted)} has no results: no view of it has players`);
+}
+
+function refusal(message: string): CommandError {
+  return new CommandError(message, EXIT.no);
+}
