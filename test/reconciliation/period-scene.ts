@@ -17,7 +17,7 @@ const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
 /** The start of the day that closes, four days ago in UTC: brokers and Redis have real clocks. */
-const START = Math.floor(Date.now() / DAY) * DAY - 4 * DAY;
+export const START = Math.floor(Date.now() / DAY) * DAY - 4 * DAY;
 export const WINDOW = `day:${new Date(START).toISOString().slice(0, 10)}`;
 export const CLOSES_AT = START + DAY + HOUR;
 
@@ -88,11 +88,18 @@ export class PeriodScene {
   }
 
   get definition(): BoardDefinition {
-    const { keep = '60d', close } = this.options;
-    const [definition] = definitionsOf(boardsYaml(keep));
+    return this.definitionWith(this.options.close);
+  }
+
+  /** The board with a closing window. */
+  definitionWith(close: Partial<Close> = {}): BoardDefinition {
+    const [definition] = definitionsOf(boardsYaml(this.options.keep ?? '60d'));
     if (definition === undefined) throw new Error('no board');
-    const closing = definition.windows.map((window) => ({ ...window, close: { ...CLOSE, ...close } })); // prettier-ignore
-    return { ...definition, windows: closing };
+    const closing = { ...CLOSE, ...close };
+    return {
+      ...definition,
+      windows: definition.windows.map((one) => ({ ...one, close: closing })),
+    };
   }
 
   /** Promotes a build with the closing window. */
