@@ -5,6 +5,7 @@ import { PeriodLog } from '../../src/reconciliation/periods/period-log.js';
 import type { PeriodAnnouncer } from '../../src/reconciliation/periods/period-announcer.js';
 import { PERIODS_LEASE, PeriodServices } from '../../src/reconciliation/periods/period-services.js';
 import { eventually } from '../support/eventually.js';
+import { RedisServer } from '../support/redis-server.js';
 import { CLOSES_AT, DAY, event, PeriodScene, WINDOW } from './period-scene.js';
 import { RUN } from './sandbox.js';
 
@@ -178,6 +179,24 @@ describe('a closed window', () => {
     else await scene.createResults();
     await turnsUntilAnnounced(announcer);
     expect(await scene.announced()).toEqual(ALL_ONCE);
+  });
+
+  it('is announced after a loss of Redis once all is applied again, with the same results', async () => {
+    await open(EVENTS, { ownRedis: await RedisServer.start() });
+    const announcer = await scene.announcer();
+    await scene.sandbox.redis.flushall();
+    await announcer.turn(RUN.signal);
+    expect(await scene.announced()).toEqual([]);
+    await scene.instance.start();
+    await eventually(async () => {
+      // Errors are expected until the board is registered again and has recovered.
+      await announcer.turn(RUN.signal).catch(() => undefined);
+      return (await scene.announced()).length > 0;
+    }, 'the window is announced');
+    expect(await scene.announced()).toEqual(ALL_ONCE);
+    const [first] = (await scene.results()).filter(({ view }) => view === WINDOW);
+    const top = [place('bob', 1, '9'), place('ada', 2, '7'), place('cy', 3, '5')];
+    expect(first).toMatchObject({ size: 4, results: top });
   });
 
   it('is not announced while reads are stale', async () => {
