@@ -19,6 +19,8 @@ const { ReadStores } = await compiled('../../dist/src/infra/connections.module.j
 const { describeRoutes } = await compiled('../../dist/src/query/http/openapi.js');
 /** @type {typeof import('../../src/query/query.module.js')} */
 const { READ_CONTROLLERS } = await compiled('../../dist/src/query/query.module.js');
+/** @type {typeof import('../../src/query/status/periods.controller.js')} */
+const { KeptPeriods } = await compiled('../../dist/src/query/status/periods.controller.js');
 /** @type {typeof import('../../src/infra/metrics.js')} */
 const { Metrics } = await compiled('../../dist/src/infra/metrics.js');
 /** @type {typeof import('../../src/query/live/live-streams.js')} */
@@ -42,7 +44,7 @@ const module = {
     Metrics,
     ...[
       ...[BoardReader, LiveStreams, Logger, ScoreProducer, SETTINGS],
-      ...[IdentityCheck, KafkaConnection, ReadStores],
+      ...[IdentityCheck, KafkaConnection, KeptPeriods, ReadStores],
     ].map((provide) => ({ provide, useValue: {} })), // no read is answered
   ],
 };

@@ -5,6 +5,7 @@ import { BoardsController } from './reads/boards.controller.js';
 import { ExportController } from './reads/export.controller.js';
 import { PageController } from './reads/page.controller.js';
 import { PlayersController, StandingsController } from './reads/standings.controller.js';
+import { KeptPeriods, PeriodsController } from './status/periods.controller.js';
 import { ReconciliationsController } from './status/reconciliations.controller.js';
 import { StatusController } from './status/status.controller.js';
 
@@ -15,12 +16,13 @@ export const READ_CONTROLLERS = [
   ExportController,
   LiveController,
   PageController,
+  PeriodsController,
   StatusController,
 ];
 
 /** The role `query`: answers reads of the boards and streams their changes, over HTTP. */
 @Module({
   controllers: [...READ_CONTROLLERS, ReconciliationsController],
-  providers: [LiveStreams],
+  providers: [LiveStreams, KeptPeriods],
 })
 export class QueryModule {}

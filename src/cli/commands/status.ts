@@ -6,7 +6,9 @@ import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
 import { closingBoards, closingProblems, requireTopics } from '../../infra/topics.js';
 import { openStores } from '../../infra/stores.js';
+import { KeptSample } from '../../query/status/kept-sample.js';
 import {
+  LogSamples,
   readLogStatus,
   readPositions,
   readPublished,
@@ -14,6 +16,8 @@ import {
   type Status,
 } from '../../query/status/read-status.js';
 import { misplacedText } from '../../query/status/sampled-records.js';
+import { listPeriods } from '../../reconciliation/periods/period-list.js';
+import { PeriodServices } from '../../reconciliation/periods/period-services.js';
 import { openKafka, type KafkaSession } from '../sessions/kafka-session.js';
 import { openRedisClient } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';
@@ -37,7 +41,9 @@ export async function status(options: StatusOptions): Promise<number> {
   // After the wait, in which Redis may be claimed.
   const stores = await openStores(redis, { redisPrefix: settings.redisPrefix });
   const published = await readPublished(kafka, group, stores.status);
-  const found = await readStatus(stores, readLogStatus(kafka, published));
+  const services = new PeriodServices(stores, kafka, { group });
+  const samples = new LogSamples(kafka, new KeptSample(() => listPeriods(services)));
+  const found = await readStatus(stores, readLogStatus(kafka, published, samples));
   print(found, options, toText);
   const live = (await stores.status.live()).map(({ definition }) => definition);
   for (const problem of await closingProblems(admin, topics, closingBoards(live)))
@@ -68,6 +74,7 @@ function toText(found: Status): string {
       ({ board, startsAt }) =>
         `board ${board} lacks the beginning of the log: ${partialText(startsAt)}`,
     ),
+    periodsText(found.periods),
     deadLettersText(found.deadLetters),
     misplacedText(found.misplaced),
   ]
@@ -155,6 +162,15 @@ function reconciliationsTable(reconciliations: Status['reconciliations']): strin
     return [board, kind, state === 'running' ? running : state, holder, outcome ?? ''];
   });
   return table(['board', 'reconciliation', 'progress', 'by', ''], rows);
+}
+
+function periodsText(periods: Status['periods']): string {
+  if (periods.length === 0) return '';
+  const rows = periods.map(({ board, window, state, closesAt, reviewEndsAt, waitsFor }) => {
+    return [board, window, state, closesAt, reviewEndsAt ?? 'by command', waitsFor ?? ''];
+  });
+  const shown = table(['board', 'window', 'state', 'closed', 'review ends', 'waits for'], rows);
+  return `Closed windows whose results are not announced; "ranklog periods list" shows all:\n\n${shown}`;
 }
 
 function deadLettersHead(deadLetters: Status['deadLetters']): string {

@@ -45,6 +45,10 @@ export class ViewsQuery {
   @Text('The cursor `next` of the page before.') after?: string;
 }
 
+export class PeriodsQuery {
+  @Whole('How many periods, those with the latest ends; default: 100.', 1, MOST) limit?: number;
+}
+
 /** Which view of a board is read. */
 export class ViewQuery {
   @Text('The view by its name, such as `week:2026-W47 region=eu`.') view?: string;

@@ -69,6 +69,29 @@ export class Views {
   @ApiPropertyOptional({ description: NEXT }) next?: string;
 }
 
+/** A closing window and its announcement. */
+class Period {
+  @ApiProperty({ description: 'Such as `week:2026-W47`.' }) window: string;
+  @ApiProperty({ enum: ['open', 'waiting', 'review', 'announced', 'missed'] }) state: string;
+  @Integer('The last complete announcement; 0 for none.') revision: number;
+  @ApiProperty(TIME) start: string;
+  @ApiProperty(TIME) end: string;
+  @ApiProperty({ ...TIME, description: 'Scores that arrive later do not count.' })
+  closesAt: string;
+  @ApiProperty({ ...TIME, nullable: true, description: 'Null: a command ends the review.' })
+  reviewEndsAt: string | null;
+  @ApiProperty({ type: String, nullable: true, description: 'In `waiting` and `review`.' })
+  waitsFor: string | null;
+}
+
+export class Periods {
+  @ApiProperty() board: string;
+  @ApiProperty({ description: 'Whether periods may be missing: Redis lost events, or is away.' })
+  stale: boolean;
+  @Integer(AGE, OPTIONAL) age?: number;
+  @ApiProperty({ type: [Period] }) periods: Period[];
+}
+
 /** What every read of a view says of the view. */
 class ViewHead {
   @ApiProperty() board: string;

@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
 import { nearNames, NoSuchViewError } from '#board';
-import { UnknownBoardError } from '#board-store';
+import { BoardStoreError, UnknownBoardError } from '#board-store';
 import { RanklogError, toError } from '#errors';
 import { isRedisUnavailable } from '../../infra/redis.js';
 import { PROBLEMS, type ProblemCode } from '../dto/problem-codes.js';
@@ -23,11 +23,15 @@ export class ProblemError extends RanklogError {
 /** How long a client waits for Kafka before it gets a problem, in ms. */
 const WAIT_MS = 5_000;
 
-/** @throws ProblemError LOG_UNAVAILABLE if work with Kafka fails or takes more than 5 s */
+/**
+ * @throws ProblemError LOG_UNAVAILABLE if work with Kafka fails or takes more than 5 s, and errors
+ * of the stores
+ */
 export async function inTime<T>(work: Promise<T>): Promise<T> {
   try {
     return await firstValueFrom(from(work).pipe(timeout(WAIT_MS)));
   } catch (error) {
+    if (error instanceof BoardStoreError) throw error;
     const detail = `Kafka does not answer (${toError(error).message}); try again`;
     throw new ProblemError('LOG_UNAVAILABLE', detail);
   }

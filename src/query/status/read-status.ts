@@ -12,6 +12,7 @@ import {
 import type { KafkaConnection } from '../../infra/kafka.js';
 import type { Stores } from '../../infra/stores.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
+import { periodJson, type BoardPeriods } from '../../reconciliation/periods/period-list.js';
 import { reconciliationJson } from '../../reconciliation/runs/reconciliation-json.js';
 import { KeptSample } from './kept-sample.js';
 import { countMisplaced, type MisplacedCounts } from './sampled-records.js';
@@ -24,12 +25,15 @@ export type Status = Awaited<ReturnType<typeof readStatus>>;
 
 type Clients = Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
 
-/** What a status reads at the ends of topics. Keep it to read several statuses. */
+/** What a status reads of topics, beside their ends. Keep it to read several statuses. */
 export class LogSamples {
   readonly letters: KeptSample<DeadLetterCount[]>;
   readonly misplaced: KeptSample<MisplacedCounts>;
 
-  constructor(clients: Clients) {
+  constructor(
+    clients: Clients,
+    readonly periods: Pick<KeptSample<BoardPeriods[]>, 'get'>,
+  ) {
     this.letters = new KeptSample(() => countDeadLetters(clients));
     this.misplaced = new KeptSample(() => countMisplaced(clients));
   }
@@ -39,14 +43,15 @@ export class LogSamples {
 export async function readLogStatus(
   clients: Clients,
   published: PublishedPositions,
-  samples = new LogSamples(clients),
+  samples: LogSamples,
 ) {
-  const [positions, letters, misplaced] = await Promise.all([
+  const [positions, letters, misplaced, boards] = await Promise.all([
     readPositions(clients, published),
     samples.letters.get(),
     samples.misplaced.get(),
+    samples.periods.get(),
   ]);
-  return { positions, letters, misplaced };
+  return { positions, letters, misplaced, periods: boards.flatMap(unannouncedOf) };
 }
 
 /** The published positions as of now: those of Redis are read only once. @throws errors of Redis */
@@ -159,7 +164,10 @@ function readStore({ status, catalog, continuity, leases }: Stores) {
  * @throws what `log` rejects with
  */
 export async function readStatus(stores: Stores, log: ReturnType<typeof readLogStatus>) {
-  const [{ positions, letters, misplaced }, store] = await Promise.all([log, readStore(stores)]);
+  const [{ positions, letters, misplaced, periods }, store] = await Promise.all([
+    log,
+    readStore(stores),
+  ]);
   const [appliedOffsets, overviews, found, recovering, { building }, reconciliations] = store;
   const generations = found.map(generationJson);
   return {
@@ -176,7 +184,14 @@ export async function readStatus(stores: Stores, log: ReturnType<typeof readLogS
     reconciliations: reconciliations.map(reconciliationJson),
     deadLetters: letters,
     misplaced,
+    periods,
   };
+}
+
+/** The closed windows of a board whose results are not announced. */
+function unannouncedOf({ board, periods }: BoardPeriods) {
+  const found = periods.filter(({ state }) => state !== 'open' && state !== 'announced');
+  return found.map((period) => ({ board, ...periodJson(period) }));
 }
 
 /** A generation as `ranklog boards generations --json` prints it. */

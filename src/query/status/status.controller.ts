@@ -7,6 +7,7 @@ import { NoQuery } from '../dto/requests.js';
 import { inTime } from '../http/problems.js';
 import { Read, RequireScope } from '../http/route.js';
 import { Answers } from '../reads/answers.js';
+import { KeptPeriods } from './periods.controller.js';
 import { LogSamples, readLogStatus, readPublished, readStatus } from './read-status.js';
 
 /** The state of all processes of this ranklog, for those who operate it. */
@@ -19,8 +20,9 @@ export class StatusController {
     private readonly connection: KafkaConnection,
     private readonly stores: ReadStores,
     private readonly identity: IdentityCheck,
+    periods: KeptPeriods,
   ) {
-    this.#samples = new LogSamples(connection);
+    this.#samples = new LogSamples(connection, periods);
   }
 
   @RequireScope('operate')

@@ -13,6 +13,7 @@ import { createHttpApplication } from '../../../src/query/http/http-server.js';
 import { describeRoutes } from '../../../src/query/http/openapi.js';
 import { LiveStreams } from '../../../src/query/live/live-streams.js';
 import { READ_CONTROLLERS } from '../../../src/query/query.module.js';
+import { KeptPeriods } from '../../../src/query/status/periods.controller.js';
 import { WritesController } from '../../../src/query/writes/writes.controller.js';
 import { loggerTo } from '../../support/loggers.js';
 
@@ -35,7 +36,7 @@ const createCluster = () => ({
   refreshMetadata: nothing,
   findTopicPartitionMetadata: () => [],
 });
-const KAFKA = {
+const KAFKA: object = {
   topics: topicNames('none'),
   admin: { fetchOffsets: nothing },
   kafka: { [Symbol('private:Kafka:createCluster')]: createCluster },
@@ -51,10 +52,10 @@ export interface TestApp {
   readonly logged: string[];
 }
 
-/** The application of the role `query` on one Redis. `queryCache` in ms. */
+/** The application of the role `query` on one Redis. `queryCache` in ms; `kafka`: a connection. */
 export async function openApp(
   { redis, prefix }: { redis: Redis; prefix: string },
-  { queryCache = 0, httpCors = [] as string[] } = {},
+  { queryCache = 0, httpCors = [] as string[], kafka = KAFKA, group = '' } = {},
 ): Promise<TestApp> {
   const logged: string[] = [];
   const logger = loggerTo((message, level) => {
@@ -68,10 +69,11 @@ export async function openApp(
       { provide: BoardReader, useValue: reader },
       { provide: ScoreProducer, useValue: PRODUCER },
       { provide: LiveStreams, useValue: STREAMS },
+      KeptPeriods,
       Metrics,
       { provide: ReadStores, useValue: new ReadStores(redis, { redisPrefix: prefix, shards: 1 }) },
-      { provide: KafkaConnection, useValue: KAFKA },
-      { provide: IdentityCheck, useValue: new IdentityCheck({}) },
+      { provide: KafkaConnection, useValue: kafka },
+      { provide: IdentityCheck, useValue: new IdentityCheck({ group }) },
       { provide: SETTINGS, useValue: { queryCache } },
       { provide: Logger, useValue: logger },
     ],
