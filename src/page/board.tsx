@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Standing, Standings } from '#http';
-import { reader, useAnswer, type Answer } from './data.js';
-import { countText, labelOf, ProblemNotice, Table } from './parts.js';
+import { getJson, reader, useAnswer, type Answer } from './data.js';
+import { countText, labelOf, ProblemNotice, Table, timeText } from './parts.js';
 import { Player } from './player.js';
 import { choicesOf, hashOf, nearest, partsOf, queryOf, valuesOf, type Route } from './route.js';
 
@@ -54,10 +54,12 @@ function Pickers({ choices, route }: { choices: readonly string[]; route: Route 
 }
 
 /** How current the table is: as a colour, and in words. */
-function stateOf({ value, problem, isLive }: Answer<Standings>): [color: string, text: string] {
+function stateOf(answer: Answer<Standings>, closed?: Period): [color: string, text: string] {
+  const { value, problem, isLive } = answer;
   if (value === undefined) return ['', 'Connecting'];
   if (problem) return ['down', 'Disconnected: ranks as last read'];
   if (value.stale) return ['down', 'Stale: ranks may be wrong until all events are applied again'];
+  if (closed) return ['', closed.state === 'announced' ? 'Final result' : 'Provisional result'];
   return isLive ? ['up', 'Live'] : ['', 'Read every second'];
 }
 
@@ -66,7 +68,8 @@ function View({ route }: { route: Route }) {
   const [text, setText] = useState('');
   const answer = useStandings(route);
   const { value, problem } = answer;
-  const [color, state] = stateOf(answer);
+  const closed = useClosedPeriod(route.board, value?.view);
+  const [color, state] = stateOf(answer, closed);
   return (
     <div class="grid columns">
       {player !== undefined && <Player key={player} route={{ ...route, player }} />}
@@ -75,6 +78,7 @@ function View({ route }: { route: Route }) {
           <span role="status" class={color}>
             {state}
           </span>
+          {closed && <span>{closingText(closed)}</span>}
           <span>{value && `${countText(value.size)} players`}</span>
           <code>{value?.view}</code>
         </p>
@@ -101,6 +105,34 @@ function useStandings({ board, view, from }: Route): Answer<Standings> {
     read: () => reader.standings(board, { view, from, limit: PAGE_SIZE }),
     stream: from === undefined ? stream : undefined,
   });
+}
+
+/** One of the answer of `GET .../periods`. */
+interface Period {
+  readonly window: string;
+  readonly state: string;
+  readonly revision: number;
+  readonly closesAt: string;
+  readonly reviewEndsAt: string | null;
+  readonly waitsFor: string | null;
+}
+
+/** The period of a view; undefined while scores still count, and for a window that never closes. */
+function useClosedPeriod(board: string, view = ''): Period | undefined {
+  const path = `/v1/boards/${encodeURIComponent(board)}/periods?limit=1000`;
+  const read = () => getJson<{ periods: readonly Period[] }>(path);
+  // The service reads them again after ten seconds.
+  const { value } = useAnswer('periods', { read, everyMs: 10_000 });
+  const window = partsOf(view)[''];
+  return value?.periods.find((period) => period.window === window && period.state !== 'open');
+}
+
+function closingText({ state, revision, closesAt, reviewEndsAt, waitsFor }: Period): string {
+  const closed = `Closed at ${timeText(closesAt)}`;
+  if (state === 'announced') return `Result announced (revision ${revision})`;
+  if (state === 'review')
+    return `${closed}; in review until ${reviewEndsAt ? timeText(reviewEndsAt) : 'it is announced'}`;
+  return state === 'waiting' ? `${closed}; not announced yet: ${waitsFor}` : closed;
 }
 
 function Page({ route, value }: { route: Route; value: Standings }) {

@@ -11,6 +11,7 @@ const CARDS = [
     'reconciliations',
     'board kind state done total progress rate secondsLeft outcome',
   ],
+  ['Closed windows, not announced', 'periods', 'board window state closesAt reviewEndsAt waitsFor'],
   ['The last dead letters', 'deadLetters', 'code count lastAt detail'],
   ['Generations', 'generations', 'board role since generation'],
 ] as const;

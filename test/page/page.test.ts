@@ -229,6 +229,42 @@ describe('the page', () => {
     await page.close();
   });
 
+  it('says that the window of a view has closed, and what became of its result', async () => {
+    const { view: week } = await instance.reader.standings('arena', { window: 'week' });
+    const times = { closesAt: '2026-11-23T00:10:00.000Z', reviewEndsAt: null };
+    const period = { window: week, ...times, revision: 0, waitsFor: null };
+    const stubs: [object, ...string[]][] = [
+      [{ state: 'open' }, 'Live'],
+      [{ state: 'review' }, 'Provisional result', '; in review until it is announced'],
+      [{ state: 'waiting', waitsFor: 'a reason' }, 'Provisional result', 'not announced yet: a reason'],
+      [{ state: 'announced', revision: 2 }, 'Final result', 'Result announced (revision 2)'],
+    ]; // prettier-ignore
+    for (const [fields, ...texts] of stubs) {
+      const page = await browser.newPage();
+      const json = { periods: [{ ...period, ...fields }] };
+      await page.route('**/v1/boards/arena/periods?*', (route) => route.fulfill({ json }));
+      await page.goto(`${url}/#board=arena&view=${week}`);
+      const line = page.getByRole('region', { name: 'Standings' });
+      for (const text of texts) await line.getByText(text).waitFor();
+      expect(await line.getByText('Live').count()).toBe(texts.includes('Live') ? 1 : 0);
+      await page.close();
+    }
+  });
+
+  it('lists closed windows that are not announced among the operations', async () => {
+    const page = await browser.newPage();
+    const period = { board: 'arena', window: 'week:2026-W47', state: 'review' };
+    await page.route('**/v1/status', async (route) => {
+      const response = await route.fetch();
+      const status = (await response.json()) as object;
+      await route.fulfill({ response, json: { ...status, periods: [period] } });
+    });
+    await page.goto(`${url}/#operations`);
+    const card = page.getByRole('region', { name: 'Closed windows' });
+    await card.getByText('week:2026-W47').waitFor();
+    await page.close();
+  });
+
   it('asks for a token, keeps it for the tab, and shows what its scopes allow', async () => {
     const file = path.join(tmpdir(), `${instance.name}-tokens.yaml`);
     const token = 'hunter2-hunter2-hunter2';
