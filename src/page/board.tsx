@@ -131,8 +131,8 @@ function closingText({ state, revision, closesAt, reviewEndsAt, waitsFor }: Peri
   const closed = `Closed at ${timeText(closesAt)}`;
   if (state === 'announced') return `Result announced (revision ${revision})`;
   if (state === 'review')
-    return `${closed}; in review until ${reviewEndsAt ? timeText(reviewEndsAt) : 'it is announced'}`;
-  return state === 'waiting' ? `${closed}; not announced yet: ${waitsFor}` : closed;
+    return `${closed}; in review until ${reviewEndsAt ? timeText(reviewEndsAt) : 'a command ends it'}`;
+  return state === 'waiting' ? `${closed}; waits for: ${waitsFor}` : closed;
 }
 
 function Page({ route, value }: { route: Route; value: Standings }) {

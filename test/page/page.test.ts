@@ -235,8 +235,8 @@ describe('the page', () => {
     const period = { window: week, ...times, revision: 0, waitsFor: null };
     const stubs: [object, ...string[]][] = [
       [{ state: 'open' }, 'Live'],
-      [{ state: 'review' }, 'Provisional result', '; in review until it is announced'],
-      [{ state: 'waiting', waitsFor: 'a reason' }, 'Provisional result', 'not announced yet: a reason'],
+      [{ state: 'review' }, 'Provisional result', '; in review until a command ends it'],
+      [{ state: 'waiting', waitsFor: 'a reason' }, 'Provisional result', '; waits for: a reason'],
       [{ state: 'announced', revision: 2 }, 'Final result', 'Result announced (revision 2)'],
     ]; // prettier-ignore
     for (const [fields, ...texts] of stubs) {
