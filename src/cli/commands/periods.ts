@@ -1,9 +1,14 @@
-import { closeOf, formatTime, parseWindow } from '#board';
+import { formatTime, parseWindow } from '#board';
 import { HOLDER, LeaseHeldError, type PinnedBoard } from '#board-store';
 import { announce, nextRevision } from '../../reconciliation/periods/announce.js';
 import { lookAtBoard, type BoardLook } from '../../reconciliation/periods/closed-views.js';
 import { ScoreLogEnds } from '../../reconciliation/periods/log-end.js';
 import { PeriodsWaitError } from '../../reconciliation/periods/period-errors.js';
+import {
+  clocksText,
+  listPeriods as readPeriods,
+  periodJson,
+} from '../../reconciliation/periods/period-list.js';
 import {
   PeriodLog,
   readPeriodRecords,
@@ -13,7 +18,6 @@ import { PERIODS_LEASE, PeriodServices } from '../../reconciliation/periods/peri
 import {
   hasClosed,
   isUnfinished,
-  MARGIN_MS,
   periodsOf,
   type Period,
 } from '../../reconciliation/periods/periods.js';
@@ -24,45 +28,27 @@ import {
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
 import { interruption } from '../sessions/terminal.js';
-import { CommandError, EXIT } from '../text/exit-codes.js';
+import { CommandError, EXIT, readCode } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
 
 /** `ranklog periods list [BOARD]` */
 export async function listPeriods(board: string | undefined, options: JsonOption): Promise<number> {
   await using session = await openReconciliation();
-  const services = new PeriodServices(session.stores, session, session.identity);
-  const { store } = services.stores;
-  const boards = board === undefined ? [...(await store.boards()).live.keys()].sort() : [board];
-  const records = await readPeriodRecords(session);
-  const now = await services.now();
-  const listed: ListedPeriod[] = [];
-  for (const name of boards) {
-    const pinned = await services.stores.pinned(name);
-    if (!closesWindows(pinned)) continue;
-    for (const period of periodsIn(await lookAtBoard(pinned), records, now))
-      listed.push(periodJson(period, await waitsFor(services, period, { pinned, now })));
-  }
+  const services = servicesOf(session);
+  if (board !== undefined) await services.stores.pinned(board); // throws if the board is not live
+  const found = (await readPeriods(services)).filter((one) => one.board === (board ?? one.board));
+  const listed = found.flatMap(({ board: name, periods }) =>
+    periods.map((period) => ({ board: name, ...periodJson(period) })),
+  );
   print(listed, options, toTable);
-  return EXIT.ok;
+  return readCode(
+    found.some(({ isStale }) => isStale),
+    EXIT.ok,
+  );
 }
 
-type ListedPeriod = ReturnType<typeof periodJson>;
-
-function periodJson(period: Period, waits: string | null) {
-  const { board, window, state, revision, start, end, closesAt, reviewEndsAt } = period;
-  return {
-    board,
-    window,
-    state,
-    revision,
-    start: formatTime(start),
-    end: formatTime(end),
-    closesAt: formatTime(closesAt),
-    reviewEndsAt: reviewEndsAt === null ? null : formatTime(reviewEndsAt),
-    waitsFor: waits,
-  };
-}
+type ListedPeriod = { readonly board: string } & ReturnType<typeof periodJson>;
 
 function toTable(listed: readonly ListedPeriod[]): string {
   const rows = listed.map(({ board, window, state, revision, closesAt, waitsFor }) => {
@@ -72,24 +58,8 @@ function toTable(listed: readonly ListedPeriod[]): string {
   return table(['board', 'window', 'state', 'closes', 'waits for'], rows);
 }
 
-/** For what a window waits before it is announced; null if it does not. */
-async function waitsFor(
-  services: PeriodServices,
-  period: Period,
-  { pinned, now }: { readonly pinned: PinnedBoard; readonly now: number },
-): Promise<string | null> {
-  const { state, board, window, closesAt, reviewEndsAt } = period;
-  if (state === 'review')
-    return reviewEndsAt === null
-      ? `"ranklog periods announce ${board} ${window}"`
-      : `the end of the review at ${formatTime(reviewEndsAt)}`;
-  if (state !== 'waiting') return null;
-  if (!hasClosed(period, now)) return marginText(closesAt);
-  return (await missing(services, period, pinned)).reason ?? 'the role reconciliation';
-}
-
-function marginText(closesAt: number): string {
-  return `the clocks of the brokers, until ${formatTime(closesAt + MARGIN_MS)}`;
+function servicesOf(session: ReconciliationSession): PeriodServices {
+  return new PeriodServices(session.stores, session, session.identity);
 }
 
 /** Ends of the score topic after a window had closed, and why the board may lack a record below them. */
@@ -132,7 +102,7 @@ async function runAnnouncement(
   wanted: Wanted,
   signal: AbortSignal,
 ) {
-  const services = new PeriodServices(session.stores, session, session.identity);
+  const services = servicesOf(session);
   const { stores, identity } = services;
   const board = await stores.pinned(wanted.board);
   requireClosing(board, wanted.window);
@@ -174,7 +144,7 @@ function periodToAnnounce(
   const { state, revision, closesAt } = period;
   if (state === 'open')
     throw refusal(`${name} takes records until ${formatTime(closesAt)}; announce it after that`);
-  if (!hasClosed(period, now)) throw new PeriodsWaitError(waitText(wanted, marginText(closesAt)));
+  if (!hasClosed(period, now)) throw new PeriodsWaitError(waitText(wanted, clocksText(period)));
   if (state === 'missed') throw refusal(`${name} has expired: its results no longer exist`);
   if (isUnfinished(period)) return period;
   if (state === 'announced' && !wanted.again)
@@ -202,10 +172,6 @@ function requireClosing({ live: { board, definition } }: PinnedBoard, window: st
     throw refusal(
       `${window} of board "${board}" never closes: its definition has no "close" for it`,
     );
-}
-
-function closesWindows({ live: { definition } }: PinnedBoard): boolean {
-  return definition.windows.some(closeOf);
 }
 
 function nameOf({ board, window }: Wanted): string {

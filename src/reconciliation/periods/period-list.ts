@@ -135,13 +135,17 @@ function waitsFor(period: Period, { now, isStale, reason }: WaitFacts): string |
       ? `"ranklog periods announce ${board} ${window}"`
       : `the end of the review at ${formatTime(reviewEndsAt)}`;
   if (state !== 'waiting') return null;
-  if (!hasClosed(period, now))
-    return `the clocks of the brokers, until ${formatTime(lastStamp(period))}`;
+  if (!hasClosed(period, now)) return clocksText(period);
   if (isStale) return 'lost events of Redis, until they are applied again';
   return reason ?? 'the role reconciliation';
 }
 
+/** For what a window waits just after it has closed. */
+export function clocksText(period: Pick<Period, 'closesAt'>): string {
+  return `the clocks of the brokers, until ${formatTime(lastStamp(period))}`;
+}
+
 /** From when on no broker stamps a record that the window would take. */
-function lastStamp({ closesAt }: Period): number {
+function lastStamp({ closesAt }: Pick<Period, 'closesAt'>): number {
   return closesAt + MARGIN_MS;
 }
