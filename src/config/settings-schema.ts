@@ -40,6 +40,7 @@ export const SETTINGS_SCHEMA = {
   shutdownTimeout: setting(duration, '10s', 'How long a shutdown may take.'),
   stallTimeout: setting(duration, '2m', 'How long work may stall; then the process exits.'),
   rollbackGrace: setting(duration, '24h', 'How long the previous generation is kept; at most 1d.'),
+  clockTolerance: setting(durationOrZero, '60s', "How far behind a broker's clock may be."),
   backgroundRate: setting(rate, 0, 'Most events/s of background builds and verifies; 0: no limit.'),
   httpHost: setting(text, '127.0.0.1', 'The address of the HTTP server; 0.0.0.0 for all.'),
   httpPort: setting(format.port, 9464, 'The port of the HTTP server; 0 picks a free one.'),

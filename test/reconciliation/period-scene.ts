@@ -20,6 +20,7 @@ export const DAY = 24 * HOUR;
 export const START = Math.floor(Date.now() / DAY) * DAY - 4 * DAY;
 export const WINDOW = `day:${new Date(START).toISOString().slice(0, 10)}`;
 export const CLOSES_AT = START + DAY + HOUR;
+export const TOLERANCE_MS = 60_000;
 
 const boardsYaml = (keep: string) => `
 boards:
@@ -138,7 +139,9 @@ export class PeriodScene {
 
   /** The services of another process. */
   services(): PeriodServices {
-    return new PeriodServices(this.sandbox, this.instance, { group: this.instance.name });
+    const { sandbox, instance } = this;
+    const settings = { clockTolerance: TOLERANCE_MS };
+    return new PeriodServices(sandbox, instance, { group: instance.name }, settings);
   }
 
   /** An announcer as in another process. */

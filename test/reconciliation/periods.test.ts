@@ -6,7 +6,7 @@ import type { PeriodAnnouncer } from '../../src/reconciliation/periods/period-an
 import { PERIODS_LEASE, PeriodServices } from '../../src/reconciliation/periods/period-services.js';
 import { eventually } from '../support/eventually.js';
 import { RedisServer } from '../support/redis-server.js';
-import { CLOSES_AT, DAY, event, PeriodScene, WINDOW } from './period-scene.js';
+import { CLOSES_AT, DAY, event, PeriodScene, TOLERANCE_MS, WINDOW } from './period-scene.js';
 import { RUN } from './sandbox.js';
 
 const EVENTS = [
@@ -286,7 +286,7 @@ describe('a closed window', () => {
       expect(await services.now()).toBe(7_000);
     }
     jest.restoreAllMocks();
-    jest.spyOn(store, 'serverTime').mockResolvedValue((CLOSES_AT + 60_000) * 1_000);
+    jest.spyOn(store, 'serverTime').mockResolvedValue((CLOSES_AT + TOLERANCE_MS) * 1_000);
     await scene.turn(services);
     expect(await scene.announced()).toEqual([]);
     jest.restoreAllMocks();

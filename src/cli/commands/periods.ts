@@ -59,7 +59,7 @@ function toTable(listed: readonly ListedPeriod[]): string {
 }
 
 function servicesOf(session: ReconciliationSession): PeriodServices {
-  return new PeriodServices(session.stores, session, session.identity);
+  return new PeriodServices(session.stores, session, session.identity, session.settings);
 }
 
 /** Ends of the score topic after a window had closed, and why the board may lack a record below them. */
@@ -103,17 +103,17 @@ async function runAnnouncement(
   signal: AbortSignal,
 ) {
   const services = servicesOf(session);
-  const { stores, identity } = services;
+  const { stores, identity, toleranceMs } = services;
   const board = await stores.pinned(wanted.board);
   requireClosing(board, wanted.window);
   const look = await lookAtBoard(board);
-  const now = await services.now();
-  const ready = periodToAnnounce(look, await readPeriodRecords(session), { wanted, now });
+  const clocks = { now: await services.now(), toleranceMs };
+  const ready = periodToAnnounce(wanted, look, await readPeriodRecords(session), clocks);
   const { ends, reason } = await missing(services, ready, board);
   if (reason !== undefined) throw new PeriodsWaitError(waitText(wanted, reason));
   await using kept = keepLease(stores.leases, await acquire(services, signal), signal);
   await using log = await PeriodLog.open(session, identity.group);
-  const period = periodToAnnounce(look, log.records, { wanted, now });
+  const period = periodToAnnounce(wanted, look, log.records, clocks);
   const revision = nextRevision(period);
   const views = await announce(period, revision, { log, board, ends, signal: kept.signal });
   if (views === 0) throw noResults(wanted);
@@ -134,11 +134,13 @@ async function acquire({ stores: { leases } }: PeriodServices, signal: AbortSign
 
 /** The window, if its state allows the announcement. @throws CommandError, PeriodsWaitError */
 function periodToAnnounce(
+  wanted: Wanted,
   look: BoardLook,
   records: PeriodRecords,
-  { wanted, now }: { readonly wanted: Wanted; readonly now: number },
+  clocks: Clocks,
 ): Period {
-  const period = periodsIn(look, records, now).find(({ window }) => window === wanted.window);
+  const { now } = clocks;
+  const period = periodsIn(look, records, clocks).find(({ window }) => window === wanted.window);
   if (period === undefined) throw noResults(wanted);
   const name = nameOf(wanted);
   const { state, revision, closesAt } = period;
@@ -156,8 +158,18 @@ function periodToAnnounce(
   return period;
 }
 
-function periodsIn({ board, ...look }: BoardLook, records: PeriodRecords, now: number): Period[] {
-  return periodsOf({ ...look, records: records.get(board.live.board) ?? new Map() }, now);
+interface Clocks {
+  readonly now: number;
+  readonly toleranceMs: number;
+}
+
+function periodsIn(
+  { board, ...look }: BoardLook,
+  records: PeriodRecords,
+  { now, toleranceMs }: Clocks,
+): Period[] {
+  const known = { ...look, records: records.get(board.live.board) ?? new Map() };
+  return periodsOf(known, now, toleranceMs);
 }
 
 /** @throws CommandError unless the window is one of the board, and closes */

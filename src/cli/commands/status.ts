@@ -41,7 +41,7 @@ export async function status(options: StatusOptions): Promise<number> {
   // After the wait, in which Redis may be claimed.
   const stores = await openStores(redis, { redisPrefix: settings.redisPrefix });
   const published = await readPublished(kafka, group, stores.status);
-  const services = new PeriodServices(stores, kafka, { group });
+  const services = new PeriodServices(stores, kafka, { group }, settings);
   const samples = new LogSamples(kafka, new KeptSample(() => listPeriods(services)));
   const found = await readStatus(stores, readLogStatus(kafka, published, samples));
   print(found, options, toText);

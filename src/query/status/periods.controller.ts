@@ -1,6 +1,7 @@
-import { Controller, Injectable, Param, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Inject, Injectable, Param, Query, UseInterceptors } from '@nestjs/common';
 import { closeOf } from '#board';
 import { BoardReader, IdentityCheck } from '#board-store';
+import { SETTINGS, type ProcessOptions } from '../../infra/config.module.js';
 import { ReadStores } from '../../infra/connections.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import {
@@ -19,8 +20,13 @@ import { KeptSample } from './kept-sample.js';
 /** The periods of all boards, for reads over HTTP. */
 @Injectable()
 export class KeptPeriods extends KeptSample<BoardPeriods[]> {
-  constructor(stores: ReadStores, connection: KafkaConnection, identity: IdentityCheck) {
-    super(() => listPeriods(new PeriodServices(stores, connection, identity)));
+  constructor(
+    stores: ReadStores,
+    connection: KafkaConnection,
+    identity: IdentityCheck,
+    @Inject(SETTINGS) settings: ProcessOptions['settings'],
+  ) {
+    super(() => listPeriods(new PeriodServices(stores, connection, identity, settings)));
   }
 }
 

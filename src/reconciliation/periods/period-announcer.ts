@@ -100,8 +100,12 @@ export class PeriodAnnouncer {
 
   /** Notes the ends of the log if further windows have closed, and finds out whether they are reached. */
   async #note(boards: readonly LiveBoard[], now: number): Promise<NotedEnds> {
+    const { toleranceMs } = this.services;
     const closed = boards
-      .map(({ generation, definition }) => `${generation} ${closedUntil(definition, now)}`)
+      .map(
+        ({ generation, definition }) =>
+          `${generation} ${closedUntil(definition, now, toleranceMs)}`,
+      )
       .join('\n');
     if (this.#noted?.closed !== closed) {
       const ends = await this.#ends.written();
@@ -171,7 +175,8 @@ export class PeriodAnnouncer {
   #periods(now: number): LookedPeriod[] {
     const found = this.#looks.flatMap(({ board, ...look }) => {
       const records = this.#records.get(board.live.board) ?? NO_RECORDS;
-      return periodsOf({ ...look, records }, now).map((period) => ({ period, board }));
+      const periods = periodsOf({ ...look, records }, now, this.services.toleranceMs);
+      return periods.map((period) => ({ period, board }));
     });
     return found.sort((a, b) => a.period.end - b.period.end);
   }

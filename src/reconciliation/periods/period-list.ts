@@ -6,7 +6,7 @@ import { lookAtStaleBoard } from './closed-views.js';
 import { ScoreLogEnds } from './log-end.js';
 import { readPeriodRecords, type PeriodRecords } from './period-log.js';
 import type { PeriodServices } from './period-services.js';
-import { hasClosed, MARGIN_MS, periodsOf, type Period } from './periods.js';
+import { hasClosed, periodsOf, type Period } from './periods.js';
 
 export interface ListedPeriod extends Period {
   /** For what one that is `waiting` or in `review` waits; null in other states. */
@@ -63,12 +63,16 @@ interface ReadBoard {
 }
 
 async function readBoard(
-  { stores }: PeriodServices,
+  { stores, toleranceMs }: PeriodServices,
   name: string,
   { records, now }: { readonly records: PeriodRecords; readonly now: number },
 ): Promise<ReadBoard> {
   const { board, isStale, ...known } = await lookAtStaleBoard(await stores.pinned(name));
-  const periods = periodsOf({ ...known, records: records.get(name) ?? new Map() }, now);
+  const periods = periodsOf(
+    { ...known, records: records.get(name) ?? new Map() },
+    now,
+    toleranceMs,
+  );
   return { live: board.live, isStale, periods };
 }
 
@@ -101,7 +105,7 @@ async function reasonToWait(
   const closed = waiting.flatMap(({ periods }) => periods.filter(waits));
   if (closed.length === 0) return undefined;
   const { admin, topics } = services.connection;
-  const lastAt = Math.max(...closed.map(lastStamp));
+  const lastAt = Math.max(...closed.map(({ finalAt }) => finalAt));
   const ends = await offsetsAtTime(admin, topics.scoreEvents, lastAt);
   const live = waiting.map((board) => board.live);
   return missingBelow(services, ends, live);
@@ -141,11 +145,6 @@ function waitsFor(period: Period, { now, isStale, reason }: WaitFacts): string |
 }
 
 /** For what a window waits just after it has closed. */
-export function clocksText(period: Pick<Period, 'closesAt'>): string {
-  return `the clocks of the brokers, until ${formatTime(lastStamp(period))}`;
-}
-
-/** From when on no broker stamps a record that the window would take. */
-function lastStamp({ closesAt }: Pick<Period, 'closesAt'>): number {
-  return closesAt + MARGIN_MS;
+export function clocksText({ finalAt }: Pick<Period, 'finalAt'>): string {
+  return `the clocks of the brokers, until ${formatTime(finalAt)}`;
 }

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { IdentityCheck } from '#board-store';
+import { SETTINGS, type ProcessOptions } from '../../infra/config.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { Stores } from '../../infra/stores.js';
 
@@ -14,7 +15,13 @@ export class PeriodServices {
     @Inject(KafkaConnection)
     readonly connection: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
     @Inject(IdentityCheck) readonly identity: Pick<IdentityCheck, 'group'>,
+    @Inject(SETTINGS) private readonly settings: Pick<ProcessOptions['settings'], 'clockTolerance'>,
   ) {}
+
+  /** How far behind the clock of a broker, which stamps the records, may be. */
+  get toleranceMs(): number {
+    return this.settings.clockTolerance;
+  }
 
   /**
    * The earlier time of the clocks of this process and of Redis, in ms: one clock that is ahead

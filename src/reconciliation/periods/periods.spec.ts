@@ -6,7 +6,6 @@ import { seededRandom } from '../../../test/support/seeded-random.js';
 import {
   closedUntil,
   isDue,
-  MARGIN_MS,
   overdueMs,
   periodsOf,
   servedRecords,
@@ -19,6 +18,7 @@ const DAY = 24 * HOUR;
 const FIRST = Date.UTC(2026, 2, 1);
 const DAYS = 6;
 const MINUTE = 60_000;
+const TOLERANCE = MINUTE;
 const ROUNDS = 400;
 
 /** An instance as the oracle knows it: without the code that finds instances. */
@@ -103,7 +103,7 @@ function expectedState(
   if (now <= closesAt) return 'open 0';
   const isBegun = (record?.revision ?? 0) > 0;
   const isInReview = close.reviewMs === 'manual' || now < closesAt + close.reviewMs;
-  return now > closesAt + MINUTE && isInReview && !isBegun ? 'review 0' : 'waiting 0';
+  return now > closesAt + TOLERANCE && isInReview && !isBegun ? 'review 0' : 'waiting 0';
 }
 
 describe('the periods of a board', () => {
@@ -112,7 +112,7 @@ describe('the periods of a board', () => {
     const seen = new Set<string>();
     for (let round = 0; round < ROUNDS; round++) {
       const { known, instances, now } = world(random);
-      const periods = periodsOf(known, now);
+      const periods = periodsOf(known, now, TOLERANCE);
       const states = instances.flatMap((instance) => {
         const state = expectedState(instance, known, instances, now);
         return state === undefined ? [] : [`${instance.text} ${state}`];
@@ -130,16 +130,16 @@ describe('the periods of a board', () => {
     const { random, seed } = seededRandom();
     for (let round = 0; round < ROUNDS; round++) {
       const { known, now } = world(random);
-      for (const period of periodsOf(known, now)) {
+      for (const period of periodsOf(known, now, TOLERANCE)) {
         const { record, closesAt, reviewEndsAt, state } = period;
-        const isPast = now > closesAt + MINUTE && reviewEndsAt !== null && now >= reviewEndsAt;
+        const isPast = now > closesAt + TOLERANCE && reviewEndsAt !== null && now >= reviewEndsAt;
         const isUnfinished = record !== undefined && record.view !== null;
         const isWanted = state !== 'missed' && (isUnfinished || (state !== 'announced' && isPast));
         expect([seed, round, period.window, isDue(period, now)]).toEqual([
           ...[seed, round, period.window],
           isWanted,
         ]);
-        const late = now - Math.max(closesAt, reviewEndsAt ?? Infinity) - MINUTE;
+        const late = now - Math.max(closesAt, reviewEndsAt ?? Infinity) - TOLERANCE;
         const isOpen = state !== 'announced' && state !== 'missed';
         expect(overdueMs(period, now)).toBe(isOpen ? Math.max(0, late) : 0);
       }
@@ -155,11 +155,12 @@ describe('the periods of a board', () => {
       const closed = (time: number) =>
         instances.filter(
           ({ end, close }) =>
-            close !== undefined && end !== Infinity && time > end + close.graceMs + MARGIN_MS,
+            close !== undefined && end !== Infinity && time > end + close.graceMs + TOLERANCE,
         ).length;
       // Days follow each other without an end, those of the oracle do not.
       if (later > FIRST + DAYS * DAY) continue;
-      const isSame = closedUntil(definition, now) === closedUntil(definition, later);
+      const isSame =
+        closedUntil(definition, now, TOLERANCE) === closedUntil(definition, later, TOLERANCE);
       if (closed(now) !== closed(later))
         expect([seed, round, isSame]).toEqual([seed, round, false]);
     }
@@ -212,7 +213,7 @@ describe('a record', () => {
     const record = { board: 'arena', window, revision: 1, view: null, ends: new Map() };
     const windows = ['day:2026-03-01', window, 'day:2026-03-03'];
     const known = { definition, clock: null, windows, records: new Map([[window, record]]) };
-    const states = periodsOf(known, FIRST + 9 * DAY).map((period: Period) => [
+    const states = periodsOf(known, FIRST + 9 * DAY, TOLERANCE).map((period: Period) => [
       period.window,
       period.state,
     ]);

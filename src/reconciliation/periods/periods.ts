@@ -10,9 +10,6 @@ import {
 } from '#board';
 import type { PeriodRecord } from '#contracts';
 
-/** How far behind the clock of a broker, which stamps the records, may be. */
-export const MARGIN_MS = 60_000;
-
 /** How long a missed window is remembered after it has expired, in ms of the board's event clock. */
 const MISSED_KEPT_MS = 30 * 86_400_000;
 
@@ -44,6 +41,8 @@ export interface Period {
   readonly start: number;
   readonly end: number;
   readonly closesAt: number;
+  /** After this time no broker stamps a record any more that the window would take. */
+  readonly finalAt: number;
   /** null: a command ends the review. */
   readonly reviewEndsAt: number | null;
   /** How many players an announcement names at most. */
@@ -52,8 +51,15 @@ export interface Period {
   readonly record: PeriodRecord | undefined;
 }
 
-/** The closing windows of a board at a time (ms), in the order of their ends. */
-export function periodsOf({ definition, clock, windows, records }: KnownPeriods, now: number) {
+/**
+ * The closing windows of a board at a time (ms), in the order of their ends. `toleranceMs`: how far
+ * behind the clock of a broker, which stamps the records, may be.
+ */
+export function periodsOf(
+  { definition, clock, windows, records }: KnownPeriods,
+  now: number,
+  toleranceMs: number,
+) {
   const texts = new Set([...windows, ...records.keys()]);
   const viewed = new Set(windows);
   const oldest = oldestRecords(definition, records);
@@ -70,7 +76,8 @@ export function periodsOf({ definition, clock, windows, records }: KnownPeriods,
     const { reviewMs, results } = close;
     const reviewEndsAt = reviewMs === 'manual' ? null : closesAt + reviewMs;
     const revision = completeRevision(record);
-    const facts = { window: text, revision, closesAt, reviewEndsAt, results, record };
+    const ends = { closesAt, finalAt: closesAt + toleranceMs, reviewEndsAt };
+    const facts = { window: text, revision, ...ends, results, record };
     const { start, end } = instance;
     const state = stateOf({ ...facts, isExpired, isBegun }, now);
     return [{ board: definition.board, ...facts, start, end, state }];
@@ -91,15 +98,17 @@ export function isUnfinished({ record }: Period): boolean {
 }
 
 /** Whether no broker stamps a record any more that the window would take. */
-export function hasClosed({ closesAt }: Pick<Period, 'closesAt'>, now: number): boolean {
-  return now > closesAt + MARGIN_MS;
+export function hasClosed({ finalAt }: Pick<Period, 'finalAt'>, now: number): boolean {
+  return now > finalAt;
 }
 
 /** How long an announcement has been due, in ms; 0 while it is not. A manual review is never over. */
-export function overdueMs({ state, closesAt, reviewEndsAt }: Period, now: number): number {
+export function overdueMs(period: Period, now: number): number {
+  const { state, closesAt, finalAt, reviewEndsAt } = period;
   const isAnnounced = state === 'announced' || state === 'missed';
   if (isAnnounced || reviewEndsAt === null) return 0;
-  return Math.max(0, now - (Math.max(closesAt, reviewEndsAt) + MARGIN_MS));
+  const toleranceMs = finalAt - closesAt;
+  return Math.max(0, now - (Math.max(closesAt, reviewEndsAt) + toleranceMs));
 }
 
 /**
@@ -125,11 +134,11 @@ export function servedRecords({ definition, clock, records }: Omit<KnownPeriods,
  * A text that changes whenever a further instance of a closing window closes: the instances that
  * contain the last time that is closed for good.
  */
-export function closedUntil(definition: BoardDefinition, now: number): string {
+export function closedUntil(definition: BoardDefinition, now: number, toleranceMs: number): string {
   const texts = definition.windows.map((window, index) => {
     const close = closeOf(window);
     if (close === undefined) return '';
-    const last = now - MARGIN_MS - close.graceMs - 1;
+    const last = now - toleranceMs - close.graceMs - 1;
     if (window.kind === 'season') return String(last >= window.to);
     return windowsAt(definition, last)[index]?.text ?? '';
   });
@@ -175,7 +184,7 @@ function completeRevision(record: PeriodRecord | undefined): number {
   return record.view === null ? record.revision : record.revision - 1;
 }
 
-type StateFacts = Pick<Period, 'revision' | 'closesAt' | 'reviewEndsAt'> & {
+type StateFacts = Pick<Period, 'revision' | 'closesAt' | 'finalAt' | 'reviewEndsAt'> & {
   readonly isExpired: boolean;
   readonly isBegun: boolean;
 };

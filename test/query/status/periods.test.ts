@@ -181,7 +181,7 @@ describe('the periods of a board', () => {
       return board;
     };
     const { store, leases } = sandbox;
-    const services = new PeriodServices({ store, leases, pinned }, instance, { group: instance.name }); // prettier-ignore
+    const services = new PeriodServices({ store, leases, pinned }, instance, { group: instance.name }, { clockTolerance: 60_000 }); // prettier-ignore
     const [found] = await listPeriods(services);
     // The log has none of the events, so the new generation has no views and no clock.
     expect(found?.periods.map(({ window }) => window)).toEqual([dayOf(8)]);
