@@ -11,7 +11,9 @@ export interface PeriodRecord {
   readonly revision: number;
   /** The last view that was announced in this revision; null if the revision is complete. */
   readonly view: string | null;
-  /** The ends of the score topic after the window had closed: no later record changes the window. */
+  /**
+   * The ends of the score topic after the window had closed: no later record changes the window.
+   */
   readonly ends: ReadonlyMap<number, number>;
 }
 
@@ -19,7 +21,10 @@ interface StoredPeriodRecord extends Omit<PeriodRecord, 'ends'> {
   readonly ends: Readonly<Record<string, number>>;
 }
 
-/** Begins the keys of these records of the definitions topic. No board name has a control character. */
+/**
+ * Begins the keys of these records of the definitions topic. No board name has a control
+ * character.
+ */
 const KEY = '\u0000period ';
 
 const check = objectOf<StoredPeriodRecord>('StoredPeriodRecord', {

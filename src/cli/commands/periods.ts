@@ -62,7 +62,10 @@ function servicesOf(session: ReconciliationSession): PeriodServices {
   return new PeriodServices(session.stores, session, session.identity, session.settings);
 }
 
-/** Ends of the score topic after a window had closed, and why the board may lack a record below them. */
+/**
+ * Ends of the score topic after a window had closed, and why the board may lack a record below
+ * them.
+ */
 async function missing(services: PeriodServices, { record }: Period, { live }: PinnedBoard) {
   const { connection, identity, stores } = services;
   const log = new ScoreLogEnds(connection, identity.group, stores.store);

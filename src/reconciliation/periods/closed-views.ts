@@ -30,7 +30,10 @@ export async function lookAtStaleBoard(board: PinnedBoard) {
   return { board, definition, windows, clock: await board.clock(), isStale };
 }
 
-/** The views of an instance that have players, in the order of their names. Cost and errors: as above. */
+/**
+ * The views of an instance that have players, in the order of their names. Cost and errors: as
+ * above.
+ */
 export async function viewsOfWindow(board: PinnedBoard, window: string): Promise<string[]> {
   const found: string[] = [];
   for await (const { views, stale } of board.views()) {

@@ -26,7 +26,9 @@ export class ScoreLogEnds {
     this.#positions = new PublishedPositions(connection, group, store);
   }
 
-  /** The end of each partition, also behind open transactions. Cost: two requests to each leader. */
+  /**
+   * The end of each partition, also behind open transactions. Cost: two requests to each leader.
+   */
   written(): Promise<Ends> {
     return this.#read('written');
   }
@@ -70,7 +72,10 @@ export class ScoreLogEnds {
     return last === undefined || last.offset < published ? undefined : place;
   }
 
-  /** Only the role ingest needs the right to read results. Without it, `stored` is all that can be known. */
+  /**
+   * Only the role ingest needs the right to read results. Without it, `stored` is all that can
+   * be known.
+   */
   async #publishedPosition(partition: number, stored: number): Promise<number> {
     try {
       return await this.#positions.of(partition);

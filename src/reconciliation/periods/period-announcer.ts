@@ -47,7 +47,10 @@ interface NotedEnds {
 export class PeriodAnnouncer {
   readonly #ends: ScoreLogEnds;
   #noted: NotedEnds | undefined;
-  /** Whether `#looks` are of what has closed, with all records below the noted ends if they are reached. */
+  /**
+   * Whether `#looks` are of what has closed, with all records below the noted ends if they are
+   * reached.
+   */
   #isLooked = false;
   #looks: readonly BoardLook[] = [];
   #records: PeriodRecords = new Map();
@@ -98,7 +101,10 @@ export class PeriodAnnouncer {
     if (!isReached && now - noted.at > QUIET_WAIT_MS) throw new PeriodsWaitError(missing);
   }
 
-  /** Notes the ends of the log if further windows have closed, and finds out whether they are reached. */
+  /**
+   * Notes the ends of the log if further windows have closed, and finds out whether they are
+   * reached.
+   */
   async #note(boards: readonly LiveBoard[], now: number): Promise<NotedEnds> {
     const { toleranceMs } = this.services;
     const closed = boards

@@ -1,6 +1,8 @@
 import { RanklogError } from '#errors';
 
-/** Redis lacks events of a board, or may lack some: what is read of it now must not be announced. */
+/**
+ * Redis lacks events of a board, or may lack some: what is read of it now must not be announced.
+ */
 export class StaleBoardError extends RanklogError {
   override readonly retriable = true;
 

@@ -10,7 +10,9 @@ import {
 } from '#board';
 import type { PeriodRecord } from '#contracts';
 
-/** How long a missed window is remembered after it has expired, in ms of the board's event clock. */
+/**
+ * How long a missed window is remembered after it has expired, in ms of the board's event clock.
+ */
 const MISSED_KEPT_MS = 30 * 86_400_000;
 
 /** What is known of the closing windows of a board. */
@@ -102,7 +104,7 @@ export function hasClosed({ finalAt }: Pick<Period, 'finalAt'>, now: number): bo
   return now > finalAt;
 }
 
-/** How long an announcement has been due, in ms; 0 while it is not. A manual review is never over. */
+/** How long an announcement has been due, in ms; 0 if it is not. A manual review is never over. */
 export function overdueMs(period: Period, now: number): number {
   const { state, closesAt, finalAt, reviewEndsAt } = period;
   const isAnnounced = state === 'announced' || state === 'missed';
