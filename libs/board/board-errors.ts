@@ -61,6 +61,17 @@ export class NoInstanceError extends RanklogError {
   }
 }
 
+/** A definition can't void so many score events. */
+export class TooManyVoidsError extends RanklogError {
+  readonly code = 'TOO_MANY_VOIDS';
+
+  constructor(board: string, count: number, most: number) {
+    super(
+      `board "${board}" would have ${count} voided score events; it can have up to ${most}, and 256 KiB of their places; void fewer`,
+    );
+  }
+}
+
 /** Why a board rejects a well-formed event; each is the code of a dead letter. */
 export type EventRejectionCode =
   | 'UNKNOWN_COLUMN'

@@ -12,6 +12,7 @@ import {
   type Window,
 } from './definition.js';
 import { formatTime } from './time.js';
+import { voidText, type VoidText } from './voids.js';
 
 /**
  * The JSON text of a definition, as Redis and Kafka store it. Equal definitions have equal texts in all versions of
@@ -19,7 +20,7 @@ import { formatTime } from './time.js';
  */
 export function definitionText(definition: BoardDefinition): string {
   const { board, columns, ties, windows, dimensions, maxAheadMs } = definition;
-  const { notAfter, deduplicateMs, publish } = definition;
+  const { notAfter, deduplicateMs, publish, voids } = definition;
   return JSON.stringify({
     board,
     columns: columns.map(columnText),
@@ -31,17 +32,21 @@ export function definitionText(definition: BoardDefinition): string {
     notAfter,
     deduplicateMs,
     publish: publishText(publish),
+    voids: voids?.map(voidText),
   });
 }
 
 /** Reads a text that this or an earlier version of definitionText wrote. */
 export function parseDefinitionText(text: string): BoardDefinition {
-  const { windows, publish, ...fields } = JSON.parse(text) as StoredDefinition;
+  const { windows, publish, voids, ...fields } = JSON.parse(text) as StoredDefinition;
   return {
     ...LATER,
     ...fields,
     windows: windows.map((window) => (typeof window === 'string' ? { kind: window } : window)),
     publish: { ...PUBLISH, ...publish },
+    ...(voids && {
+      voids: voids.map(([partition, offset, timestamp]) => ({ partition, offset, timestamp })),
+    }),
   };
 }
 
@@ -62,10 +67,11 @@ const PUBLISH: PublishDefaults = {
   leaders: 0,
 };
 
-type StoredDefinition = Omit<BoardDefinition, 'windows' | 'publish' | keyof Later> &
+type StoredDefinition = Omit<BoardDefinition, 'windows' | 'publish' | 'voids' | keyof Later> &
   Partial<Later> & {
     readonly windows: readonly (Exclude<Window['kind'], 'season' | 'interval'> | Window)[];
     readonly publish?: Partial<Publish>;
+    readonly voids?: readonly VoidText[];
   };
 
 function columnText({ name, update, order, decimals, min, max, from }: Column) {
@@ -102,7 +108,10 @@ function withoutDefaults<T extends object>(fields: T, defaults: T): Partial<T> {
   return Object.fromEntries(changed.map((name) => [name, fields[name]])) as Partial<T>;
 }
 
-/** A definition in the fields of a boards file, with all defaults, for parseBoardsFile to read back. Times are in UTC. */
+/**
+ * A definition in the fields of a boards file, with all defaults, for parseBoardsFile to read back.
+ * Times are in UTC. Leaves out `voids`, which no boards file has.
+ */
 export function boardFields(definition: BoardDefinition) {
   const { columns, ties, timeZone, windows, late, dimensions } = definition;
   const { maxViews, maxAheadMs, notAfter, deduplicateMs, publish } = definition;

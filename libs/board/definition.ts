@@ -72,6 +72,13 @@ export interface Interval extends Ending {
 export type Window =
   { readonly kind: 'all' } | ({ readonly kind: CalendarWindow } & Ending) | Season | Interval;
 
+/** The place of a record in the score topic. The timestamp (ms) tells apart records of a topic that was made anew. */
+export interface RecordPlace {
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestamp: number;
+}
+
 export interface Publish {
   readonly rankChanges: (typeof RANK_CHANGES)[number];
   readonly ranks: readonly (typeof RANKS)[number][];
@@ -105,6 +112,11 @@ export interface BoardDefinition {
   /** The span of event time within which an event id counts once, in ms. */
   readonly deduplicateMs?: number;
   readonly publish: Publish;
+  /**
+   * Records whose score events change no view, in order; undefined: none. Not a field of boards
+   * files: a live definition gets it from `ranklog scores`, and passes it on to the next one.
+   */
+  readonly voids?: readonly RecordPlace[] | undefined;
 }
 
 /** The name of a window within its board: `week`, `season:spring-2026`, `interval:contest`. */

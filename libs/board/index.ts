@@ -9,5 +9,6 @@ export * from './state.js';
 export { nearNames, suggestion } from './suggestion.js';
 export * from './time.js';
 export * from './view.js';
+export * from './voids.js';
 export * from './window-of-read.js';
 export { parseWindow, windowsAt, type WindowInstance } from './windows.js';

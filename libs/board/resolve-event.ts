@@ -1,8 +1,9 @@
 import { RejectedEventError, type EventRejectionCode } from './board-errors.js';
 import { columnValues, type EventNumbers } from './column-values.js';
-import type { BoardDefinition } from './definition.js';
+import type { BoardDefinition, RecordPlace } from './definition.js';
 import { EARLIEST_TIME, formatTime, LATEST_TIME } from './time.js';
 import { viewsOf, type Attributes, type ResolvedView } from './view.js';
+import { isVoided } from './voids.js';
 
 /** The parts of a score event that a board reads. Numbers are decimal texts, times are ms since 1970. */
 export interface ScoreInput extends EventNumbers {
@@ -52,6 +53,24 @@ export function resolveEvent(
     if (!(error instanceof RejectedEventError)) throw error;
     return { ok: false, code: error.code, detail: error.message };
   }
+}
+
+/** One list for all voided events, as events with the same list share the arguments of a script. */
+const NO_VIEWS: readonly ResolvedView[] = [];
+
+/**
+ * As resolveEvent, of an event that is in the log. A voided one changes no view. It still moves the
+ * clocks, and keeps its event id: otherwise a duplicate of it would count in its place.
+ */
+export function resolveRecord(
+  definition: BoardDefinition,
+  input: ScoreInput,
+  partition: number,
+  record: Omit<RecordPlace, 'partition'>,
+): EventResolution {
+  const resolution = resolveEvent(definition, input, record.timestamp);
+  if (!resolution.ok || !isVoided(definition, partition, record)) return resolution;
+  return { ok: true, event: { ...resolution.event, views: NO_VIEWS } };
 }
 
 function eventTime(

@@ -17,6 +17,7 @@ boards:
     publish: { leaders: 3, windows: [all] }
 `;
 const [definition] = parseBoardsFile(FILE, 'boards.yaml') as [BoardDefinition];
+const VOID = { partition: 1, offset: 17, timestamp: 1_795_165_200_000 };
 const IN_FORCE: DefinitionRecord = {
   board: 'arena',
   generation: '1795165200000000-0a1b2c3d',
@@ -53,6 +54,7 @@ describe('a definition record', () => {
     ['of a whole log', IN_FORCE],
     ['of a part of the log', { ...IN_FORCE, starts: new Map([[0, 12], [10, 0]]) }], // prettier-ignore
     ['of a board that was removed', { ...IN_FORCE, definition: null }],
+    ['with voided scores', { ...IN_FORCE, definition: { ...definition, voids: [VOID] } }],
   ])('%s is decoded to the same value', (_, current) => {
     const { key, value, headers } = encodeDefinitionRecord(current, 'ranklog.definitions');
     expect(decodeDefinitionRecord(record(value, headers, key))).toEqual(current);
@@ -101,6 +103,10 @@ describe('an invalid definition record', () => {
     ['with empty columns', (fields) => ({ ...fields, columns: [] }), 'columns'],
     ['with unknown ties', (fields) => ({ ...fields, ties: 'random' }), 'ties'],
     ['of another board', (fields) => ({ ...fields, board: 'other' }), 'another board'],
+    ['with voids without places', (fields) => ({ ...fields, voids: [7] }), 'lacks fields'],
+    ['with voids in disorder', (fields) => ({ ...fields, voids: [[1, 2, 3], [0, 2, 3]] }), 'voids'], // prettier-ignore
+    ['with a void at no offset', (fields) => ({ ...fields, voids: [[0, 'x', 3]] }), 'voids'],
+    ['with a longer place', (fields) => ({ ...fields, voids: [[0, 1, 3, 4]] }), 'does not know'],
     ['of a later version', (fields) => ({ ...fields, decay: '1d' }), 'does not know'],
   ])('is refused with a reason: a definition %s', (_, change, reason) => {
     expect(problems(withDefinition(change))).toContain(reason);

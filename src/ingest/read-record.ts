@@ -1,4 +1,4 @@
-import { nearNames, resolveEvent } from '#board';
+import { nearNames, resolveRecord } from '#board';
 import type { ApplyEntry, Boards, LiveBoard } from '#board-store';
 import {
   cutDetail,
@@ -30,7 +30,7 @@ interface Skipped {
  * and retries of records that the board takes itself.
  */
 export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
-  const { offset, timestamp } = record;
+  const { offset } = record;
   const decoded = decodeScoreEvent(record);
   if (!decoded.ok) return { record, event: undefined, entry: deadLetter(offset, decoded) };
   const { event } = decoded;
@@ -42,7 +42,7 @@ export function readRecord(record: KafkaRecord, partition: number, boards: Board
   }
   if (live === undefined || offset < (live.starts?.get(partition) ?? 0) || isRepeat(event, live))
     return { record, event, entry: { kind: 'none', offset } };
-  const resolved = resolveEvent(live.definition, event, timestamp);
+  const resolved = resolveRecord(live.definition, event, partition, record);
   if (resolved.ok)
     return { record, event, entry: { kind: 'event', offset, board, event: resolved.event } };
   if (resolved.code === 'WINDOW_CLOSED' && live.definition.late === 'count')

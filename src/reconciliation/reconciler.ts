@@ -7,10 +7,15 @@ import type { DefinitionsTopic } from '../infra/definitions-topic.js';
 import type { KafkaConnection } from '../infra/kafka.js';
 import type { Stores } from '../infra/stores.js';
 import { ReconciliationRun, type SnapshotReport, type Task } from './reconciliation-run.js';
-import type { BuildOptions, BuildReport } from './runs/build.js';
+import type { BuildOptions, BuildReport, VoidOptions } from './runs/build.js';
 import { recordDefinition, type PromotionReport } from './runs/promote.js';
 import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
 import type { VerifyOptions, VerifyReport } from './verify/verify.js';
+
+interface RollbackOptions extends RunOptions {
+  /** Also if the previous generation counts score events that the live one voids. */
+  readonly allowUnvoid?: boolean | undefined;
+}
 
 type SnapshotOptions = Omit<BuildOptions, 'from' | 'skipsLive'>;
 
@@ -42,6 +47,18 @@ export class Reconciler {
   }
 
   /**
+   * Voids score events of a live board, or takes that back: builds its live definition with other
+   * voids, and promotes that.
+   * @throws TooManyVoidsError
+   */
+  async changeVoids(board: string, options: VoidOptions): Promise<BuildReport> {
+    const { change, allowPartialHistory } = options;
+    const task = { kind: 'build', definitions: [], change, allowPartialHistory } as const;
+    const [report] = await this.#runOnLive([board], task, options);
+    return report as BuildReport;
+  }
+
+  /**
    * Compares live boards with the log, player by player. Cost: one pass over the log, and three
    * calls for each 500 players.
    */
@@ -53,10 +70,11 @@ export class Reconciler {
 
   /**
    * Promotes the previous generation of a board again; the live one becomes previous.
-   * @throws NoPreviousGenerationError
+   * @throws NoPreviousGenerationError, and UnvoidError unless `allowUnvoid`
    */
-  async rollback(board: string, options: RunOptions): Promise<PromotionReport> {
-    const [report] = await this.#runOnLive([board], { kind: 'rollback' }, options);
+  async rollback(board: string, options: RollbackOptions): Promise<PromotionReport> {
+    const { allowUnvoid } = options;
+    const [report] = await this.#runOnLive([board], { kind: 'rollback', allowUnvoid }, options);
     return report as PromotionReport;
   }
 

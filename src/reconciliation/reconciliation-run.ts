@@ -1,9 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BoardDefinition } from '#board';
 import { HOLDER, isOutOfMemory, LeaseLostError, type Shadow } from '#board-store';
 import { toError } from '#errors';
 import { LogGapError } from '#kafka-batch';
-import { finishBuild, NewBoards, type BuildOptions, type BuildReport } from './runs/build.js';
+import {
+  definitionsToBuild,
+  finishBuild,
+  NewBoards,
+  type BuildOptions,
+  type BuildReport,
+  type ToBuild,
+} from './runs/build.js';
 import type { OpenShadow } from './runs/log-history.js';
 import { LogPass, type ShadowAtWork } from './runs/log-pass.js';
 import { promote, type PromotionReport } from './runs/promote.js';
@@ -30,9 +36,9 @@ export type SnapshotReport = Pick<Shadow, 'board' | 'generation' | 'starts'> & {
   readonly asOf: number;
 };
 
-interface BuildTask extends Pick<BuildOptions, 'from' | 'allowPartialHistory' | 'skipsLive'> {
+interface BuildTask
+  extends ToBuild, Pick<BuildOptions, 'from' | 'allowPartialHistory' | 'skipsLive'> {
   readonly kind: 'build';
-  readonly definitions: readonly BoardDefinition[];
 }
 
 interface VerifyTask extends Pick<VerifyOptions, 'mostDifferences'> {
@@ -41,6 +47,7 @@ interface VerifyTask extends Pick<VerifyOptions, 'mostDifferences'> {
 
 interface RollbackTask {
   readonly kind: 'rollback';
+  readonly allowUnvoid: boolean | undefined;
 }
 
 interface SnapshotTask extends Pick<BuildOptions, 'allowPartialHistory'> {
@@ -158,13 +165,13 @@ export class ReconciliationRun {
         return this.#planOfLive({ purpose: 'snapshot', until, allowPartialHistory }, attempt);
       }
       case 'rollback':
-        return new Map([...this.#remaining].map((board) => [board, { kind: 'rollback' }]));
+        return this.#planRollback(task);
     }
   }
 
   async #planBuild(task: BuildTask, { leases, signal }: Attempt): Promise<Map<string, ShadowPlan>> {
     const { live } = await this.parts.store.boards();
-    const { definitions, skipsLive = false, from, allowPartialHistory } = task;
+    const { skipsLive = false, from, allowPartialHistory } = task;
     for (const board of this.#remaining)
       if (skipsLive && live.has(board)) {
         this.#remaining.delete(board);
@@ -172,7 +179,7 @@ export class ReconciliationRun {
         await leases.leave(board);
       }
     const plans = new Map<string, ShadowPlan>();
-    const remaining = definitions.filter(({ board }) => this.#remaining.has(board));
+    const remaining = await definitionsToBuild(this.parts, task, this.#remaining);
     for (const definition of remaining) {
       const { board } = definition;
       const starts = live.get(board)?.starts;
@@ -180,6 +187,15 @@ export class ReconciliationRun {
       plans.set(board, await planShadow({ ...this.parts, signal }, request));
     }
     await this.#newBoards.register(remaining);
+    return plans;
+  }
+
+  async #planRollback({ allowUnvoid }: RollbackTask): Promise<Map<string, ShadowPlan>> {
+    const plans = new Map<string, ShadowPlan>();
+    for (const board of this.#remaining) {
+      const { definition } = await this.parts.store.liveBoard(board);
+      plans.set(board, { kind: 'rollback', ...(!allowUnvoid && { keepsVoidsOf: definition }) });
+    }
     return plans;
   }
 

@@ -28,10 +28,13 @@ function toTable(generations: readonly ReturnType<typeof generationJson>[]): str
   return table(['board', 'role', 'generation', 'since', 'kept until', 'as of', 'history'], rows);
 }
 
-export async function boardsRollback(board: string, options: JsonOption): Promise<number> {
+type RollbackOptions = JsonOption & { readonly allowUnvoid?: boolean };
+
+export async function boardsRollback(board: string, options: RollbackOptions): Promise<number> {
   await using session = await openReconciliation();
   using cancellation = interruption();
-  const { generation, previous = null } = await rollback(session, board, cancellation.signal);
+  const { signal } = cancellation;
+  const { generation, previous = null } = await rollback(session, board, { ...options, signal });
   const forward =
     previous === null ? '' : `; run it again to roll forward to generation ${previous}`;
   const answer = { board, generation, previous };
@@ -40,9 +43,13 @@ export async function boardsRollback(board: string, options: JsonOption): Promis
 }
 
 /** A function of its own, so that the bar is removed before the command prints. */
-async function rollback({ reconciler }: ReconciliationSession, board: string, signal: AbortSignal) {
+async function rollback(
+  { reconciler }: ReconciliationSession,
+  board: string,
+  { allowUnvoid, signal }: RollbackOptions & { signal: AbortSignal },
+) {
   using bar = new ReconciliationBar();
-  const options = { signal, onProgress: bar.onProgress };
+  const options = { allowUnvoid, signal, onProgress: bar.onProgress };
   return await withLease(() => reconciler.rollback(board, options), signal);
 }
 

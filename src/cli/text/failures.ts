@@ -5,6 +5,7 @@ import {
   NoInstanceError,
   NoSuchViewError,
   suggestion,
+  TooManyVoidsError,
 } from '#board';
 import {
   BoardBuildingError,
@@ -31,6 +32,7 @@ import {
   CancelledError,
   HistoryCutError,
   OutOfMemoryError,
+  UnvoidError,
 } from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
@@ -40,7 +42,7 @@ const ERRORS = [
   [EXIT.usage, [SettingsError, BoardsFileError, BoardsFileMissingError, OtherIdentityError]],
   [EXIT.usage, [TopicsMissingError, ScoreTopicError, HistoryCutError, GroupTakenError]],
   [EXIT.usage, [MalformedViewError, NoSuchViewError, InvalidReadError]],
-  [EXIT.usage, [PermanentPartitionError]],
+  [EXIT.usage, [PermanentPartitionError, TooManyVoidsError, UnvoidError]],
   [EXIT.no, [UnknownBoardError, UnknownGenerationError, BoardBuildingError]],
   [EXIT.no, [ExpiredViewError, NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError]],
   [EXIT.unreachable, [BoardsLostError, LeaseLostError, OutOfMemoryError, SendError]],

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { definitionText, type BoardDefinition } from '#board';
+import { definitionText, withVoids, type BoardDefinition } from '#board';
 import type { Boards, LiveBoard } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../../infra/config.module.js';
@@ -213,7 +213,7 @@ export class BoardRegistrar {
         this.options.logger.info(
           `board "${board}" is live but not in ${this.options.settings.boards}; it stays`,
         );
-      else if (definitionText(ofFile) !== definitionText(definition))
+      else if (definitionText(withVoids(ofFile, definition.voids)) !== definitionText(definition))
         this.options.logger.warn(
           `board "${board}" differs in ${this.options.settings.boards} from the live generation ${generation}, which remains in use; ` +
             '"ranklog boards plan" shows what differs, "ranklog boards apply" builds it from the log',

@@ -1,5 +1,5 @@
 import type { Kafka } from 'kafkajs';
-import { resolveEvent, type BoardDefinition } from '#board';
+import { isVoided, resolveEvent, type BoardDefinition } from '#board';
 import type { LiveBoard } from '#board-store';
 import { decodeScoreEvent, isRepeat, type DeadLetterCode } from '#contracts';
 import { readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
@@ -60,6 +60,7 @@ function count(
   const { live, file } = change;
   const resolved = resolveEvent(file, decoded.event, record.timestamp);
   if (resolved.ok || !resolveEvent(live.definition, decoded.event, record.timestamp).ok) return;
+  if (isVoided(live.definition, partition, record)) return;
   if (record.offset < (live.starts?.get(partition) ?? 0) || isRepeat(decoded.event, live)) return;
   // A retry that the file refuses because a window has closed, of a record that it accepts.
   if (isRepeat(decoded.event, { ...live, definition: file })) return;

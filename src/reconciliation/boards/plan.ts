@@ -1,4 +1,4 @@
-import { definitionHash, definitionText, type BoardDefinition } from '#board';
+import { definitionHash, definitionText, withVoids, type BoardDefinition } from '#board';
 import type { Boards, LiveBoard, ReconciliationStatus, Starts } from '#board-store';
 import type { LogRange } from '#kafka-batch';
 import type { CutPartition } from '../runs/run-errors.js';
@@ -71,7 +71,8 @@ export function boardChanges(
       return building.has(board)
         ? { board, change: 'building', fields: [], builtBy: builderOf(definition, statuses) }
         : { board, change: 'new', ...none };
-    const isSame = definitionText(now.definition) === definitionText(definition);
+    const wanted = withVoids(definition, now.definition.voids); // a build keeps them
+    const isSame = definitionText(now.definition) === definitionText(wanted);
     const fields = isSame ? [] : fieldChanges(now.definition, definition);
     return { board, change: isSame ? 'same' : 'changed', live: now, fields, builtBy: null };
   });

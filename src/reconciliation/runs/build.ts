@@ -1,4 +1,5 @@
-import type { BoardDefinition } from '#board';
+import { changeVoids, withVoids, type BoardDefinition, type VoidChange } from '#board';
+import { logRanges } from '#kafka-batch';
 import type { ShadowAtWork } from './log-pass.js';
 import { promote, type PromotionReport } from './promote.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
@@ -17,6 +18,10 @@ export interface BuildOptions extends RunOptions {
   readonly skipsLive?: boolean | undefined;
 }
 
+export interface VoidOptions extends Pick<BuildOptions, 'allowPartialHistory'>, RunOptions {
+  readonly change: VoidChange;
+}
+
 export interface BuildReport extends PromotionReport {
   /**
    * How many offsets the generation covers, from its start in the log on: also those of other
@@ -24,6 +29,37 @@ export interface BuildReport extends PromotionReport {
    */
   readonly records: number;
   readonly seconds: number;
+}
+
+export interface ToBuild {
+  readonly definitions: readonly BoardDefinition[];
+  /** Builds the live definitions with other voids, in place of `definitions`. */
+  readonly change?: VoidChange;
+}
+
+/**
+ * The definitions with which a process builds boards whose leases it has: so it can't undo a
+ * promotion of another process. Every build keeps the voids of the live definition.
+ * @throws TooManyVoidsError, UnknownBoardError, BoardBuildingError
+ */
+export async function definitionsToBuild(
+  { store, kafka, topic }: Pick<ReconcilerParts, 'store' | 'kafka' | 'topic'>,
+  { definitions, change }: ToBuild,
+  boards: ReadonlySet<string>,
+): Promise<BoardDefinition[]> {
+  if (change === undefined) {
+    const { live } = await store.boards();
+    return definitions
+      .filter(({ board }) => boards.has(board))
+      .map((one) => {
+        const now = live.get(one.board);
+        return now === undefined ? one : withVoids(one, now.definition.voids);
+      });
+  }
+  const ranges = await logRanges(kafka, topic);
+  const logStarts = new Map([...ranges].map(([partition, { start }]) => [partition, start]));
+  const live = await Promise.all([...boards].map((board) => store.liveBoard(board)));
+  return live.map(({ definition }) => changeVoids(definition, change, logStarts));
 }
 
 /** The new boards that a build registers. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { firstValueFrom, merge, Subject, timer } from 'rxjs';
-import { resolveEvent } from '#board';
+import { resolveRecord } from '#board';
 import { decodeScoreEvent, isRepeat } from '#contracts';
 import { LogReader, type KafkaRecord, type LogBatch, type LogReaderOptions } from '#kafka-batch';
 import type { Throttle } from '../../infra/throttle.js';
@@ -179,12 +179,12 @@ export class LogFeed {
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
     if (!decoded.ok) return;
-    const { offset, timestamp } = record;
+    const { offset } = record;
     for (const queue of this.#queues) {
       const { board, definition } = queue.shadow;
       if (board !== decoded.event.board || offset < queue.position(partition)) continue;
       if (isRepeat(decoded.event, queue.shadow)) continue;
-      const resolved = resolveEvent(definition, decoded.event, timestamp);
+      const resolved = resolveRecord(definition, decoded.event, partition, record);
       if (resolved.ok)
         queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
     }

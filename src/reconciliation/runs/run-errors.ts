@@ -36,6 +36,16 @@ export class HistoryCutError extends RanklogError {
   }
 }
 
+/** A rollback would count score events again that the live generation voids. */
+export class UnvoidError extends RanklogError {
+  constructor(board: string, count: number) {
+    super(
+      `the previous generation of board "${board}" counts ${count} score event(s) that are voided in the live one; ` +
+        'use --allow-unvoid to count them again',
+    );
+  }
+}
+
 /** The caller cancelled the reconciliation. All is as before, except boards that are already live, and shadows that are kept. */
 export class CancelledError extends RanklogError {
   constructor(isKept: boolean) {
