@@ -2,6 +2,7 @@ import {
   decimalColumns,
   decimalText,
   formatTime,
+  isVoided,
   neverClosing,
   resolveEvent,
   type EventResolution,
@@ -10,6 +11,7 @@ import {
 import type { LiveBoard, PlayerStanding } from '#board-store';
 import { decodeScoreEvent, isRepeat, type DecodedScoreEvent } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
+import { DuplicateFinder } from './duplicate-finder.js';
 
 /** An event of the player, and whether it counts in the view. */
 export interface HistoryEntry {
@@ -36,16 +38,15 @@ export class PlayerHistory {
    * possible the one that the place shows.
    */
   readonly #made: number[] = [];
-  /** The latest time of the board's events in the partition, as in lua/includes/board.lua. */
-  #clock = -Infinity;
-  /** The times of the player's event ids in the partition. */
-  #seen = new Map<string, number>();
+  #duplicates: DuplicateFinder;
 
   constructor(
     private readonly live: Pick<LiveBoard, 'definition' | 'starts'>,
     private readonly place: Pick<PlayerStanding, 'playerId' | 'view' | 'standing'>,
     private readonly limit: number,
-  ) {}
+  ) {
+    this.#duplicates = new DuplicateFinder(live.definition);
+  }
 
   /** The columns of the place whose values the events that count do not explain. */
   get unexplained(): string[] {
@@ -70,8 +71,7 @@ export class PlayerHistory {
   begin(partition: number): void {
     this.#partition = partition;
     this.#entries.push([]);
-    this.#clock = -Infinity;
-    this.#seen = new Map();
+    this.#duplicates = new DuplicateFinder(this.live.definition);
   }
 
   take(record: KafkaRecord): void {
@@ -79,7 +79,7 @@ export class PlayerHistory {
     if (!decoded.ok || decoded.event.board !== this.live.definition.board) return;
     if (isRepeat(decoded.event, this.live)) return;
     const resolved = resolveEvent(this.live.definition, decoded.event, record.timestamp);
-    if (resolved.ok) this.#clock = Math.max(this.#clock, resolved.event.occurredAt);
+    if (resolved.ok) this.#duplicates.advance(resolved.event);
     if (decoded.event.playerId !== this.place.playerId) return;
     const { occurredAt } = resolved.ok ? resolved.event : decoded.event;
     this.count += 1;
@@ -89,7 +89,7 @@ export class PlayerHistory {
       occurredAt: occurredAt === undefined ? null : formatTime(occurredAt),
       values: resolved.ok ? decimalColumns(this.live.definition, resolved.event.values) : {},
       effect: resolved.ok
-        ? this.#effect(resolved.event, this.#isLate(decoded.event, record.timestamp))
+        ? this.#effect(resolved.event, decoded.event, record)
         : this.#refusal(resolved),
     });
   }
@@ -111,10 +111,14 @@ export class PlayerHistory {
     if (entries !== undefined && entries.length > this.limit) entries.shift();
   }
 
-  #effect(event: ResolvedEvent, isLate: boolean): string {
-    if (this.#isDuplicate(event)) return 'duplicate';
-    if (event.views.every(({ view }) => view !== this.place.view))
+  #effect(event: ResolvedEvent, sent: DecodedScoreEvent, record: KafkaRecord): string {
+    const isDuplicate = this.#duplicates.isDuplicate(event);
+    if (isVoided(this.live.definition, this.#partition, record)) return 'voided';
+    if (isDuplicate) return 'duplicate';
+    if (event.views.every(({ view }) => view !== this.place.view)) {
+      const isLate = this.#isLate(sent, record.timestamp);
       return isLate ? 'late: the window had closed; in other views' : 'in other views';
+    }
     this.#add(event);
     return 'counts';
   }
@@ -127,13 +131,5 @@ export class PlayerHistory {
       else if (before === undefined || decimalText(column, value) === shown)
         this.#made[index] = value;
     }
-  }
-
-  #isDuplicate({ eventId, occurredAt }: ResolvedEvent): boolean {
-    const oldest = this.#clock - (this.live.definition.deduplicateMs ?? 0);
-    if (eventId === undefined || occurredAt <= oldest) return false;
-    if ((this.#seen.get(eventId) ?? -Infinity) > oldest) return true;
-    this.#seen.set(eventId, occurredAt);
-    return false;
   }
 }

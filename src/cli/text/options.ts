@@ -8,6 +8,12 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
+/** A record of the score topic. */
+export interface RecordName {
+  readonly partition: number;
+  readonly offset: number;
+}
+
 /** Options of commands that build. */
 export interface BuildOptions extends JsonOption {
   readonly from?: From;
@@ -86,6 +92,20 @@ function inThePast(time: number): number {
 
 export function collect(text: string, before: readonly string[] = []): string[] {
   return [...before, text];
+}
+
+/** A record as PARTITION/OFFSET, added to those before. */
+export function collectPlaces(text: string, before: readonly RecordName[]): RecordName[] {
+  const place = recordName(text);
+  if (place === undefined) throw new InvalidArgumentError('use PARTITION/OFFSET, such as 0/17');
+  return [...before, place];
+}
+
+/** undefined if the text is not PARTITION/OFFSET. */
+export function recordName(text: string): RecordName | undefined {
+  const [, partition, offset] = /^(\d{1,9})\/(\d{1,15})$/.exec(text) ?? [];
+  if (partition === undefined || offset === undefined) return undefined;
+  return { partition: Number(partition), offset: Number(offset) };
 }
 
 export function collectNamed(text: string, before: Readonly<Record<string, string>> = {}) {

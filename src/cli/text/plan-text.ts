@@ -110,7 +110,7 @@ function builtByText({ holder, done, total, definition }: BuiltBy): string {
   return `${progress}, with another definition than the file; apply again once it is live`;
 }
 
-function backfillText({ records, lastBuild }: NonNullable<Plan['backfill']>): string {
+export function backfillText({ records, lastBuild }: NonNullable<Plan['backfill']>): string {
   if (records === 0) return 'nothing to read: no record of the log is applied yet';
   const read = `reads ${countText(records)} record(s) of the log in one pass`;
   if (lastBuild === null) return read;

@@ -1,0 +1,52 @@
+import { Command, Option } from 'commander';
+import { LazyCommand } from './run-command.js';
+import { ALLOW_PARTIAL_HISTORY, collect, collectPlaces, THROTTLE } from './text/options.js';
+
+/** A command that changes which score events are voided. */
+const change = (name: string) =>
+  new LazyCommand(name)
+    .argument('<board>')
+    .option('--player <id>', 'the player of an event; repeatable, each with an --event', collect)
+    .option('--event <id>', 'the id of an event of the --player before it', collect)
+    .addOption(
+      new Option('--at <partition/offset>', 'the record of an event; repeatable')
+        .argParser(collectPlaces)
+        .default([], 'none'),
+    )
+    .option('--file <list>', 'a file with a line PARTITION/OFFSET for each event; - reads stdin')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--dry-run', 'change nothing; show the records and what a build reads')
+    .addOption(THROTTLE)
+    .addOption(ALLOW_PARTIAL_HISTORY);
+
+const voidCommand = change('void')
+  .description('take back wrong score events: build the board without their effect, and promote it')
+  .notes(
+    `All records of an event are voided: with --player and --event all with this id, with --at its retries.
+A voided event still moves the clocks of its board, and its id still drops duplicates. Later builds keep it
+voided. Exit code 1: an event is unknown, never counted, or is voided already; then nothing is changed.
+
+Examples:
+  ranklog scores void arena --player p-17 --event match-204 --player p-18 --event match-204
+  ranklog scores void arena --at 3/120456 --dry-run`,
+  )
+  .answers(async () => (await import('./commands/scores.js')).voidScores);
+
+const unvoid = change('unvoid')
+  .description('count voided score events again')
+  .notes(
+    `Exit code 1: an event is unknown, or is not voided; then nothing is changed.
+
+Example:
+  ranklog scores unvoid arena --player p-17 --event match-204`,
+  )
+  .answers(async () => (await import('./commands/scores.js')).unvoidScores);
+
+const list = new LazyCommand('list')
+  .description('list the records of voided score events, as --file reads them')
+  .argument('<board>')
+  .notes('Example:\n  ranklog scores list arena')
+  .answers(async () => (await import('./commands/scores.js')).listVoided);
+
+export const scores = new Command('scores').description('void score events, and list voided ones');
+for (const command of [voidCommand, unvoid, list]) scores.addCommand(command);

@@ -1,0 +1,27 @@
+import type { BoardDefinition, ResolvedEvent } from '#board';
+
+type Identified = Pick<ResolvedEvent, 'playerId' | 'eventId' | 'occurredAt'>;
+
+/** Finds the duplicates among the events of a board in one partition, as lua/includes/board.lua does. */
+export class DuplicateFinder {
+  /** The latest time of the board's events in the partition. */
+  #clock = -Infinity;
+  /** The times of event ids. */
+  readonly #seen = new Map<string, number>();
+
+  constructor(private readonly definition: Pick<BoardDefinition, 'deduplicateMs'>) {}
+
+  /** Every accepted event of the board moves the clock, also those of other players. */
+  advance({ occurredAt }: Identified): void {
+    this.#clock = Math.max(this.#clock, occurredAt);
+  }
+
+  isDuplicate({ playerId, eventId, occurredAt }: Identified): boolean {
+    const oldest = this.#clock - (this.definition.deduplicateMs ?? 0);
+    if (eventId === undefined || occurredAt <= oldest) return false;
+    const id = `${eventId}\n${playerId}`;
+    if ((this.#seen.get(id) ?? -Infinity) > oldest) return true;
+    this.#seen.set(id, occurredAt);
+    return false;
+  }
+}
