@@ -20,6 +20,20 @@ const [FIRST_MS, LAST_MS] = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.99
   Date.parse(text),
 ) as [number, number];
 
+/** As resolvePlainly, of an event at a place in the log, whose views are none if it is voided. */
+export function resolvePlainlyAt(
+  definition: BoardDefinition,
+  sent: SentEvent,
+  { partition, offset }: { readonly partition: number; readonly offset: number },
+): PlainResolution {
+  const { event, reasons } = resolvePlainly(definition, sent);
+  const place = JSON.stringify({ partition, offset, timestamp: sent.timestamp });
+  const isVoided = (definition.voids ?? []).some((one) => JSON.stringify(one) === place);
+  return event !== undefined && isVoided
+    ? { reasons, event: { ...event, views: [] } }
+    : { reasons, ...(event && { event }) };
+}
+
 /** Written from docs/reference/boards-file.md, with bigints, to check libs/board/resolve-event.ts. */
 export function resolvePlainly(definition: BoardDefinition, sent: SentEvent): PlainResolution {
   const reasons = new Set<string>();

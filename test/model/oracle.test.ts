@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { resolveEvent, type BoardDefinition, type ResolvedEvent } from '#board';
+import { resolveRecord, type BoardDefinition, type ResolvedEvent } from '#board';
 import { arena } from '../board-store/fixture.js';
 import { knownAndNewRuns, PLAYER_IDS, runs } from './arbitrary.js';
 import { definitionArbitrary } from './definitions.js';
 import { eventArbitrary, inputArbitrary } from './inputs.js';
 import { Oracle } from './oracle.js';
-import { resolvePlainly } from './oracle-resolve.js';
+import { resolvePlainlyAt } from './oracle-resolve.js';
 
 describe('the updates of a board', () => {
   it('give the same bytes in any order, without deduplicate, if no event is refused for a sum or for maxViews', () => {
@@ -45,18 +45,27 @@ describe('an event in the terms of its board', () => {
     fc.tuple(
       fc.constant(definition),
       fc.array(inputArbitrary(definition, PLAYER_IDS), { minLength: 1, maxLength: 8 }),
+      fc.subarray([0, 1, 2, 3, 4]),
+      fc.constantFrom(1, 1, 1, 2), // the voids are of partition 1
     ),
   );
 
   it.each(knownAndNewRuns(1_500))(
     'has the values and views of the oracle, or is refused for a reason that the oracle has, too (%s)',
     (parameters) => {
-      let [taken, late] = [0, 0];
+      let [taken, late, withoutViews] = [0, 0, 0];
       fc.assert(
-        fc.property(sent, ([definition, events]) => {
-          for (const event of events) {
-            const plain = resolvePlainly(definition, event);
-            const found = resolveEvent(definition, event.input, event.timestamp);
+        fc.property(sent, ([own, events, offsets, partition]) => {
+          const voids = offsets.map((offset) => {
+            // The place of offset 4 is one of an earlier topic.
+            return { partition: 1, offset, timestamp: events[offset % 4]?.timestamp ?? 0 };
+          });
+          const definition = { ...own, voids };
+          for (const [offset, event] of events.entries()) {
+            const { input, timestamp } = event;
+            const plain = resolvePlainlyAt(definition, event, { partition, offset });
+            const found = resolveRecord(definition, input, partition, { offset, timestamp });
+            if (found.ok && found.event.views.length === 0) withoutViews++;
             if (found.ok) {
               taken++;
               expect([...plain.reasons]).toEqual([]);
@@ -69,6 +78,7 @@ describe('an event in the terms of its board', () => {
       );
       expect(taken).toBeGreaterThan(parameters.numRuns);
       expect(late).toBeGreaterThan(parameters.numRuns / 60);
+      expect(withoutViews).toBeGreaterThan(parameters.numRuns / 4);
     },
   );
 });

@@ -1,29 +1,24 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
 import type { ApplyEntry, Boards, EventEntry, LiveBoard, Starts } from '#board-store';
 import type { SentRecord } from './logs.js';
-import { resolvePlainly, type PlainResolution, type SentEvent } from './oracle-resolve.js';
+import { resolvePlainlyAt, type PlainResolution } from './oracle-resolve.js';
 import type { Scenario } from './scenario.js';
 
 /** A record as it is applied now. A record of kind `none` has nothing to apply, and no result. */
 export type LogEntry = ApplyEntry | { readonly kind: 'none'; readonly offset: number };
 
-type PlacedRecord = SentRecord & { readonly offset: number };
+type PlacedRecord = SentRecord & { readonly partition: number; readonly offset: number };
+type PlacedEvent = Extract<PlacedRecord, { readonly kind: 'event' }>;
 
 /** The log of a scenario. It resolves its records against the live boards, or against a generation. */
 export class ScenarioLog {
   readonly #records: readonly (readonly PlacedRecord[])[];
   readonly #boards: readonly string[];
-  readonly #resolved = new Map<BoardDefinition, Map<SentEvent, PlainResolution>>();
+  readonly #resolved = new Map<BoardDefinition, Map<PlacedEvent, PlainResolution>>();
 
   constructor({ logs, variants }: Scenario) {
     this.#boards = variants.map(([first]) => first!.board);
-    this.#records = logs.map((log) => {
-      let offset = -1;
-      return log.map((record) => {
-        offset += record.gap + 1;
-        return { ...record, offset };
-      });
-    });
+    this.#records = logs.map(placed);
   }
 
   get partitions(): number {
@@ -57,7 +52,7 @@ export class ScenarioLog {
     return this.#records[partition]!.flatMap((record) => {
       if (record.kind === 'deadLetter' || this.#boards[record.board] !== board) return [];
       if (isBefore(starts, partition, record.offset)) return [];
-      const { event } = this.#resolve(definition, record.sent);
+      const { event } = this.#resolve(definition, record);
       return event === undefined ? [] : [eventEntry(record.offset, board, event)];
     });
   }
@@ -75,7 +70,7 @@ export class ScenarioLog {
         ? { kind: 'none', offset }
         : { kind: 'deadLetter', offset, code: 'UNKNOWN_BOARD', detail: board };
     if (isBefore(live.starts, partition, offset)) return { kind: 'none', offset };
-    const { event, reasons } = this.#resolve(live.definition, record.sent);
+    const { event, reasons } = this.#resolve(live.definition, record);
     if (event !== undefined) return eventEntry(offset, board, event);
     const [code] = [...reasons];
     return code === 'WINDOW_CLOSED' && live.definition.late === 'count'
@@ -83,13 +78,22 @@ export class ScenarioLog {
       : { kind: 'deadLetter', offset, code: code!, detail: 'refused' };
   }
 
-  #resolve(definition: BoardDefinition, sent: SentEvent): PlainResolution {
-    const known = this.#resolved.get(definition) ?? new Map<SentEvent, PlainResolution>();
+  #resolve(definition: BoardDefinition, record: PlacedEvent): PlainResolution {
+    const known = this.#resolved.get(definition) ?? new Map<PlacedEvent, PlainResolution>();
     this.#resolved.set(definition, known);
-    const resolved = known.get(sent) ?? resolvePlainly(definition, sent);
-    known.set(sent, resolved);
+    const resolved = known.get(record) ?? resolvePlainlyAt(definition, record.sent, record);
+    known.set(record, resolved);
     return resolved;
   }
+}
+
+/** The records of a partition with their places. */
+export function placed(log: readonly SentRecord[], partition: number): readonly PlacedRecord[] {
+  let offset = -1;
+  return log.map((record) => {
+    offset += record.gap + 1;
+    return { ...record, partition, offset };
+  });
 }
 
 function isBefore(starts: Starts | undefined, partition: number, offset: number): boolean {

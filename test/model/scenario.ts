@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { BoardDefinition } from '#board';
 import { definitionArbitrary, variantsArbitrary } from './definitions.js';
 import { logsArbitrary, type SentRecord } from './logs.js';
+import { placed } from './scenario-log.js';
 import {
   applyStepArbitrary,
   boardStepsArbitrary,
@@ -76,6 +77,32 @@ function scenarioArbitrary(shape: Shape): fc.Arbitrary<Scenario> {
         shards: fc.constantFrom(1, 2),
         logs: logsArbitrary(definitions, { partitions, keyed }),
         steps: shape.steps(variants.length, partitions),
+        voids: fc.array(fc.array(fc.nat(), { maxLength: 4 }), { maxLength: 9, size: 'max' }),
       });
+    })
+    .map(({ voids, ...scenario }) => withVoids(scenario, voids));
+}
+
+/**
+ * Voids events of the log: in the definitions that each board has, and in a copy of the first one,
+ * which is what `ranklog scores void` builds. `picks` has numbers of events for each definition.
+ */
+function withVoids(scenario: Scenario, picks: readonly (readonly number[])[]): Scenario {
+  const rest = [...picks];
+  const records = scenario.logs.flatMap(placed);
+  const variants = scenario.variants.map((own, board) => {
+    const places = records.flatMap((record) => {
+      if (record.kind !== 'event' || record.board !== board) return [];
+      const { partition, offset, sent } = record;
+      return [{ partition, offset, timestamp: sent.timestamp }];
     });
+    const voiding = (definition: BoardDefinition): BoardDefinition => {
+      const picked = new Set(rest.shift()?.map((pick) => places[pick % places.length]));
+      const voids = places.filter((place) => picked.has(place));
+      return voids.length === 0 ? definition : { ...definition, voids };
+    };
+    const [first, ...others] = own.map(voiding);
+    return others.length === 0 ? [first!] : [first!, voiding(own[0]!), ...others].slice(0, 3);
+  });
+  return { ...scenario, variants };
 }
