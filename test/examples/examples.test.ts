@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { parseBoardsFile, resolveEvent, type BoardDefinition } from '#board';
+import { parseBoardsFile, resolveRecord, type BoardDefinition } from '#board';
 import { BoardReader, StoreStatus, type ApplyEntry, type Standings } from '#board-store';
 import { decodeText } from '#contracts';
 import { StoreFixture, verdictsOf } from '../board-store/fixture.js';
@@ -27,7 +27,7 @@ function toEntry(line: string, offset: number, definition: BoardDefinition): App
   if (!decoded.ok) return { kind: 'deadLetter', offset, ...decoded };
   const { board, occurredAt = NaN } = decoded.event;
   expect(board).toBe(definition.board);
-  const resolved = resolveEvent(definition, decoded.event, occurredAt);
+  const resolved = resolveRecord(definition, decoded.event, 0, { offset, timestamp: occurredAt });
   return resolved.ok
     ? { kind: 'event', offset, board, event: resolved.event }
     : { kind: 'deadLetter', offset, code: resolved.code, detail: resolved.detail };
@@ -93,6 +93,22 @@ describe.each(folders)('the example %s', (folder) => {
     for (const some of [events.length, 1])
       expect(await run(definition!, events, some)).toEqual(expected);
   });
+
+  (existsSync(pathOf(folder, 'voids.txt')) ? it : it.skip)(
+    'gives the standings of its standings-voided.txt without the events of its voids.txt',
+    async () => {
+      const [definition] = parseBoardsFile(text, file);
+      const events = linesOf(read(folder, 'events.ndjson'));
+      const voids = linesOf(read(folder, 'voids.txt')).map((line) => {
+        const [partition = NaN, offset = NaN] = line.split('/').map(Number);
+        const { occurredAt } = JSON.parse(events[offset]!) as { occurredAt: string };
+        return { partition, offset, timestamp: Date.parse(occurredAt) };
+      });
+      const expected = linesOf(read(folder, 'standings-voided.txt'));
+      for (const some of [events.length, 1])
+        expect(await run({ ...definition!, voids }, events, some)).toEqual(expected);
+    },
+  );
 
   it('conforms to the JSON Schema that its first line names for editors', () => {
     const schema = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text)?.[1] ?? 'none';
