@@ -179,7 +179,7 @@ function effectOf(
   resolved: ReturnType<typeof resolveEvent>,
   { voided, isDuplicate }: { readonly voided: boolean; readonly isDuplicate: boolean },
 ): string {
-  if (!resolved.ok) return `dead letter: ${resolved.code}`;
+  if (!resolved.ok) return `refused: ${resolved.code}`;
   if (voided) return 'voided';
   return isDuplicate ? 'duplicate' : 'counts';
 }

@@ -1,0 +1,220 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Message } from 'kafkajs';
+import { formatTime } from '#contracts';
+import { ScoreTopic } from '../ingest/score-topic.js';
+import { TestInstance, until } from '../support/instance.js';
+
+const boardsFile = (fields: string) => `boards:
+  arena: { columns: [{ name: points }], deduplicate: 24h${fields} }
+  cup: { columns: [{ name: points }] }
+`;
+
+const NOW = Date.now();
+const HOUR = 3_600_000;
+const PARTITIONS = 3;
+
+const message = (playerId: string, eventId: string, more: object = {}): Message => ({
+  key: playerId,
+  value: JSON.stringify({ board: 'arena', playerId, eventId, delta: 1, ...more }),
+  timestamp: String(NOW - HOUR),
+});
+
+interface Changed {
+  readonly records: readonly {
+    partition: number;
+    offset: number;
+    playerId: string;
+    effect: string;
+  }[];
+  readonly reads: number;
+  readonly generation: string;
+  readonly places: readonly object[];
+}
+
+describe('ranklog scores', () => {
+  let instance: TestInstance;
+  let log: ScoreTopic;
+
+  beforeAll(async () => {
+    instance = await TestInstance.create(boardsFile(''), { partitions: PARTITIONS });
+    log = new ScoreTopic(instance);
+    await instance.start();
+    await send(
+      message('ada', 'one', { delta: 5 }),
+      message('ada', 'two', { delta: 7 }),
+      message('ada', 'two', { delta: 7 }), // a duplicate
+      message('bob', 'one', { delta: 6 }),
+      message('bob', 'bad', { delta: 'x' }),
+      message('bob', 'early', { occurredAt: formatTime(NOW + HOUR / 2) }), // a dead letter
+      // not where its key belongs
+      { ...message('eve', 'elsewhere', { delta: 9 }), key: 'ada' },
+    );
+  });
+  afterAll(() => instance.remove());
+
+  async function scores(...args: string[]) {
+    const child = instance.spawn('scores', ...args);
+    return { code: await child.ended, out: child.output, err: child.errors };
+  }
+  const json = async (...args: string[]) =>
+    JSON.parse(await instance.run('scores', ...args, '--yes', '--json')) as Changed;
+  const named = (...pairs: [string, string][]) =>
+    pairs.flatMap(([player, event]) => ['--player', player, '--event', event]);
+  const send = async (...messages: Message[]) => {
+    await log.sendMessages(messages);
+    await instance.run('status', '--wait', '60');
+  };
+  const points = async () => {
+    const { entries } = await instance.reader.standings('arena', { limit: 100 });
+    return Object.fromEntries(entries.map((one) => [one.playerId, Number(one.columns['points'])]));
+  };
+  const voided = async () => (await instance.run('scores', 'list', 'arena')).trim().split('\n');
+  const generation = async () => (await instance.reader.board('arena')).generation;
+  const verify = () => instance.run('boards', 'verify', 'arena');
+
+  it('void refuses events that it can not take back, all at once, and changes nothing', async () => {
+    const before = await generation();
+    const refused = await scores(
+      'void',
+      'arena',
+      ...named(['ada', 'one'], ['ada', 'three'], ['bob', 'bad'], ['bob', 'early']),
+      ...['--at', '7/0', '--at', '0/999', '--yes'],
+    );
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    const problems = refused.err.replace(/^.*\n(?=ranklog)/s, '');
+    expect(problems).toMatch(
+      /^ranklog: can't void on board "arena": player "ada", event "three" is not in the part of the log/,
+    );
+    expect(problems).toContain('player "bob", event "early" never counted');
+    expect(problems).toContain(': refused: TOO_FAR_AHEAD)');
+    expect(problems).toContain('7/0 is no score event of the board, or not in');
+    expect(problems).toContain('; nothing was changed');
+    expect(problems).not.toContain('event "one"');
+    expect(await generation()).toBe(before);
+  });
+
+  it.each([
+    [['void', 'arena'], 2, 'name events with --player and --event, --at or --file'],
+    [['void', 'arena', '--player', 'ada'], 2, 'there are 1 --player and 0 --event'],
+    [['void', 'arena', '--at', 'x'], 2, 'use PARTITION/OFFSET, such as 0/17'],
+    [['void', 'arena', '--file', '/none'], 2, "can't read /none"],
+    [['void', 'arenas', '--at', '0/1'], 1, 'arena'],
+    [['void', 'arena', '--player', 'ada', '--event', 'one'], 2, 'use --yes, or --dry-run'],
+    [['unvoid', 'arena', '--player', 'ada', '--event', 'one', '--yes'], 1, 'is not voided'],
+  ])('refuses %j with exit code %d', async (args, code, text) => {
+    const refused = await scores(...args);
+    expect(refused).toMatchObject({ code, err: expect.stringContaining(text) });
+  });
+
+  it('void takes back all records of an event, under traffic, and verify finds no difference', async () => {
+    expect(await points()).toEqual({ ada: 12, bob: 6, eve: 9 });
+    const before = await generation();
+    const dry = await scores('void', 'arena', ...named(['ada', 'two']), '--dry-run');
+    expect(dry).toMatchObject({ code: 0, out: expect.stringMatching(/ada +two .* 7 +counts\n/) });
+    expect(dry.out).toMatch(/building arena: reads \d+ record\(s\) of the log in one pass/);
+    expect(await generation()).toBe(before);
+
+    const voiding = new AbortController();
+    let sent = 0;
+    const traffic = (async () => {
+      for (; sent === 0 || !voiding.signal.aborted; sent++)
+        await log.sendMessages([message('zoe', `z${sent}`)]);
+    })();
+    const changed = await json('void', 'arena', ...named(['ada', 'two'], ['eve', 'elsewhere']));
+    voiding.abort();
+    await traffic;
+    await instance.run('status', '--wait', '60');
+    expect(changed.records.map(({ playerId, effect }) => [playerId, effect])).toEqual([
+      ['ada', 'counts'],
+      ['ada', 'duplicate'],
+      ['eve', 'counts'],
+    ]);
+    expect(changed.places).toContainEqual({
+      ...{ playerId: 'ada', view: 'all' },
+      place: { rank: expect.any(Number), columns: { points: '12' } },
+      after: { rank: expect.any(Number), columns: { points: '5' } },
+    });
+    expect(changed.places).toContainEqual(
+      expect.objectContaining({ playerId: 'eve', after: null }),
+    );
+    expect(await points()).toEqual({ ada: 5, bob: 6, zoe: sent });
+    expect(await voided()).toEqual(
+      changed.records.map(({ partition, offset }) => `${partition}/${offset}`),
+    );
+    await verify();
+    expect(await scores('void', 'arena', ...named(['ada', 'two']), '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('player "ada", event "two" is voided already'),
+    });
+  });
+
+  it('a duplicate of a voided event stays dropped, and explain says what is voided', async () => {
+    await send(message('ada', 'two', { delta: 7 }));
+    expect((await points())['ada']).toBe(5);
+    const explained = await instance.run('explain', 'arena', 'ada');
+    expect(explained.match(/ +(counts|voided|duplicate)$/gm)?.map((one) => one.trim())).toEqual([
+      ...['counts', 'voided', 'voided', 'duplicate'],
+    ]);
+  });
+
+  it('the boards file neither differs for it, nor removes it', async () => {
+    expect(await instance.run('boards', 'plan')).toContain('nothing to do');
+    const before = await voided();
+    await writeFile(instance.env['RANKLOG_BOARDS'] ?? '', boardsFile(', ties: latest'));
+    await instance.run('boards', 'apply', '--yes');
+    await instance.run('boards', 'rebuild', 'arena');
+    expect(await voided()).toEqual(before);
+    expect((await points())['ada']).toBe(5);
+    await verify();
+  });
+
+  it('a Redis that lost everything comes back with the events voided', async () => {
+    const [before, places] = [await points(), await voided()];
+    await instance.redis.unlink(...(await instance.redis.keys(`${instance.name}:*`)));
+    await until(
+      async () => JSON.stringify(await points().catch(() => ({}))) === JSON.stringify(before),
+      'the board has recovered',
+    );
+    await instance.run('status', '--wait', '60');
+    expect(await voided()).toEqual(places);
+    await verify();
+  });
+
+  it('unvoid counts events again by the list of their records', async () => {
+    const before = await points();
+    const file = path.join(path.dirname(instance.env['RANKLOG_BOARDS'] ?? ''), 'list');
+    await writeFile(file, `${(await voided()).join('\n')}\n`);
+    await json('unvoid', 'arena', '--file', file);
+    expect(await points()).toEqual({ ...before, ada: 12, eve: 9 });
+    expect(await instance.run('scores', 'list', 'arena')).toBe('\n');
+    await verify();
+    // Back to the generation with the voids, and forward again only with a flag.
+    await instance.run('boards', 'rollback', 'arena');
+    expect((await points())['ada']).toBe(5);
+    const refused = instance.spawn('boards', 'rollback', 'arena');
+    expect(await refused.ended).toBe(2);
+    expect(refused.errors).toContain('counts 3 score event(s) that are voided in the live one');
+    expect((await points())['ada']).toBe(5);
+    await instance.run('boards', 'rollback', 'arena', '--allow-unvoid');
+    expect((await points())['ada']).toBe(12);
+  });
+
+  it('a void of a retry lasts when a later definition takes the record that it retries', async () => {
+    await instance.run('dead-letters', 'retry', '--yes', '--board', 'arena');
+    await instance.run('status', '--wait', '60');
+    expect((await points())['bob']).toBe(7);
+    const explained = JSON.parse(await instance.run('explain', 'arena', 'bob', '--json')) as {
+      events: readonly { partition: number; offset: number }[];
+    };
+    const { partition, offset } = explained.events.at(-1)!;
+    const { records } = await json('void', 'arena', '--at', `${partition}/${offset}`);
+    expect(records.map(({ effect }) => effect)).toEqual(['refused: TOO_FAR_AHEAD', 'counts']);
+    expect((await points())['bob']).toBe(6);
+    await writeFile(instance.env['RANKLOG_BOARDS'] ?? '', boardsFile(', maxAhead: 3h'));
+    await instance.run('boards', 'apply', '--yes');
+    expect((await points())['bob']).toBe(6);
+    await verify();
+  });
+});
