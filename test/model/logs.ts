@@ -99,3 +99,14 @@ function laterBy(ms: number, { input, timestamp }: SentEvent): SentEvent {
   const occurredAt = (input.occurredAt ?? timestamp) + ms;
   return { timestamp: timestamp + ms, input: { ...input, occurredAt } };
 }
+
+export type PlacedRecord = SentRecord & { readonly partition: number; readonly offset: number };
+
+/** The records of a partition with their places. */
+export function placed(log: readonly SentRecord[], partition: number): readonly PlacedRecord[] {
+  let offset = -1;
+  return log.map((record) => {
+    offset += record.gap + 1;
+    return { ...record, partition, offset };
+  });
+}

@@ -1,13 +1,12 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
 import type { ApplyEntry, Boards, EventEntry, LiveBoard, Starts } from '#board-store';
-import type { SentRecord } from './logs.js';
+import { placed, type PlacedRecord } from './logs.js';
 import { resolvePlainlyAt, type PlainResolution } from './oracle-resolve.js';
 import type { Scenario } from './scenario.js';
 
 /** A record as it is applied now. A record of kind `none` has nothing to apply, and no result. */
 export type LogEntry = ApplyEntry | { readonly kind: 'none'; readonly offset: number };
 
-type PlacedRecord = SentRecord & { readonly partition: number; readonly offset: number };
 type PlacedEvent = Extract<PlacedRecord, { readonly kind: 'event' }>;
 
 /** The log of a scenario. It resolves its records against the live boards, or against a generation. */
@@ -85,15 +84,6 @@ export class ScenarioLog {
     known.set(record, resolved);
     return resolved;
   }
-}
-
-/** The records of a partition with their places. */
-export function placed(log: readonly SentRecord[], partition: number): readonly PlacedRecord[] {
-  let offset = -1;
-  return log.map((record) => {
-    offset += record.gap + 1;
-    return { ...record, partition, offset };
-  });
 }
 
 function isBefore(starts: Starts | undefined, partition: number, offset: number): boolean {

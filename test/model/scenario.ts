@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import type { BoardDefinition } from '#board';
 import { definitionArbitrary, variantsArbitrary } from './definitions.js';
-import { logsArbitrary, type SentRecord } from './logs.js';
-import { placed } from './scenario-log.js';
+import { logsArbitrary, placed, type SentRecord } from './logs.js';
 import {
   applyStepArbitrary,
   boardStepsArbitrary,
