@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Kafka } from 'kafkajs';
 import {
   KafkaUnreachableError,
@@ -62,11 +63,30 @@ export async function* definitionsLog(
 
 type Clients = Pick<KafkaConnection, 'kafka' | 'topics'>;
 
+/** Kafka ends a transaction whose process has died after 15 s, and looks for such every 10 s. */
+const OPEN_TRANSACTION_MS = 30_000;
+const POLL_MS = 100;
+
 /**
- * The ranges of the definitions topic. Waits up to ten seconds for a topic that Kafka does not
- * know.
- * @throws errors of Kafka
+ * The ranges of the definitions topic. Announcements are transactions, and no record behind an open
+ * one can be read: waits until those that are open now have ended, so that no definition is missed.
+ * Also waits up to ten seconds for a topic that Kafka does not know.
+ * @throws KafkaUnreachableError after OPEN_TRANSACTION_MS, and errors of Kafka
  */
-export function definitionsRanges({ kafka, topics }: Clients): Promise<Ranges> {
-  return whenKnown(() => logRanges(kafka, topics.definitions));
+export async function definitionsRanges({ kafka, topics }: Clients): Promise<Ranges> {
+  const topic = topics.definitions;
+  const ranges = await whenKnown(() => logRanges(kafka, topic, 'written'));
+  const deadline = performance.now() + OPEN_TRANSACTION_MS;
+  for (;;) {
+    const readable = await logRanges(kafka, topic);
+    const isOpen = [...ranges].some(([id, { end }]) => (readable.get(id)?.end ?? 0) < end);
+    if (!isOpen) return ranges;
+    if (performance.now() >= deadline) throw openTransaction(topic);
+    await delay(POLL_MS);
+  }
+}
+
+function openTransaction(topic: string): KafkaUnreachableError {
+  const problem = new Error(`a transaction of ${topic} is open`);
+  return new KafkaUnreachableError(OPEN_TRANSACTION_MS, problem);
 }

@@ -70,6 +70,30 @@ describe('the definitions topic', () => {
     expect(new Set(written.map(({ partition }) => partition)).size).toBe(3);
   });
 
+  it('waits for an open transaction, as no record behind it can be read', async () => {
+    await definitions.write([current('arena', 1)]);
+    const transactionalId = `${topic.name}-open`;
+    const producer = topic.kafka.producer({ transactionalId, maxInFlightRequests: 1 });
+    await producer.connect();
+    const open = await producer.transaction();
+    for (const partition of [0, 1, 2])
+      await open.send({ topic: topic.name, messages: [{ partition, key: '\u0000x', value: '' }] });
+    const changed = current('arena', 2, { definition: null });
+    await definitions.write([changed]);
+    const read = definitions.readAll();
+    let isRead = false;
+    read.then(
+      () => (isRead = true),
+      () => undefined,
+    );
+    await definitions.write([current('other', 3)]); // some requests later
+    const wasRead = isRead;
+    await open.abort();
+    await producer.disconnect();
+    expect(wasRead).toBe(false);
+    expect((await read).get('arena')).toEqual(changed);
+  });
+
   it('takes the latest promotion of a board, whichever record was written last', async () => {
     const [old, now] = [current('arena', 5), current('arena', 7, { definition: null })];
     await definitions.write([old]);
