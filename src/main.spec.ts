@@ -94,6 +94,7 @@ describe('AppModule', () => {
       'transport reads',
       'maintenance ended', // that of ingest
       'maintenance ended', // and that of reconciliation
+      'maintenance ended', // and the announcer
       'transport closed',
       'Kafka closed',
       'Redis closed',
