@@ -1,4 +1,14 @@
-/** Boards with the difficult features: several columns, decimals, ties, windows with a dimension, duplicates, leaders. */
+/** The name and the length of the windows that close. */
+export const ROUND = { name: 'interval:round', ms: 5_000 } as const;
+export const GRACE_MS = 2_000;
+export const REVIEW_MS = 3_000;
+
+function rounds(results: number): string {
+  const close = `{ from: 2026-01-01, grace: ${GRACE_MS}ms, review: ${REVIEW_MS}ms, results: ${results} }`;
+  return `[{ interval: round, cron: '*/5 * * * * *', start: 2026-01-01, close: ${close} }]`;
+}
+
+/** Boards with the difficult features: several columns, decimals, ties, windows with a dimension, duplicates, leaders, closing windows. */
 const FIRST = {
   arena: `
     columns: [{ name: points, decimals: 2 }, { name: wins }]
@@ -15,6 +25,11 @@ const FIRST = {
     ties: latest
     maxAhead: 1d
     publish: { leaders: 5 }`,
+  blitz: `
+    columns: [{ name: points }]
+    windows: ${rounds(5)}
+    dimensions: [[], [region]]
+    publish: { leaders: 3 }`,
 };
 
 export type BoardName = keyof typeof FIRST;
@@ -35,6 +50,13 @@ const CHANGED: Readonly<Record<BoardName, string>> = {
     columns: [{ name: games, order: asc }, { name: rating, update: latest }]
     windows: [all, year]
     publish: { ranks: [ordinal, competition], leaders: 5 }`,
+  blitz: `
+    columns: [{ name: points, order: asc, decimals: 1 }]
+    ties: latest
+    windows: ${rounds(3)}
+    late: count
+    dimensions: [[region]]
+    publish: { ranks: [ordinal, competition] }`,
 };
 
 export const BOARD_NAMES = Object.keys(FIRST) as readonly BoardName[];

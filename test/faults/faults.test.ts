@@ -7,15 +7,20 @@ import { runPlan, type RunReport } from './run.js';
 import { OwnKafka } from './world/own-kafka.js';
 
 const NAMES = FAULTS.map(({ name }) => name);
-/** `skip-batch` ends with a rolling deploy. */
-const BOUNDED = NAMES.filter((name) => name !== 'rolling-deploy');
+/**
+ * `skip-batch` ends with a rolling deploy. Of the faults of announcements, which take long, one is
+ * here; `test/reconciliation/periods.test.ts` has more of them in parts of a process.
+ */
+const LEFT_OUT = ['rolling-deploy', 'freeze-announcer', 'lose-before-announcement', 'announce-again']; // prettier-ignore
+const BOUNDED = NAMES.filter((name) => !LEFT_OUT.includes(name));
 /**
  * One seed for each bounded plan; the first plan has the first, fourth, seventh fault and so on.
  * With these seeds, three of the six faults during a build rebuild boards, and three change
- * definitions; `demote-redis` cuts the replica off from its primary. A new fault moves those after
+ * definitions; `demote-redis` cuts the replica off from its primary; only the plan with
+ * `kill-announcer` has announcements, so that the others have retries. A new fault moves those after
  * it to other seeds: check then what they do, and choose other seeds if need be.
  */
-const SEEDS = [110, 23338, 12];
+const SEEDS = [102, 323, 2486];
 /** Plans that together contain each of these faults once. */
 const BOUNDED_PLANS = SEEDS.map((planSeed, plan) =>
   planWith(

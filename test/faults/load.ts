@@ -15,6 +15,9 @@ const SHARE_OF_BAD_RECORDS = 0.03;
 const SHARE_OF_THE_RICH = 0.02;
 const SHARE_OF_EARLY_RECORDS = 0.05;
 const SHARE_WITH_BONUS = 0.05;
+const SHARE_OF_LATE_EVENTS = 0.2;
+/** Longer than a round and its grace: some late events come in time, most after their round has closed. */
+const MOST_LATE_MS = 20_000;
 const SHARE_OF_HOSTILE_HEADERS = 0.1;
 const SHARE_OF_COMPRESSED_BURSTS = 0.75;
 const HOUR_MS = 3_600_000;
@@ -30,7 +33,8 @@ function recordFrom(random: Random, serial: number): Message {
   const playerId = random() < SHARE_OF_THE_RICH ? RICH : pick(random, PLAYERS);
   const event = eventFor(random, playerId, serial);
   const record = message(event, serial);
-  if (random() >= SHARE_OF_EARLY_RECORDS) return record;
+  // Retries of early records would race with the end of their round.
+  if (random() >= SHARE_OF_EARLY_RECORDS || event.board === 'blitz') return record;
   const timestamp = Date.parse(event.occurredAt) - pick(random, HOURS_AHEAD) * HOUR_MS;
   return { ...record, timestamp: String(timestamp) };
 }
@@ -44,11 +48,14 @@ interface Event {
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
-/** A random event. It has one of a few values and times, so that there are many ties. */
+/**
+ * A random event. It has one of a few values and times, so that there are many ties. Those of
+ * rounds are dated now, or a little earlier.
+ */
 function eventFor(random: Random, playerId: string, serial: number): Event {
   const time = Date.parse('2026-03-01T20:00:00Z') + below(random, 60) * HOUR_MS;
   const common = { playerId, occurredAt: new Date(time).toISOString() };
-  switch (playerId === RICH ? 0 : below(random, 4)) {
+  switch (playerId === RICH ? 0 : below(random, 5)) {
     case 0:
     case 1:
       return {
@@ -69,6 +76,14 @@ function eventFor(random: Random, playerId: string, serial: number): Event {
         eventId: `run-${serial - (random() < 0.2 ? below(random, 40) : 0)}`,
         deltas: { seconds: `${9 + below(random, 20) / 10}`, style: below(random, 3) },
       };
+    case 3:
+      return {
+        ...common,
+        board: 'blitz',
+        occurredAt: new Date(Date.now() - lateMs(random)).toISOString(),
+        deltas: { points: below(random, 4) },
+        attributes: { region: pick(random, REGIONS) },
+      };
     default:
       return {
         ...common,
@@ -76,6 +91,10 @@ function eventFor(random: Random, playerId: string, serial: number): Event {
         deltas: { rating: below(random, 6), ...(random() < 0.5 ? { games: 1 } : {}) },
       };
   }
+}
+
+function lateMs(random: Random): number {
+  return random() < SHARE_OF_LATE_EVENTS ? below(random, MOST_LATE_MS) : 0;
 }
 
 function message(event: Event, serial: number): Message {

@@ -1,3 +1,4 @@
+import { faultNamed } from './faults/all.js';
 import { randomFrom } from '../support/seeded-random.js';
 import { below, pick, type Random } from './random.js';
 
@@ -8,6 +9,11 @@ export interface Plan {
   /** Workers at the start. */
   readonly workers: number;
   readonly steps: readonly PlanStep[];
+  /**
+   * Whether the broker stamps the records of the score topic, so that the results of closed windows
+   * are announced. Else their producers do, so that there are events far ahead of their records.
+   */
+  readonly announces: boolean;
 }
 export interface PlanStep {
   readonly fault: string;
@@ -37,6 +43,7 @@ export function planWith(seed: number, faults: readonly string[]): Plan {
     shards: 1 + below(random, 2),
     workers: 1 + below(random, 2),
     steps: faults.map((fault) => ({ fault, after: 1 + below(random, MAX_RECORDS_BETWEEN) })),
+    announces: random() < 0.5 || faults.some((fault) => faultNamed(fault).announces === true),
   };
 }
 
@@ -45,7 +52,8 @@ export function randomOf({ seed }: Plan, what: 'load' | number): Random {
   return randomFrom(seed * 31 + (what === 'load' ? 0 : 1 + what));
 }
 
-export function planText({ seed, shards, workers, steps }: Plan): string {
+export function planText({ seed, shards, workers, steps, announces }: Plan): string {
   const list = steps.map(({ fault, after }) => `after ${after} records ${fault}`).join(', ');
-  return `seed ${seed}: ${shards} shard(s), ${workers} worker(s); ${list}`;
+  const stamps = announces ? 'the broker stamps' : 'producers stamp';
+  return `seed ${seed}: ${shards} shard(s), ${workers} worker(s), ${stamps}; ${list}`;
 }

@@ -13,6 +13,7 @@ export function totalsOf(reports: readonly RunReport[]): Totals {
     add('events with a result', verdict.results);
     add('dead letters', verdict.deadLetters);
     add('retries in the log', verdict.retries);
+    add('announcements', verdict.announcements);
     for (const [what, count] of [...tally].sort()) add(what, count);
   }
   return totals;
@@ -20,8 +21,8 @@ export function totalsOf(reports: readonly RunReport[]): Totals {
 
 /** The verdict on a test run in a line, and the problems if there are any, each in lines of its own. */
 export function verdictText({ plan: { seed }, seconds, verdict }: RunReport): string {
-  const { problems, records, results, deadLetters, retries } = verdict;
-  const size = `${records} records, ${results} events with a result, ${deadLetters} dead letters, ${retries} retries, ${seconds.toFixed(1)} s`;
+  const { problems, records, results, deadLetters, retries, announcements } = verdict;
+  const size = `${records} records, ${results} events with a result, ${deadLetters} dead letters, ${retries} retries, ${announcements} announcements, ${seconds.toFixed(1)} s`;
   if (problems.length === 0) return `seed ${seed}: exact; ${size}`;
   return [`seed ${seed}: NOT EXACT; ${size}`, ...problems].join('\n');
 }

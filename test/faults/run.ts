@@ -7,7 +7,7 @@ import { retryAll } from './faults/retries.js';
 import { Load } from './load.js';
 import { planText, randomOf, type Plan } from './plan.js';
 import type { OwnKafka } from './world/own-kafka.js';
-import { allApplied, readFacts } from './world/read-facts.js';
+import { allAnnounced, allApplied, readFacts } from './world/read-facts.js';
 import { World } from './world/world.js';
 
 /** What a test run did, and its verdict. */
@@ -34,7 +34,7 @@ export async function runPlan(
   const note = (line: string) => say(`${time()} s  ${line}`);
   const brokers = plan.steps.map(({ fault }) => faultNamed(fault).brokers ?? 1);
   await kafka.grow(Math.max(...brokers));
-  const world = await World.create(kafka, { shards: plan.shards, note });
+  const world = await World.create(kafka, plan, note);
   try {
     const verdict = await carryOut(world, plan);
     const seconds = (performance.now() - begin) / 1_000;
@@ -56,7 +56,7 @@ async function carryOut(world: World, plan: Plan): Promise<Verdict> {
   } catch (error) {
     const problem = error instanceof Error ? String(error.stack) : String(error);
     const problems = [...unexpectedEnds(world), problem, ...(await diagnosis(world))];
-    return { problems, records: 0, results: 0, deadLetters: 0, retries: 0 };
+    return { problems, records: 0, results: 0, deadLetters: 0, retries: 0, announcements: 0 };
   }
 }
 
@@ -88,6 +88,7 @@ async function doHarm(world: World, plan: Plan): Promise<Load> {
   await allApplied(world);
   world.note('all is published');
   await verify(world);
+  if (world.announces) await allAnnounced(world);
   return load;
 }
 

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import type { BoardDefinition, Window } from '#board';
+import type { BoardDefinition, Interval, Window } from '#board';
 import { DAILY } from './definitions.js';
 
 /** A span of time and its name; `end` is excluded. */
@@ -37,11 +37,11 @@ export function instanceAt(
         ? { text: `season:${window.name}`, end: window.to }
         : undefined;
     case 'interval': {
+      const stepMs = everySeconds(window.cron) * 1_000;
+      if (stepMs > 0) return intervalOf(window, time - (time % stepMs), stepMs);
       const today = date.set({ hour: DAILY.hour, minute: DAILY.minute, second: 0, millisecond: 0 });
       const from = today <= date ? today : today.minus({ days: 1 });
-      if (from.toMillis() < window.start) return undefined;
-      const name = from.toUTC().toFormat("yyyy-MM-dd'T'HH:mm:ss'Z'");
-      return { text: `interval:${window.name}@${name}`, end: from.plus({ days: 1 }).toMillis() };
+      return intervalOf(window, from.toMillis(), from.plus({ days: 1 }).diff(from).toMillis());
     }
     default:
       return {
@@ -49,4 +49,15 @@ export function instanceAt(
         end: date.endOf(window.kind).toMillis() + 1,
       };
   }
+}
+
+/** N of the cron expression for each Nth second of a minute, which is the same in every zone; else 0. */
+function everySeconds(cron: string): number {
+  return Number(/^\*\/(\d+) \* \* \* \* \*$/.exec(cron)?.[1] ?? 0);
+}
+
+function intervalOf({ name, start }: Interval, from: number, ms: number) {
+  if (from < start) return undefined;
+  const text = DateTime.fromMillis(from).toUTC().toFormat("yyyy-MM-dd'T'HH:mm:ss'Z'");
+  return { text: `interval:${name}@${text}`, end: from + ms };
 }

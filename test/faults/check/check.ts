@@ -6,6 +6,7 @@ import { expectedOf, type Expected } from './expected.js';
 import { leaderChangeId, summary, versionOf, type RunFacts } from './facts.js';
 import { leaderProblems } from './leaders.js';
 import { logProblems } from './log.js';
+import { periodProblems } from './periods.js';
 import { replayProblems } from './replay.js';
 import { retriesIn, retryProblems } from './retries.js';
 
@@ -18,6 +19,8 @@ export interface Verdict {
   readonly results: number;
   readonly deadLetters: number;
   readonly retries: number;
+  /** Results of closed views. */
+  readonly announcements: number;
 }
 
 /** Makes all checks of a test run. `losses`: when Redis lost acknowledged writes, in µs since 1970, like versions. */
@@ -30,6 +33,7 @@ export function check(topic: string, facts: RunFacts, losses: readonly number[])
       ...exactlyOnceProblems(facts, expected),
       ...chainProblems(facts, expected),
       ...leaderProblems(facts, expected, losses.length > 0),
+      ...periodProblems(facts, expected),
       ...replayProblems(expected, losses),
       ...retryProblems(topic, facts, expected),
       ...logProblems(facts),
@@ -38,6 +42,7 @@ export function check(topic: string, facts: RunFacts, losses: readonly number[])
     results: expected.applied.size,
     deadLetters: expected.deadLetters.size,
     retries: retriesIn(topic, facts.log).length,
+    announcements: facts.announcements.length,
   };
 }
 
@@ -68,8 +73,9 @@ function linesOf({ ranking, players }: OracleBytes = { ranking: [], players: {} 
 
 /** Missing, repeated and unexpected results, as a kafkajs consumer and Kafka's console consumer read them. */
 function exactlyOnceProblems(facts: RunFacts, expected: Expected): string[] {
-  const { rankChanges, leaderChanges, deadLetters, consoleIds } = facts;
+  const { rankChanges, leaderChanges, deadLetters, announcements, consoleIds } = facts;
   const leaderIds = leaderChanges.map(leaderChangeId);
+  const announcementIds = announcements.map(({ id }) => id);
   const letterIds = deadLetters.map(({ id }) => id);
   const applied = [...expected.applied];
   const bad = [...expected.deadLetters.keys()];
@@ -85,6 +91,8 @@ function exactlyOnceProblems(facts: RunFacts, expected: Expected): string[] {
     ...differences('dead letters in the console consumer', bad, consoleIds.deadLetters),
     ...differences('leader changes', [...new Set(leaderIds)], leaderIds),
     ...differences('leader changes in the console consumer', leaderIds, consoleIds.leaderChanges),
+    ...differences('announcements', [...new Set(announcementIds)], announcementIds),
+    ...differences('announcements in the console consumer', announcementIds, consoleIds.announcements), // prettier-ignore
     ...summary('dead letters with a wrong reason', wrongReasons),
   ];
 }

@@ -160,6 +160,8 @@ function outcomeOf(definition: BoardDefinition, oracle: Oracle, record: BoardRec
   if (isSkipped(definition, record)) return { moved: [] };
   const { event: input, timestamp, partition } = record;
   const { event, reasons } = resolvePlainly(definition, { input, timestamp });
+  if (event === undefined && isOnlyLate(reasons) && definition.late === 'count')
+    return { moved: [] };
   if (event === undefined) return { moved: [], reasons: new Set(reasons) };
   const { verdict, moved } = oracle.apply(definition.board, unpublished(event), partition);
   const published = event.views.filter((view) => view.published && moved.includes(view.view));
@@ -167,6 +169,11 @@ function outcomeOf(definition: BoardDefinition, oracle: Oracle, record: BoardRec
   return verdict?.kind === 'deadLetter'
     ? { ...outcome, reasons: new Set([verdict.code]) }
     : outcome;
+}
+
+/** Whether all windows of an event have closed, and nothing else is wrong with it. */
+function isOnlyLate(reasons: ReadonlySet<string>): boolean {
+  return reasons.size === 1 && reasons.has('WINDOW_CLOSED');
 }
 
 /** A retry counts only if the definition takes no record that it repeats. */

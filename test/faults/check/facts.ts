@@ -1,10 +1,12 @@
 import type { BoardDefinition } from '#board';
-import type { LeaderChange, RankChange } from '#contracts';
+import type { LeaderChange, PeriodResult, RankChange } from '#contracts';
 import type { OracleBytes } from '../../model/oracle.js';
 import type { ReadRecord } from '../../support/results.js';
 
 /** The contents of the logs and stores after a test run, read once everything was published. */
 export interface RunFacts {
+  /** Whether the results of closed windows are announced: the broker stamps the records. */
+  readonly announces: boolean;
   /** The live definitions at the end. */
   readonly definitions: readonly BoardDefinition[];
   /** Every definition that a board can have had. */
@@ -19,6 +21,7 @@ export interface RunFacts {
   readonly rankChanges: readonly RankChange[];
   readonly leaderChanges: readonly LeaderChange[];
   readonly deadLetters: readonly DeadLetterFact[];
+  readonly announcements: readonly AnnouncementFact[];
   /** Ids of committed results, as Kafka's own console consumer reads them. */
   readonly consoleIds: ConsoleIds;
   /** The bytes of each view in Redis, by `board view`. */
@@ -38,10 +41,18 @@ export interface DeadLetterFact {
   readonly code: string;
 }
 
+/** The result of a closed view, with the `ce_id` and the timestamp of its record. */
+export interface AnnouncementFact {
+  readonly id: string;
+  readonly timestamp: number;
+  readonly result: PeriodResult;
+}
+
 export interface ConsoleIds {
   readonly rankChanges: readonly string[];
   readonly leaderChanges: readonly string[];
   readonly deadLetters: readonly string[];
+  readonly announcements: readonly string[];
 }
 
 /** `topic/partition/offset` of a record. */

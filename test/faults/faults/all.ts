@@ -2,6 +2,7 @@ import { BUILD_FAULTS } from './builds.js';
 import { DEPLOY_FAULTS } from './deploys.js';
 import type { Fault } from './fault.js';
 import { NETWORK_FAULTS } from './network.js';
+import { PERIOD_FAULTS } from './periods.js';
 import { RETRY_FAULTS } from './retries.js';
 import { SERVER_FAULTS } from './servers.js';
 import { WORKER_FAULTS } from './workers.js';
@@ -13,6 +14,7 @@ export const FAULTS: readonly Fault[] = [
   ...NETWORK_FAULTS,
   ...SERVER_FAULTS,
   ...BUILD_FAULTS,
+  ...PERIOD_FAULTS,
 ];
 
 /** @throws if there is no fault of this name */

@@ -122,10 +122,10 @@ export async function continues(
   world.count('builds continued', left.length);
 }
 
-/** Expires the leases of a killed or paused builder, so that the next one need not wait. */
+/** Expires the leases on these boards of a killed or paused builder, so that the next one need not wait. */
 export async function expireLeases(
   { redis: { redis }, keys, shards }: World,
-  boards: readonly BoardName[],
+  boards: readonly string[],
 ): Promise<void> {
   for (const board of boards) {
     const key = keys.lease(shardOf(board, shards), board);

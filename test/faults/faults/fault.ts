@@ -9,5 +9,7 @@ export interface Fault {
   readonly name: string;
   /** How many brokers the fault needs; 1 by default. */
   readonly brokers?: number;
+  /** Whether the fault needs announcements; not by default. */
+  readonly announces?: boolean;
   readonly run: (world: World, random: Random) => Promise<void>;
 }

@@ -1,6 +1,12 @@
-import { parseBoardsFile, type BoardDefinition } from '#board';
+import { closeOf, parseBoardsFile, parseView, type BoardDefinition } from '#board';
 import { BoardReader, StoreStatus, shardOf, type LiveBoard } from '#board-store';
-import { decodeDefinitionRecord, decodeSkippedBatch, IDENTITY_KEY } from '#contracts';
+import {
+  decodeDefinitionRecord,
+  decodePeriodResult,
+  isOfBoard,
+  PERIOD_CLOSED_TYPE,
+} from '#contracts';
+import { readPeriodRecords } from '../../../src/reconciliation/periods/period-log.js';
 import type { OracleBytes } from '../../model/oracle.js';
 import { readBytes } from '../../model/store-keys.js';
 import {
@@ -12,7 +18,7 @@ import {
   readRankChanges,
 } from '../../support/results.js';
 import { BOARD_NAMES, boardsFile } from '../boards.js';
-import type { ConsoleIds, RunFacts } from '../check/facts.js';
+import type { AnnouncementFact, ConsoleIds, RunFacts } from '../check/facts.js';
 import { eventually } from '../../support/eventually.js';
 import type { World } from './world.js';
 
@@ -34,29 +40,67 @@ export async function readFacts(world: World, sent: RunFacts['sent']): Promise<R
     readRankChanges(client, topics),
     readLeaderChanges(client, topics),
     readDeadLetters(client, topics),
+    readAnnouncements(world),
   ]);
   const count = reading.then((results) => results.flat().length);
-  const [log, promotions, [rankChanges, leaderChanges, letters], consoleIds] = await Promise.all([
-    readCommitted(client, topics.scoreEvents),
-    readPromotions(world),
-    reading,
-    readConsoleIds(world, count),
-  ]);
+  const [log, promotions, [rankChanges, leaderChanges, letters, announcements], consoleIds] =
+    await Promise.all([
+      readCommitted(client, topics.scoreEvents),
+      readPromotions(world),
+      reading,
+      readConsoleIds(world, count),
+    ]);
   const deadLetters = letters.map(({ topic, partition, offset, code }) => ({
     id: `${topic}/${partition}/${offset}`,
     code,
   }));
   const definitions: BoardDefinition[] = live.map(({ definition }) => definition);
   const stored = await readStored(world, live);
-  const results = { rankChanges, leaderChanges, deadLetters, consoleIds };
-  return { definitions, known: KNOWN, promotions, sent, log, ...results, stored };
+  const results = { rankChanges, leaderChanges, deadLetters, announcements, consoleIds };
+  const { announces } = world;
+  return { announces, definitions, known: KNOWN, promotions, sent, log, ...results, stored };
 }
 
 /** A run ends before Kafka compacts the definitions topic, so the topic still has all records. */
 export async function readPromotions({ client, topics }: World) {
   return (await readCommitted(client, topics.definitions))
-    .filter((record) => record.key?.toString() !== IDENTITY_KEY && !decodeSkippedBatch(record))
+    .filter(isOfBoard)
     .map((record) => decodeDefinitionRecord(record));
+}
+
+async function readAnnouncements({ client, topics }: World): Promise<AnnouncementFact[]> {
+  return (await readCommitted(client, topics.periodResults)).map((record) => ({
+    id: String(record.headers['ce_id']),
+    timestamp: record.timestamp,
+    result: decodePeriodResult(record),
+  }));
+}
+
+/** The windows of a board whose results are announced, with the number of announcements. */
+export async function announced(
+  { client: kafka, topics }: World,
+  board: string,
+): Promise<Map<string, number>> {
+  const records = (await readPeriodRecords({ kafka, topics })).get(board)?.values() ?? [];
+  const whole = [...records].filter(({ view, revision }) => view === null && revision > 0);
+  return new Map(whole.map(({ window, revision }) => [window, revision]));
+}
+
+/** Waits until the results of all windows that close are announced. */
+export async function allAnnounced(world: World): Promise<void> {
+  const { keys, shards } = world;
+  const { redis } = world.redis;
+  const boards = await new BoardReader({ redis, prefix: keys.prefix }).boards();
+  for (const { board, generation, definition } of boards) {
+    if (!definition.windows.some(closeOf)) continue;
+    const views = await redis.hkeys(keys.views(shardOf(board, shards), generation));
+    const windows = new Set(views.map((view) => parseView(view).window));
+    await eventually(async () => {
+      const done = await announced(world, board);
+      return [...windows].every((window) => done.has(window));
+    }, `the results of ${windows.size} windows of ${board} are announced`);
+  }
+  world.note('all is announced');
 }
 
 /** Waits until all shards have applied the whole log. After a loss, boards may still recover when everything is published. */
@@ -83,16 +127,17 @@ async function readStored(
   return stored;
 }
 
-/** One console consumer reads the three result topics. The headers of a result show which topic it comes from. */
+/** One console consumer reads the four result topics. The headers of a result show which topic it comes from. */
 async function readConsoleIds(
-  { kafka, topics: { rankChanges, leaderChanges, deadLetters } }: World,
+  { kafka, topics: { rankChanges, leaderChanges, deadLetters, periodResults } }: World,
   expected: Promise<number>,
 ): Promise<ConsoleIds> {
-  const topics = [rankChanges, leaderChanges, deadLetters];
-  const ids: Record<keyof ConsoleIds, string[]> = { rankChanges: [], leaderChanges: [], deadLetters: [] }; // prettier-ignore
+  const topics = [rankChanges, leaderChanges, deadLetters, periodResults];
+  const ids: Record<keyof ConsoleIds, string[]> = { rankChanges: [], leaderChanges: [], deadLetters: [], announcements: [] }; // prettier-ignore
   for (const headers of await consoleHeaders(topics, expected, kafka.broker)) {
     const id = idIn(headers) ?? '';
     if (headers.includes('ranklog_id:')) ids.deadLetters.push(id);
+    else if (headers.includes(PERIOD_CLOSED_TYPE)) ids.announcements.push(id);
     else ids[id.includes(' ') ? 'leaderChanges' : 'rankChanges'].push(id);
   }
   return ids;

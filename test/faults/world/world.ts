@@ -9,6 +9,7 @@ import { lastCommittedRecord } from '#kafka-batch';
 import { letProducersDate, testKafka } from '../../support/kafka-client.js';
 import { createTestTopics } from '../../support/instance.js';
 import { boardsFile, type BoardName } from '../boards.js';
+import type { Plan } from '../plan.js';
 import { eventually } from '../../support/eventually.js';
 import { RanklogCommand } from './ranklog-command.js';
 import type { OwnKafka } from './own-kafka.js';
@@ -40,6 +41,8 @@ export class World {
   private constructor(
     readonly kafka: OwnKafka,
     readonly shards: number,
+    /** Whether the broker stamps the records, so that the results of closed windows are announced. */
+    readonly announces: boolean,
     /** Prints a line about what happens. */
     readonly note: (line: string) => void,
   ) {
@@ -52,9 +55,10 @@ export class World {
 
   static async create(
     kafka: OwnKafka,
-    { shards, note }: { shards: number; note: (line: string) => void },
+    { shards, announces }: Pick<Plan, 'shards' | 'announces'>,
+    note: (line: string) => void,
   ): Promise<World> {
-    const world = new World(kafka, shards, note);
+    const world = new World(kafka, shards, announces, note);
     try {
       await world.#prepare();
       return world;
@@ -94,6 +98,12 @@ export class World {
   /** Starts `ranklog dead-letters retry` for all dead letters. */
   retry(): RanklogCommand {
     const args = ['dead-letters', 'retry', '--yes', '--json'];
+    return this.#start(new RanklogCommand(args, this.#commandEnv()));
+  }
+
+  /** Starts `ranklog periods announce --again` for an announced window. */
+  announceAgain(board: BoardName, window: string): RanklogCommand {
+    const args = ['periods', 'announce', board, window, '--again', '--json'];
     return this.#start(new RanklogCommand(args, this.#commandEnv()));
   }
 
@@ -246,13 +256,14 @@ export class World {
       RANKLOG_REDIS_PREFIX: this.name,
       RANKLOG_SHARDS: String(this.shards),
       RANKLOG_SESSION_TIMEOUT: '2s',
+      RANKLOG_CLOCK_TOLERANCE: '1s',
       RANKLOG_START_TIMEOUT: '2m', // a busy machine may be slow
       RANKLOG_SHUTDOWN_TIMEOUT: '60s',
       RANKLOG_LOG_FORMAT: 'json',
     };
     await this.admin.connect();
     await createTestTopics(this.admin, this.topics, PARTITIONS);
-    await letProducersDate(this, this.topics.scoreEvents);
+    if (!this.announces) await letProducersDate(this, this.topics.scoreEvents);
   }
 
   async #writeBoards(changed: readonly BoardName[]): Promise<string> {
