@@ -57,26 +57,53 @@ async function killAnnouncer(world: World, random: Random): Promise<void> {
   await addWorker(world);
 }
 
-/** How long a request of a frozen announcer is on its way: another one announces meanwhile. */
-const HELD_MS = 8_000;
+/** How long the commit of a frozen announcer is on its way: longer than another one takes to announce. */
+const FROZEN_MS = 8_000;
+/** The same for a slow announcer, which must not renew its lease before that. */
+const SLOW_MS = 2_700;
 
+/**
+ * Freezes an announcer before its commit, or delays the request by which it fences others; its lease
+ * expires, another one announces, and then the request arrives.
+ */
 async function freezeAnnouncer(world: World, random: Random): Promise<void> {
   await ensureTwo(world);
-  const [api, what] = pick(random, [
-    [KAFKA_API.initProducerId, 'before it fenced others'],
-    [KAFKA_API.endTxn, 'before its commit'],
-  ] as const);
-  const victim = await announcerWith(world, api, { delayMs: HELD_MS });
-  const frozenAt = Date.now();
-  victim.pause();
+  const isFrozen = random() < 0.5;
+  const [api, delayMs, what] = isFrozen
+    ? ([KAFKA_API.endTxn, FROZEN_MS, 'frozen before its commit'] as const)
+    : ([KAFKA_API.initProducerId, SLOW_MS, 'slow to fence others'] as const);
+  const victim = await announcerWith(world, api, { delayMs });
+  const arrives = Date.now() + delayMs;
+  if (isFrozen) victim.pause();
+  world.note(`worker ${victim.name}, which announces results, is ${what}`);
   const last = Math.max(...[...(await announced(world, BOARD)).keys()].map(endOf));
-  world.note(`worker ${victim.name} stopped while it announced results, ${what}`);
   await expireLeases(world, [PERIODS_LEASE]);
   await announcedSince(world, last + 1);
-  victim.resume();
-  const hasArrived = () => Date.now() > frozenAt + HELD_MS;
-  await eventually(hasArrived, 'the request of the frozen announcer has arrived');
-  world.did('announcers frozen', `worker ${victim.name} continued: another one had announced`);
+  const isInTime = Date.now() < arrives;
+  if (isFrozen) victim.resume();
+  await eventually(() => Date.now() > arrives, 'the request of the announcer has arrived');
+  const who = isInTime ? 'another one had announced' : 'no other one was faster';
+  world.did('announcers frozen', `the request of ${victim.name} has arrived: ${who}`);
+}
+
+/** Longer than the announcer waits between two turns. */
+const TURN_MS = 3_000;
+
+/** Keeps a worker from applying the last records of a round until another one wants to announce it. */
+async function lagBehindReview(world: World, random: Random): Promise<void> {
+  await ensureTwo(world);
+  const victim = pick(random, world.running);
+  await victim.publishes();
+  const end = Date.now() + ROUND.ms - (Date.now() % ROUND.ms);
+  victim.redis.freeze();
+  try {
+    const isDue = () => Date.now() > end + GRACE_MS + REVIEW_MS + TURN_MS;
+    await eventually(isDue, 'the review of a round is over');
+  } finally {
+    victim.redis.thaw();
+  }
+  await announcedSince(world, end);
+  world.did('lags behind a review', `${victim.name} applied records after the review of a round`);
 }
 
 /** Redis restarts empty while a window is in review. */
@@ -122,6 +149,7 @@ async function announceAgain(world: World): Promise<void> {
 export const PERIOD_FAULTS: readonly Fault[] = [
   { name: 'kill-announcer', announces: true, run: killAnnouncer },
   { name: 'freeze-announcer', announces: true, run: freezeAnnouncer },
+  { name: 'lag-behind-review', announces: true, run: lagBehindReview },
   { name: 'lose-before-announcement', announces: true, run: loseBeforeAnnouncement },
   { name: 'announce-again', announces: true, run: announceAgain },
 ];
