@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { closeOf, parseView, type BoardDefinition, type Close } from '#board';
+import { closeOf, parseView, type Close } from '#board';
 import type { PeriodResult } from '#contracts';
 import { ROUND } from '../boards.js';
 import type { BoardHistory, Expected, Judgement } from './expected.js';
@@ -19,17 +19,15 @@ export function periodProblems(facts: RunFacts, { boards, oracle }: Expected): s
   }
   const windows = groupBy(announcements, ({ result }) => `${result.board} ${result.window}`);
   const wrong = [...windows.values()].flatMap((all) => wrongAnnouncements(all, boards));
-  const missing = definitions.flatMap(({ board, windows: defined }) =>
+  const names = definitions.flatMap(({ board, windows: defined }) =>
     defined.some(closeOf)
       ? windowsOf(oracle.views(board)).map((window) => `${board} ${window}`)
       : [],
   );
+  const missing = names.filter((name) => !windows.has(name));
   return [
     ...summary('announcements that are not those of the oracle', wrong),
-    ...summary(
-      'closed windows that were not announced',
-      missing.filter((name) => !windows.has(name)),
-    ),
+    ...summary('closed windows that were not announced', missing),
   ];
 }
 
@@ -49,10 +47,11 @@ function wrongAnnouncements(
     const name = `${board} ${window}, revision ${revision} of generation ${generation}`;
     if (judgement === undefined || close === undefined) return [`${name}: of no known definition`];
     const wanted = announcementsOf(judgement, close, first.result);
+    const results = found.map(({ result }) => result);
     return [
       ...(revision === index + 1 ? [] : [`${name}: it follows ${index} others`]),
       ...found.flatMap((one) => earlyOrMisnamed(one, close)),
-      ...differencesOf(name, wanted, found.map(({ result }) => result)), // prettier-ignore
+      ...differencesOf(name, wanted, results),
     ];
   });
 }
@@ -63,7 +62,7 @@ function announcementsOf(
   { results }: Close,
   { window, generation, revision }: PeriodResult,
 ): PeriodResult[] {
-  const { board }: BoardDefinition = definition;
+  const { board } = definition;
   const start = Date.parse(window.slice(`${ROUND.name}@`.length));
   const views = oracle.views(board).filter((view) => parseView(view).window === window);
   return views.map((view) => {
@@ -94,16 +93,19 @@ function earlyOrMisnamed({ id, timestamp, result }: AnnouncementFact, close: Clo
   ];
 }
 
+/** Compares the announcements of each view: one is wanted of each. */
 function differencesOf(
   name: string,
   wanted: readonly PeriodResult[],
   found: readonly PeriodResult[],
 ): string[] {
-  const byView = (results: readonly PeriodResult[]) =>
-    results.toSorted((a, b) => (a.view < b.view ? -1 : 1));
-  const [oracle, announced] = [byView(wanted), byView(found)];
-  if (isDeepStrictEqual(oracle, announced)) return [];
-  return [`${name}: ${JSON.stringify(announced)} in place of ${JSON.stringify(oracle)}`];
+  const views = new Set([...wanted, ...found].map(({ view }) => view));
+  return [...views].flatMap((view) => {
+    const ofView = (results: readonly PeriodResult[]) => results.filter((one) => one.view === view);
+    const [oracle, announced] = [ofView(wanted), ofView(found)];
+    if (isDeepStrictEqual(oracle, announced)) return [];
+    return [`${name}: ${JSON.stringify(announced)} in place of ${JSON.stringify(oracle)}`];
+  });
 }
 
 function windowsOf(views: readonly string[]): string[] {
