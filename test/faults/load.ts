@@ -26,17 +26,31 @@ const HOUR_MS = 3_600_000;
  * old timestamp, and every definition takes their retries, which have the time of the retry.
  */
 const HOURS_AHEAD = [2, 48];
+/**
+ * If the broker stamps the records, early events are dated after now by what definitions allow, and
+ * by this: so little that a command that retries them starts later than that.
+ */
+const HOURS_ALLOWED = [1, 24];
+const MS_TOO_FAR = 500;
 
 /** A random record for the score topic. */
-function recordFrom(random: Random, serial: number): Message {
+function recordFrom(random: Random, serial: number, isStamped: boolean): Message {
   if (random() < SHARE_OF_BAD_RECORDS) return badRecord(random);
   const playerId = random() < SHARE_OF_THE_RICH ? RICH : pick(random, PLAYERS);
   const event = eventFor(random, playerId, serial);
   const record = message(event, serial);
   // Retries of early records would race with the end of their round.
   if (random() >= SHARE_OF_EARLY_RECORDS || event.board === 'blitz') return record;
+  if (isStamped) return earlyEvent(random, event, serial);
   const timestamp = Date.parse(event.occurredAt) - pick(random, HOURS_AHEAD) * HOUR_MS;
   return { ...record, timestamp: String(timestamp) };
+}
+
+/** Not of the board with duplicates: its event clock would pass all other events. */
+function earlyEvent(random: Random, event: Event, serial: number): Message {
+  if (event.board === 'sprint') return message(event, serial);
+  const time = Date.now() + pick(random, HOURS_ALLOWED) * HOUR_MS + MS_TOO_FAR;
+  return message({ ...event, occurredAt: new Date(time).toISOString() }, serial);
 }
 
 interface Event {
@@ -123,6 +137,13 @@ function badRecord(random: Random): Message {
   return { key, value: pick(random, values) };
 }
 
+/** `isStamped`: whether the broker stamps the records. */
+interface LoadTarget {
+  readonly kafka: Kafka;
+  readonly topic: string;
+  readonly isStamped: boolean;
+}
+
 const RECORDS_A_SECOND = 60;
 const MAX_BURST = 90;
 
@@ -140,13 +161,12 @@ export class Load {
   #serial = 0;
 
   constructor(
-    kafka: Kafka,
-    private readonly topic: string,
+    private readonly target: LoadTarget,
     private readonly random: Random,
     /** Counts what it sends, by kind. */
     private readonly count: (what: string) => void,
   ) {
-    this.#producer = kafka.producer({
+    this.#producer = target.kafka.producer({
       createPartitioner: Partitioners.DefaultPartitioner,
       allowAutoTopicCreation: false,
     });
@@ -177,7 +197,7 @@ export class Load {
   }
 
   #nextRecord(): Message {
-    const record = recordFrom(this.random, this.#serial++);
+    const record = recordFrom(this.random, this.#serial++, this.target.isStamped);
     if (this.random() >= SHARE_OF_HOSTILE_HEADERS) return record;
     this.count('records with hostile headers');
     return withHostileHeaders(this.random, record);
@@ -201,7 +221,7 @@ export class Load {
     for (const message of messages) this.sent.add(recordContent(message));
     for (;;)
       try {
-        await this.#producer.send({ topic: this.topic, messages, acks: -1, compression });
+        await this.#producer.send({ topic: this.target.topic, messages, acks: -1, compression });
         return;
       } catch (error) {
         if (this.#stopping) throw error;

@@ -66,7 +66,12 @@ async function carryOut(world: World, plan: Plan): Promise<Verdict> {
 async function doHarm(world: World, plan: Plan): Promise<Load> {
   for (let worker = 0; worker < plan.workers; worker++) await world.addWorker();
   const random = randomOf(plan, 'load');
-  const load = new Load(world.client, world.topics.scoreEvents, random, (what) => {
+  const target = {
+    kafka: world.client,
+    topic: world.topics.scoreEvents,
+    isStamped: world.announces,
+  };
+  const load = new Load(target, random, (what) => {
     world.count(what);
   });
   await load.start();

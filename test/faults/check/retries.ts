@@ -34,11 +34,13 @@ export function retryProblems(topic: string, facts: RunFacts, { boards }: Expect
     const own = known.filter(({ board }) => board === event?.event.board);
     return !own.some((one) => event && isTaken(one, event) && !isSkipped(one, event));
   });
+  // The last retry of all dead letters came after that.
+  const lastWritten = log.reduce((latest, { timestamp }) => Math.max(latest, timestamp), 0);
   const missing = [...letters].filter((id) => {
     const event = events.get(id);
     const live = definitions.find(({ board }) => board === event?.event.board);
     if (event === undefined || live === undefined || retried.includes(id)) return false;
-    return !isTaken(live, event) && isTaken(live, { ...event, timestamp: Infinity });
+    return !isTaken(live, event) && isTaken(live, { ...event, timestamp: lastWritten });
   });
   const twice = retried.filter((id, index) => retried.indexOf(id) !== index);
   const without = retried.filter((id) => !letters.has(id));
