@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { definitionHash, parseBoardsFile, type BoardDefinition } from '#board';
 import type { LiveBoard, ReconciliationStatus } from '#board-store';
 import { fieldChanges, isPublishOnly } from './field-changes.js';
-import { backfillOf, boardChanges, needsBuild } from './plan.js';
+import { backfillOf, boardChanges, needsBuild, rangesToRead } from './plan.js';
 
 function board(fields: string): BoardDefinition {
   const [definition] = parseBoardsFile(`boards:\n  arena: { ${fields} }`, 'boards.yaml');
@@ -147,6 +147,20 @@ describe('a backfill', () => {
     ]);
     const begins = new Map([[2, 50]]);
     expect(backfillOf({ ranges, appliedOffsets, begins }, []).records).toBe(40 + 0 + 10);
+  });
+
+  it('reads to the end of a log that ends before the applied offset, as one does that was made again', () => {
+    const ranges = new Map([[0, { start: 0, end: 30 }]]);
+    const appliedOffsets = new Map([
+      [0, 49],
+      [1, 5],
+    ]);
+    expect(rangesToRead({ ranges, appliedOffsets, begins: new Map() })).toEqual(
+      new Map([
+        [0, { start: 0, end: 30 }],
+        [1, { start: 0, end: 0 }],
+      ]),
+    );
   });
 
   it('names the last build that read records and succeeded', () => {

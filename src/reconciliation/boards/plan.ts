@@ -108,8 +108,10 @@ export interface LogFacts {
 /** The ranges of the log that a build reads. */
 export function rangesToRead({ ranges, appliedOffsets, begins }: LogFacts): Map<number, LogRange> {
   const read = [...appliedOffsets].map(([partition, appliedOffset]): [number, LogRange] => {
-    const start = Math.max(ranges.get(partition)?.start ?? 0, begins.get(partition) ?? 0);
-    return [partition, { start, end: Math.max(start, appliedOffset + 1) }];
+    const log = ranges.get(partition) ?? { start: 0, end: 0 };
+    const start = Math.max(log.start, begins.get(partition) ?? 0);
+    // A log that was made again may end before the applied offset.
+    return [partition, { start, end: Math.max(start, Math.min(appliedOffset + 1, log.end)) }];
   });
   return new Map(read);
 }
