@@ -67,7 +67,7 @@ export class TooManyVoidsError extends RanklogError {
 
   constructor(board: string, count: number, most: number) {
     super(
-      `board "${board}" would have ${count} voided score events; it can have up to ${most}, and 256 KiB of their places; void fewer`,
+      `board "${board}" would have ${count} voided score events; it can have up to ${most}; void fewer`,
     );
   }
 }

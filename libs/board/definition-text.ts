@@ -12,7 +12,7 @@ import {
   type Window,
 } from './definition.js';
 import { formatTime } from './time.js';
-import { voidText, type VoidText } from './voids.js';
+import { voidOf, voidText, type VoidText } from './voids.js';
 
 /**
  * The JSON text of a definition, as Redis and Kafka store it. Equal definitions have equal texts in all versions of
@@ -44,9 +44,7 @@ export function parseDefinitionText(text: string): BoardDefinition {
     ...fields,
     windows: windows.map((window) => (typeof window === 'string' ? { kind: window } : window)),
     publish: { ...PUBLISH, ...publish },
-    ...(voids && {
-      voids: voids.map(([partition, offset, timestamp]) => ({ partition, offset, timestamp })),
-    }),
+    ...(voids && { voids: voids.map(voidOf) }),
   };
 }
 

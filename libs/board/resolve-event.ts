@@ -11,6 +11,8 @@ export interface ScoreInput extends EventNumbers {
   readonly occurredAt?: number;
   readonly eventId?: string;
   readonly attributes: Attributes;
+  /** Set if the record is a retry: the records that it repeats, the original first. */
+  readonly retryOf?: readonly RecordPlace[];
 }
 
 /** An event in the terms of a board: a value per column in sort direction (null: none sent), and the views that it moves. */
@@ -69,7 +71,7 @@ export function resolveRecord(
   record: Omit<RecordPlace, 'partition'>,
 ): EventResolution {
   const resolution = resolveEvent(definition, input, record.timestamp);
-  if (!resolution.ok || !isVoided(definition, partition, record)) return resolution;
+  if (!resolution.ok || !isVoided(definition, input, partition, record)) return resolution;
   return { ok: true, event: { ...resolution.event, views: NO_VIEWS } };
 }
 

@@ -1,9 +1,8 @@
 import { TooManyVoidsError } from './board-errors.js';
 import { derived, type BoardDefinition, type RecordPlace } from './definition.js';
 
-/** Kafka accepts records of 1 MiB by default, and the definition of a board is one record. */
+/** The definition of a board is one record. With the longest places, this is half of Kafka's 1 MiB. */
 export const MAX_VOIDS = 10_000;
-export const MAX_VOIDS_BYTES = 262_144;
 
 /** Voids the score events at places, or takes that back. */
 export interface VoidChange {
@@ -21,13 +20,22 @@ const timestamps = derived(({ voids = [] }) => {
   return byPartition;
 });
 
-/** Whether a definition voids the score event of a record. */
+/**
+ * Whether a definition voids the score event of a record: by the place of the record, or of one that
+ * it retries. So a retry that is sent after the void doesn't count in place of the event.
+ */
 export function isVoided(
   definition: BoardDefinition,
+  { retryOf = [] }: { readonly retryOf?: readonly RecordPlace[] },
   partition: number,
   { offset, timestamp }: Omit<RecordPlace, 'partition'>,
 ): boolean {
   if (definition.voids === undefined) return false;
+  if (hasVoid(definition, { partition, offset, timestamp })) return true;
+  return retryOf.some((place) => hasVoid(definition, place));
+}
+
+function hasVoid(definition: BoardDefinition, { partition, offset, timestamp }: RecordPlace) {
   return timestamps(definition).get(partition)?.get(offset) === timestamp;
 }
 
@@ -41,13 +49,12 @@ export function withVoids(
 }
 
 /**
- * The definition after a change of its voids. Drops places below `logStarts`, by partition: no build
- * reads these records any more. @throws TooManyVoidsError
+ * The definition after a change of its voids. Keeps places that the log has no longer, because the
+ * log may still have retries of these records. @throws TooManyVoidsError
  */
 export function changeVoids(
   definition: BoardDefinition,
   { kind, places }: VoidChange,
-  logStarts: ReadonlyMap<number, number>,
 ): BoardDefinition {
   // An offset has one record. A place there with another timestamp is of an earlier topic.
   const voids = new Map((definition.voids ?? []).map((place) => [keyOf(place), place]));
@@ -55,38 +62,13 @@ export function changeVoids(
     if (kind === 'void') voids.set(keyOf(place), place);
     else voids.delete(keyOf(place));
   }
-  const kept = [...voids.values()]
-    .filter(({ partition, offset }) => offset >= (logStarts.get(partition) ?? 0))
-    .sort(inOrder);
-  const bytes = JSON.stringify(kept.map(voidText)).length;
-  if (kind === 'void' && (kept.length > MAX_VOIDS || bytes > MAX_VOIDS_BYTES))
-    throw new TooManyVoidsError(definition.board, kept.length, MAX_VOIDS);
-  return withVoids(definition, kept);
+  if (voids.size > MAX_VOIDS) throw new TooManyVoidsError(definition.board, voids.size, MAX_VOIDS);
+  return withVoids(definition, [...voids.values()].sort(inOrder));
 }
 
 /** The voids of one definition that another one lacks. */
 export function missingVoids(from: BoardDefinition, to: BoardDefinition): RecordPlace[] {
-  return (from.voids ?? []).filter((place) => !isVoided(to, place.partition, place));
-}
-
-/** Whether the voids of a definition are as `changeVoids` makes them. */
-export function hasValidVoids({ voids = [] }: BoardDefinition): boolean {
-  return (
-    voids.length <= MAX_VOIDS &&
-    voids.every((place, index) => {
-      const before = voids[index - 1];
-      const isAfter = before === undefined || inOrder(before, place) < 0;
-      return isAfter && isPlace(place);
-    })
-  );
-}
-
-/** A record without a timestamp has -1. Timestamps beyond 2^53 are rounded in the same way each time. */
-function isPlace({ partition, offset, timestamp }: RecordPlace): boolean {
-  const isInLog = [partition, offset].every(
-    (number) => Number.isSafeInteger(number) && number >= 0,
-  );
-  return isInLog && Number.isInteger(timestamp);
+  return (from.voids ?? []).filter((place) => to.voids === undefined || !hasVoid(to, place));
 }
 
 function keyOf({ partition, offset }: RecordPlace): string {
@@ -97,9 +79,13 @@ function inOrder(a: RecordPlace, b: RecordPlace): number {
   return a.partition - b.partition || a.offset - b.offset;
 }
 
-/** In the text of a definition. A list is half as long as an object. */
+/** A place in the text of a definition: a list is half as long as an object. */
 export type VoidText = readonly [partition: number, offset: number, timestamp: number];
 
 export function voidText({ partition, offset, timestamp }: RecordPlace): VoidText {
   return [partition, offset, timestamp];
+}
+
+export function voidOf([partition, offset, timestamp]: VoidText): RecordPlace {
+  return { partition, offset, timestamp };
 }

@@ -5,15 +5,13 @@ import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { exactDeltas } from './exact-deltas.js';
 import { hasTooManyHeaders, headerCount, MAX_HEADERS, type RawRecord } from './record.js';
-import { decodeRetry, type RetriedRecord } from './retry.js';
+import { decodeRetry } from './retry.js';
 import { scoreEventProblem, type Field, type ScoreEvent } from './score-event.js';
 import { quote, show } from './values.js';
 
 /** A score event with numbers as decimal texts and the time in ms since 1970. */
 export interface DecodedScoreEvent extends ScoreInput {
   readonly board: string;
-  /** Set if the record is a retry: the records that it repeats. See isRepeat. */
-  readonly retryOf?: readonly RetriedRecord[];
 }
 
 export type ScoreEventDecoding =

@@ -3,7 +3,6 @@ import {
   boardFields,
   BoardsFileError,
   definitionText,
-  hasValidVoids,
   parseBoardsFile,
   parseDefinitionText,
   type BoardDefinition,
@@ -104,7 +103,6 @@ function decodeDefinition(board: string, stored: object): BoardDefinition {
   if (definition.board !== board) throw problem('it is of another board');
   if (!isDeepStrictEqual(JSON.parse(definitionText(definition)), stored))
     throw problem('it has fields that this version of ranklog does not know');
-  if (!hasValidVoids(definition)) throw problem('its voids are not places of records in order');
   const fields = JSON.stringify({ boards: { [board]: boardFields(definition) } });
   try {
     parseBoardsFile(fields, 'definition');

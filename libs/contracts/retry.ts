@@ -4,6 +4,7 @@ import {
   LATEST_TIME,
   resolveEvent,
   type BoardDefinition,
+  type RecordPlace,
   type ScoreInput,
 } from '#board';
 import {
@@ -16,7 +17,6 @@ import {
 
 /** The place of a record, and its timestamp in ms. */
 export type TimedSource = Source & { readonly timestamp: number };
-export type RetriedRecord = Omit<TimedSource, 'topic'>;
 
 /** Headers of a retry. They have a value for each record before it, the original first: its id, and its timestamp. */
 const [IDS, TIMES] = ['ranklog_retry_of', 'ranklog_retry_timestamp'] as const;
@@ -56,7 +56,7 @@ export function decodeRetry(record: HeadedRecord) {
   return { retryOf, occurredAt: eventTime(first) };
 }
 
-function retriedRecord(id: string, time: string | undefined): RetriedRecord | undefined {
+function retriedRecord(id: string, time: string | undefined): RecordPlace | undefined {
   const place = /\/(\d{1,15})\/(\d{1,15})$/.exec(id);
   if (place === null || time === undefined || !INT64.test(time)) return undefined;
   return { partition: Number(place[1]), offset: Number(place[2]), timestamp: Number(time) };
@@ -83,7 +83,7 @@ function eventTime(timestamp: string): string {
  * more (maxAhead) or less (a window that has closed).
  */
 export function isRepeat(
-  event: ScoreInput & { readonly retryOf?: readonly RetriedRecord[] },
+  event: ScoreInput,
   generation: { definition: BoardDefinition; starts?: ReadonlyMap<number, number> | undefined },
 ): boolean {
   const { retryOf } = event;

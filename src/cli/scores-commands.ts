@@ -22,9 +22,10 @@ const change = (name: string) =>
 const voidCommand = change('void')
   .description('take back wrong score events: build the board without their effect, and promote it')
   .notes(
-    `All records of an event are voided: with --player and --event all with this id, with --at its retries.
-A voided event still moves the clocks of its board, and its id still drops duplicates. Later builds keep it
-voided. Exit code 1: an event is unknown, never counted, or is voided already; then nothing is changed.
+    `All records of an event are voided: with --player and --event all with this id, in all partitions; with
+--at this record. Retries are voided with them, also later ones. A voided event still moves the clocks of its
+board, and its id still drops duplicates. Later builds keep it voided. Exit code 1: an event is unknown, or
+never counted; then nothing is changed. If all are voided already, there is nothing to do: exit code 0.
 
 Examples:
   ranklog scores void arena --player p-17 --event match-204 --player p-18 --event match-204
@@ -35,7 +36,7 @@ Examples:
 const unvoid = change('unvoid')
   .description('count voided score events again')
   .notes(
-    `Exit code 1: an event is unknown, or is not voided; then nothing is changed.
+    `Reads the voided records only. If no event is voided, there is nothing to do: exit code 0.
 
 Example:
   ranklog scores unvoid arena --player p-17 --event match-204`,

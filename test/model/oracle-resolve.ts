@@ -20,15 +20,19 @@ const [FIRST_MS, LAST_MS] = ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.99
   Date.parse(text),
 ) as [number, number];
 
-/** As resolvePlainly, of an event at a place in the log, whose views are none if it is voided. */
+/**
+ * As resolvePlainly, of an event at a place in the log, whose views are none if this place or one
+ * that the event retries is voided.
+ */
 export function resolvePlainlyAt(
   definition: BoardDefinition,
   sent: SentEvent,
   { partition, offset }: { readonly partition: number; readonly offset: number },
 ): PlainResolution {
   const { event, reasons } = resolvePlainly(definition, sent);
-  const place = JSON.stringify({ partition, offset, timestamp: sent.timestamp });
-  const isVoided = (definition.voids ?? []).some((one) => JSON.stringify(one) === place);
+  const own = { partition, offset, timestamp: sent.timestamp };
+  const places = [own, ...(sent.input.retryOf ?? [])].map((place) => JSON.stringify(place));
+  const isVoided = (definition.voids ?? []).some((one) => places.includes(JSON.stringify(one)));
   return event !== undefined && isVoided
     ? { reasons, event: { ...event, views: [] } }
     : { reasons, ...(event && { event }) };

@@ -47,24 +47,29 @@ describe('an event in the terms of its board', () => {
       fc.array(inputArbitrary(definition, PLAYER_IDS), { minLength: 1, maxLength: 8 }),
       fc.subarray([0, 1, 2, 3, 4]),
       fc.constantFrom(1, 1, 1, 2), // the voids are of partition 1
+      fc.constantFrom([], [], [0], [1, 2]), // what the last event retries
     ),
   );
 
   it.each(knownAndNewRuns(1_500))(
     'has the values and views of the oracle, or is refused for a reason that the oracle has, too (%s)',
     (parameters) => {
-      let [taken, late, withoutViews] = [0, 0, 0];
+      let [taken, late, withoutViews, retries] = [0, 0, 0, 0];
       fc.assert(
-        fc.property(sent, ([own, events, offsets, partition]) => {
-          const voids = offsets.map((offset) => {
+        fc.property(sent, ([own, events, offsets, partition, retried]) => {
+          const placeOf = (offset: number) => {
             // The place of offset 4 is one of an earlier topic.
             return { partition: 1, offset, timestamp: events[offset % 4]?.timestamp ?? 0 };
-          });
-          const definition = { ...own, voids };
+          };
+          const definition = { ...own, voids: offsets.map(placeOf) };
           for (const [offset, event] of events.entries()) {
-            const { input, timestamp } = event;
-            const plain = resolvePlainlyAt(definition, event, { partition, offset });
+            const { timestamp } = event;
+            const isLast = offset === events.length - 1 && offset > 0;
+            const retryOf = isLast ? retried.map(placeOf) : [];
+            const input = { ...event.input, ...(retryOf.length > 0 && { retryOf }) };
+            const plain = resolvePlainlyAt(definition, { input, timestamp }, { partition, offset });
             const found = resolveRecord(definition, input, partition, { offset, timestamp });
+            if (retryOf.length > 0 && found.ok && found.event.views.length === 0) retries++;
             if (found.ok && found.event.views.length === 0) withoutViews++;
             if (found.ok) {
               taken++;
@@ -79,6 +84,7 @@ describe('an event in the terms of its board', () => {
       expect(taken).toBeGreaterThan(parameters.numRuns);
       expect(late).toBeGreaterThan(parameters.numRuns / 60);
       expect(withoutViews).toBeGreaterThan(parameters.numRuns / 4);
+      expect(retries).toBeGreaterThan(parameters.numRuns / 20);
     },
   );
 });

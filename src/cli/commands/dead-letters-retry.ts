@@ -1,3 +1,4 @@
+import { isVoided } from '#board';
 import type { Boards } from '#board-store';
 import { batchBytes, encodeRetry, retriedIds } from '#contracts';
 import { logRanges, type LogRange } from '#kafka-batch';
@@ -123,11 +124,14 @@ export function retryOf(
   if (batchBytes(retry) > to.maxBytes) return 'the record is too large for the headers of a retry';
   const sent = { ...retry, offset: end, timestamp: now };
   const { event, entry } = readRecord(sent, partition, to.boards);
+  const live = event && to.boards.live.get(event.board);
+  if (event && live && isVoided(live.definition, event, partition, sent))
+    return 'its event is voided ("ranklog scores unvoid" counts it again)';
   if (entry.kind === 'event') return retry;
   if (entry.kind === 'deadLetter') return `refused again: ${entry.code}: ${entry.detail}`;
   if (entry.late !== undefined) return `refused again: WINDOW_CLOSED: ${entry.late}`;
   // The build applies the record by a definition that is not live yet, and may refuse it.
-  if (event !== undefined && !to.boards.live.has(event.board))
+  if (event !== undefined && live === undefined)
     return `board ${JSON.stringify(event.board)} is being built; try again once it is live`;
   return 'accepted';
 }

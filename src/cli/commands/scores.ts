@@ -1,25 +1,28 @@
 import { changeVoids, type VoidChange } from '#board';
 import type { LiveBoard } from '#board-store';
 import { logRanges } from '#kafka-batch';
-import { claimIdentity } from '../../infra/identity.js';
 import { requireTopics } from '../../infra/topics.js';
 import { backfillOf, rangesToRead } from '../../reconciliation/boards/plan.js';
-import type { BuildReport } from '../../reconciliation/runs/build.js';
 import { readScoreNames, type NameOptions } from '../input/score-names.js';
-import { withLease } from '../sessions/held-lease.js';
 import {
   openReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
-import { readPlacesOf } from '../sessions/score-places.js';
+import { build, builtText } from '../sessions/run-build.js';
 import { searchScores } from '../sessions/score-search.js';
 import { openRedis } from '../sessions/session.js';
 import { confirmOnTerminal, interruption } from '../sessions/terminal.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { BuildOptions, JsonOption } from '../text/options.js';
 import { print } from '../text/output.js';
-import { ReconciliationBar } from '../text/progress-bar.js';
-import { changedText, checkScores, foundText, recordsOf } from '../text/score-text.js';
+import {
+  alreadyText,
+  checkVoidable,
+  foundText,
+  placeText,
+  placesToChange,
+  recordsOf,
+} from '../text/score-text.js';
 
 type ChangeOptions = NameOptions &
   Omit<BuildOptions, 'from'> & { readonly yes?: boolean; readonly dryRun?: boolean };
@@ -40,34 +43,28 @@ async function changeScores(
   const names = await readScoreNames(options);
   const { json = false, dryRun = false, yes = false } = options;
   await using session = await openReconciliation();
-  const { reader } = session.stores;
-  const live = await reader.board(board);
+  const live = await session.stores.reader.board(board);
   const facts = await readLogFacts(session, live);
-  const found = await searchScores(session, live, { names, ranges: rangesToRead(facts) });
-  checkScores(kind, board, found);
+  const found = await searchScores(session, live, { kind, names, ranges: rangesToRead(facts) });
+  if (kind === 'void') checkVoidable(board, found);
   const records = recordsOf(found);
-  const change = { kind, places: records };
-  const logStarts = new Map([...facts.ranges].map(([id, { start }]) => [id, start]));
-  changeVoids(live.definition, change, logStarts); // throws if there are too many
+  const change = { kind, places: placesToChange(kind, live.definition, found) };
+  const isDone = change.places.length === 0;
   const backfill = backfillOf(facts, await session.stores.leases.statuses());
-  const plan = { board, kind, records, reads: backfill.records };
-  if (!json) print(plan, options, () => foundText(plan, backfill));
-  if (dryRun && json) print(plan, options, () => '');
-  if (dryRun) return EXIT.ok;
+  const plan = { board, ...change, records, reads: isDone ? 0 : backfill.records };
+  if (isDone || dryRun || !json)
+    print(plan, options, () => (isDone ? alreadyText(kind, found) : foundText(plan, backfill)));
+  if (isDone || dryRun) return EXIT.ok;
+  changeVoids(live.definition, change); // throws if there are too many
   using cancellation = interruption();
   const { signal } = cancellation;
   if (!yes)
-    await confirmOnTerminal(`${kind} these events of ${board}?`, signal, {
+    await confirmOnTerminal(`${kind} ${change.places.length} record(s) of ${board}?`, signal, {
       command: `scores ${kind}`,
       instead: '--dry-run to see what it would change',
     });
-  const before = await readPlacesOf(reader, board, records);
-  const built = await build(session, board, { ...options, change, signal });
-  const after = await readPlacesOf(reader, board, records);
-  const places = before?.map((one, index) => ({ ...one, after: after?.[index]?.place ?? null }));
-  const { generation } = built;
-  const changed = { ...plan, generation, places: places ?? null };
-  print(changed, options, changedText);
+  const [built] = await build(session, { board, change }, { ...options, signal });
+  print({ ...plan, ...built }, options, () => (built ? builtText(built) : ''));
   return EXIT.ok;
 }
 
@@ -82,30 +79,10 @@ async function readLogFacts(
   return { ranges, appliedOffsets, begins: starts };
 }
 
-interface ToBuild extends Pick<ChangeOptions, 'throttle' | 'allowPartialHistory'> {
-  readonly change: VoidChange;
-  readonly signal: AbortSignal;
-}
-
-/** A function of its own, so that the bar is removed before the command prints. */
-async function build(
-  { reconciler, stores, definitions }: ReconciliationSession,
-  board: string,
-  { throttle, allowPartialHistory, change, signal }: ToBuild,
-): Promise<BuildReport> {
-  await claimIdentity(stores.store, definitions);
-  using bar = new ReconciliationBar();
-  const limits = { eventsPerSecond: throttle, allowPartialHistory };
-  const options = { ...limits, change, signal, onProgress: bar.onProgress };
-  return await withLease(() => reconciler.changeVoids(board, options), signal);
-}
-
 export async function listVoided(board: string, options: JsonOption): Promise<number> {
   using redis = await openRedis();
   const { definition } = await redis.stores.reader.board(board);
   const voids = definition.voids ?? [];
-  print({ board, count: voids.length, voids }, options, () =>
-    voids.map(({ partition, offset }) => `${partition}/${offset}`).join('\n'),
-  );
+  print({ board, count: voids.length, voids }, options, () => voids.map(placeText).join('\n'));
   return EXIT.ok;
 }

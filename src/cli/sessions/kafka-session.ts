@@ -1,5 +1,5 @@
 import { toError } from '#errors';
-import { readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
+import { readRanges, type KafkaRecord, type LogBatch, type LogRange } from '#kafka-batch';
 import { KafkaConnection } from '../../infra/kafka.js';
 import type { Logger } from '../../infra/logger.js';
 import { waitForServices } from '../../infra/services.js';
@@ -43,15 +43,23 @@ export async function* readWithProgress(
   ranges: ReadonlyMap<number, LogRange>,
   topic = session.topics.scoreEvents,
 ): AsyncGenerator<KafkaRecord> {
+  for await (const { records } of readBatches(session, ranges, topic)) yield* records;
+}
+
+/** As readWithProgress, in batches: each has records of one partition. */
+export async function* readBatches(
+  session: KafkaSession,
+  ranges: ReadonlyMap<number, LogRange>,
+  topic = session.topics.scoreEvents,
+): AsyncGenerator<LogBatch> {
   if (topic === session.topics.scoreEvents) await passOverSkipped(session);
   const { kafka, logger } = session;
   const total = [...ranges.values()].reduce((sum, { start, end }) => sum + end - start, 0);
   using bar = new ProgressBar('records of the log read', total);
   let read = 0;
   for await (const round of readRanges(ranges, { kafka, topic, logger })) {
-    const records = round.flatMap((batch) => batch.records);
-    yield* records;
-    read += records.length;
+    yield* round;
+    read += round.reduce((sum, { records }) => sum + records.length, 0);
     bar.update(read);
   }
 }

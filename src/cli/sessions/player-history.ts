@@ -113,7 +113,7 @@ export class PlayerHistory {
 
   #effect(event: ResolvedEvent, sent: DecodedScoreEvent, record: KafkaRecord): string {
     const isDuplicate = this.#duplicates.isDuplicate(event);
-    if (isVoided(this.live.definition, this.#partition, record)) return 'voided';
+    if (isVoided(this.live.definition, sent, this.#partition, record)) return 'voided';
     if (isDuplicate) return 'duplicate';
     if (event.views.every(({ view }) => view !== this.place.view)) {
       const isLate = this.#isLate(sent, record.timestamp);

@@ -1,4 +1,4 @@
-import type { BoardDefinition } from '#board';
+import type { BoardDefinition, VoidChange } from '#board';
 import type { Boards } from '#board-store';
 import { claimIdentity } from '../../infra/identity.js';
 import type { BuildReport } from '../../reconciliation/runs/build.js';
@@ -13,13 +13,16 @@ import type { ReconciliationSession } from './reconciliation-session.js';
 /** A built board, as JSON. */
 export type BuiltBoard = ReturnType<typeof builtJson>;
 
+/** What a command builds: boards by their definitions, or a live board with other voids. */
+type Work = readonly BoardDefinition[] | { readonly board: string; readonly change: VoidChange };
+
 /**
  * Builds boards in one pass over the log, with a progress bar, and promotes them.
  * @throws CommandError if the user cancels; LeaseHeldError
  */
 export async function build(
   session: ReconciliationSession,
-  definitions: readonly BoardDefinition[],
+  work: Work,
   { from, throttle, allowPartialHistory, signal }: BuildOptions & { signal: AbortSignal },
 ): Promise<BuiltBoard[]> {
   const { reconciler, definitions: topic } = session;
@@ -30,10 +33,14 @@ export async function build(
   const limits = { from, eventsPerSecond: throttle, allowPartialHistory };
   const options = { ...limits, signal, onProgress: bar.onProgress };
   try {
-    const reports = await withLease(() => reconciler.build(definitions, options), signal);
+    const reports = await withLease(async () => {
+      if (!('change' in work)) return reconciler.build(work, options);
+      return [await reconciler.changeVoids(work.board, { ...options, change: work.change })];
+    }, signal);
     return reports.map(builtJson);
   } catch (error) {
-    if (error instanceof CancelledError) throw cancelled(definitions, before, await store.boards());
+    const boards = 'change' in work ? [work.board] : work.map(({ board }) => board);
+    if (error instanceof CancelledError) throw cancelled(boards, before, await store.boards());
     throw error;
   }
 }
@@ -48,23 +55,23 @@ function builtJson({ board, generation, previous, starts }: BuildReport) {
  * The error of a cancelled build. Names boards that are already promoted, because boards are
  * promoted one by one.
  */
-function cancelled(definitions: readonly BoardDefinition[], before: Boards, now: Boards) {
+function cancelled(boards: readonly string[], before: Boards, now: Boards) {
   const generation = ({ live }: Boards, board: string) => live.get(board)?.generation;
-  const boards = definitions.map(({ board }) => board);
   const promoted = boards.filter((board) => generation(before, board) !== generation(now, board));
   const others = boards.filter((board) => !promoted.includes(board));
   const gone = promoted.length === 0 ? '' : `; already promoted: ${promoted.join(', ')}`;
   return new CommandError(`cancelled: ${others.join(', ')} unchanged${gone}`, EXIT.cancelled);
 }
 
+/** `options`: of a command with --from. */
 export function builtText(
   { board, generation, previous, startsAt }: BuiltBoard,
-  { from }: Pick<BuildOptions, 'from'>,
+  options?: Pick<BuildOptions, 'from'>,
 ): string {
   const back =
     previous === null ? '' : `; "ranklog boards rollback ${board}" returns to ${previous}`;
   const live = `${board}: live as generation ${generation}${back}`;
   if (startsAt === null) return live;
-  const hint = from === undefined ? `; ${WHOLE_LOG_HINT}` : '';
+  const hint = options && options.from === undefined ? `; ${WHOLE_LOG_HINT}` : '';
   return `${live}\n${board}: ${partialText(startsAt)}${hint}`;
 }

@@ -1,185 +1,143 @@
-import { decimalColumns, formatTime, isVoided, resolveEvent } from '#board';
-import type { LiveBoard } from '#board-store';
 import {
-  causeId,
-  decodeScoreEvent,
-  isRepeat,
-  retriedIds,
-  type DecodedScoreEvent,
-} from '#contracts';
-import { partitionOf, type KafkaRecord, type LogRange } from '#kafka-batch';
-import type { NamedScore, ScoreName } from '../text/score-text.js';
+  decimalColumns,
+  formatTime,
+  isVoided,
+  resolveEvent,
+  type RecordPlace,
+  type VoidChange,
+} from '#board';
+import type { LiveBoard } from '#board-store';
+import { decodeScoreEvent, isRepeat, type DecodedScoreEvent } from '#contracts';
+import type { KafkaRecord, LogRange } from '#kafka-batch';
+import { scoreNameText, type NamedScore, type ScoreName } from '../text/score-text.js';
 import { DuplicateFinder } from './duplicate-finder.js';
-import { readWithProgress, type KafkaSession } from './kafka-session.js';
+import { readBatches, type KafkaSession } from './kafka-session.js';
 
 type Ranges = ReadonlyMap<number, LogRange>;
 
+interface Request {
+  readonly kind: VoidChange['kind'];
+  readonly names: readonly ScoreName[];
+  /** The records of which the live generation is made. */
+  readonly ranges: Ranges;
+}
+
 /**
- * Finds named events in the records of which the live generation is made. Reads the partitions of
- * the places and of the players' keys; all, if an id is not found there.
+ * Finds the records of named events. To void, reads the partitions of the places, and all if an
+ * event is named by its id. To unvoid, reads each partition from its first to its last void, and
+ * finds voided records only.
  */
 export async function searchScores(
   session: KafkaSession,
   live: LiveBoard,
-  { names, ranges }: { readonly names: readonly ScoreName[]; readonly ranges: Ranges },
+  { kind, names, ranges }: Request,
 ): Promise<readonly NamedScore[]> {
-  const search = new ScoreSearch(live, session.topics.scoreEvents, names);
-  for (const [partition, range] of search.rangesOfPlaces(ranges))
-    for await (const record of readWithProgress(session, new Map([[partition, range]])))
-      search.takePlace(partition, record);
-  const first = search.likelyPartitions(ranges.size);
-  await readPartitions(session, search, ranges, (partition) => first.has(partition));
-  if (search.lacksIds)
-    await readPartitions(session, search, ranges, (partition) => !first.has(partition));
+  const search = new ScoreSearch(live, names, kind);
+  const places = [...(live.definition.voids ?? []), ...names.filter(isPlace)];
+  const read = kind === 'void' ? rangesToVoid(names, ranges) : rangesAround(places, ranges);
+  for await (const { partition, records } of readBatches(session, read))
+    for (const record of records) search.take(partition, record);
   return search.found;
 }
 
-async function readPartitions(
-  session: KafkaSession,
-  search: ScoreSearch,
+type PlaceName = Extract<ScoreName, { kind: 'place' }>;
+
+function isPlace(name: ScoreName): name is PlaceName {
+  return name.kind === 'place';
+}
+
+function rangesToVoid(names: readonly ScoreName[], ranges: Ranges): Ranges {
+  if (!names.every(isPlace)) return ranges;
+  const partitions = new Set(names.map(({ partition }) => partition));
+  return new Map([...ranges].filter(([partition]) => partitions.has(partition)));
+}
+
+/** By partition, the range from the first to the last of the places that are in the ranges. */
+function rangesAround(
+  places: readonly Omit<PlaceName, 'kind'>[],
   ranges: Ranges,
-  isWanted: (partition: number) => boolean,
-): Promise<void> {
-  for (const [partition, range] of ranges) {
-    if (!isWanted(partition)) continue;
-    search.begin(partition);
-    for await (const record of readWithProgress(session, new Map([[partition, range]])))
-      search.take(record);
+): Map<number, LogRange> {
+  const around = new Map<number, LogRange>();
+  for (const { partition, offset } of places) {
+    const { start, end } = ranges.get(partition) ?? { start: 0, end: 0 };
+    if (offset < start || offset >= end) continue;
+    const known = around.get(partition) ?? { start: offset, end: offset + 1 };
+    around.set(partition, {
+      start: Math.min(known.start, offset),
+      end: Math.max(known.end, offset + 1),
+    });
   }
+  return around;
 }
 
 class ScoreSearch {
   readonly found: readonly NamedScore[];
-  /** By event id, newline, player id. */
-  readonly #byId = new Map<string, NamedScore>();
-  /** By partition/offset. */
-  readonly #byPlace = new Map<string, NamedScore>();
-  /** By the id of the first record of a chain of retries. */
-  readonly #byOrigin = new Map<string, Set<NamedScore>>();
-  /** The players of the named events: duplicates are found among their events only. */
-  readonly #players = new Set<string>();
-  #partition = 0;
-  #duplicates: DuplicateFinder;
+  /** By the text of the name. */
+  readonly #byName: ReadonlyMap<string, NamedScore>;
+  /** The players whose duplicates are of interest; undefined: all, as a place can be of any. */
+  readonly #players: ReadonlySet<string> | undefined;
+  /** By partition: duplicates are found within one only. */
+  readonly #duplicates = new Map<number, DuplicateFinder>();
 
   constructor(
     private readonly live: LiveBoard,
-    private readonly topic: string,
     names: readonly ScoreName[],
+    private readonly kind: VoidChange['kind'],
   ) {
     this.found = names.map((name) => ({ name, records: [] }));
-    this.#duplicates = new DuplicateFinder(live.definition);
-    for (const score of this.found) {
-      const { name } = score;
-      if (name.kind === 'place') this.#byPlace.set(`${name.partition}/${name.offset}`, score);
-      else {
-        this.#byId.set(idOf(name), score);
-        this.#players.add(name.playerId);
-      }
-    }
+    this.#byName = new Map(this.found.map((score) => [scoreNameText(score.name), score]));
+    const players = names.flatMap((name) => (name.kind === 'id' ? [name.playerId] : []));
+    this.#players = names.some(isPlace) ? undefined : new Set(players);
   }
 
-  /** By partition, the range from its first to its last named place. */
-  rangesOfPlaces(ranges: Ranges): Ranges {
-    const found = new Map<number, LogRange>();
-    for (const { name } of this.found) {
-      const range = name.kind === 'place' ? ranges.get(name.partition) : undefined;
-      if (name.kind !== 'place' || range === undefined) continue;
-      const { partition, offset } = name;
-      if (offset < range.start || offset >= range.end) continue;
-      const { start, end } = found.get(partition) ?? { start: offset, end: offset + 1 };
-      found.set(partition, { start: Math.min(start, offset), end: Math.max(end, offset + 1) });
-    }
-    return found;
-  }
-
-  /** Notes the event of a named place, so that `take` finds its retries. */
-  takePlace(partition: number, record: KafkaRecord): void {
-    const score = this.#byPlace.get(`${partition}/${record.offset}`);
-    const event = this.#eventOf(record);
-    if (score === undefined || event === undefined) return;
-    this.#players.add(event.playerId);
-    const origin = this.#originOf(partition, record);
-    this.#byOrigin.set(origin, (this.#byOrigin.get(origin) ?? new Set()).add(score));
-  }
-
-  /** The partitions of the places, and of the players' keys. */
-  likelyPartitions(partitions: number): ReadonlySet<number> {
-    return new Set(
-      this.found.map(({ name }) =>
-        name.kind === 'place' ? name.partition : partitionOf(name.playerId, partitions),
-      ),
-    );
-  }
-
-  get lacksIds(): boolean {
-    return this.found.some(({ name, records }) => name.kind === 'id' && records.length === 0);
-  }
-
-  /** The records that follow are those of this partition. Duplicates are found within one only. */
-  begin(partition: number): void {
-    this.#partition = partition;
-    this.#duplicates = new DuplicateFinder(this.live.definition);
-  }
-
-  take(record: KafkaRecord): void {
-    const event = this.#eventOf(record);
-    if (event === undefined) return;
-    const { definition } = this.live;
-    const isRepeated = isRepeat(event, this.live);
-    const resolved = resolveEvent(definition, event, record.timestamp);
-    const accepted = resolved.ok && !isRepeated ? resolved.event : undefined;
-    if (accepted !== undefined) this.#duplicates.advance(accepted);
-    if (!this.#players.has(event.playerId)) return;
-    const isDuplicate = accepted !== undefined && this.#duplicates.isDuplicate(accepted);
-    const scores = this.#scoresOf(event, record);
+  take(partition: number, record: KafkaRecord): void {
+    const { board, definition } = this.live;
+    const decoded = decodeScoreEvent(record);
+    if (!decoded.ok || decoded.event.board !== board) return;
+    const { event } = decoded;
+    const { offset, timestamp } = record;
+    const place = { partition, offset, timestamp };
+    const isVoid = isVoided(definition, event, partition, record);
+    const effect = this.#effectOf(event, { ...place, isVoid });
+    if (this.kind === 'unvoid' && !isVoid) return;
+    const scores = this.#scoresOf(event, place);
     if (scores.size === 0) return;
-    const voided = isVoided(definition, this.#partition, record);
-    const { playerId, eventId = null } = event;
+    const resolved = resolveEvent(definition, event, timestamp);
+    const { playerId, eventId = null, retryOf = [] } = event;
     const { occurredAt } = resolved.ok ? resolved.event : event;
     const found = {
-      partition: this.#partition,
-      offset: record.offset,
-      timestamp: record.timestamp,
-      playerId,
-      eventId,
+      ...{ ...place, playerId, eventId, retryOf },
       occurredAt: occurredAt === undefined ? null : formatTime(occurredAt),
       values: resolved.ok ? decimalColumns(definition, resolved.event.values) : {},
-      views: accepted?.views.map(({ view }) => view) ?? [],
-      isVoided: voided,
-      effect: isRepeated ? 'repeat' : effectOf(resolved, { voided, isDuplicate }),
+      views: resolved.ok ? resolved.event.views.map(({ view }) => view) : [],
+      effect,
     };
     for (const score of scores) score.records.push(found);
   }
 
-  /** The event of a record, if it is one of the board. */
-  #eventOf(record: KafkaRecord): DecodedScoreEvent | undefined {
-    const decoded = decodeScoreEvent(record);
-    const isOurs = decoded.ok && decoded.event.board === this.live.board;
-    return isOurs ? decoded.event : undefined;
+  /** To be called for all events of the board, in the order of a partition. */
+  #effectOf(
+    event: DecodedScoreEvent,
+    { partition, timestamp, isVoid }: RecordPlace & { readonly isVoid: boolean },
+  ): string {
+    const { definition } = this.live;
+    if (isRepeat(event, this.live)) return 'repeat';
+    const resolved = resolveEvent(definition, event, timestamp);
+    if (!resolved.ok) return `refused: ${resolved.code}`;
+    const duplicates = this.#duplicates.get(partition) ?? new DuplicateFinder(definition);
+    this.#duplicates.set(partition, duplicates);
+    duplicates.advance(resolved.event);
+    const isOfInterest = this.#players?.has(event.playerId) ?? true;
+    const isDuplicate = isOfInterest && duplicates.isDuplicate(resolved.event);
+    if (isVoid) return 'voided';
+    return isDuplicate ? 'duplicate' : 'counts';
   }
 
-  #scoresOf(event: DecodedScoreEvent, record: KafkaRecord): Set<NamedScore> {
-    const { playerId, eventId } = event;
-    const scores = new Set(this.#byOrigin.get(this.#originOf(this.#partition, record)));
-    const byId = eventId === undefined ? undefined : this.#byId.get(idOf({ playerId, eventId }));
-    return byId === undefined ? scores : scores.add(byId);
+  /** The named events of a record: by player and id, its place, or a place that it retries. */
+  #scoresOf(event: DecodedScoreEvent, place: RecordPlace): Set<NamedScore> {
+    const { playerId, eventId, retryOf = [] } = event;
+    const names = [place, ...retryOf].map((one): ScoreName => ({ kind: 'place', ...one }));
+    if (eventId !== undefined) names.push({ kind: 'id', playerId, eventId });
+    return new Set(names.flatMap((name) => this.#byName.get(scoreNameText(name)) ?? []));
   }
-
-  #originOf(partition: number, record: KafkaRecord): string {
-    const [first] = retriedIds(record);
-    return first ?? causeId({ topic: this.topic, partition, offset: record.offset });
-  }
-}
-
-function idOf({ playerId, eventId }: { playerId: string; eventId: string }): string {
-  return `${eventId}\n${playerId}`;
-}
-
-function effectOf(
-  resolved: ReturnType<typeof resolveEvent>,
-  { voided, isDuplicate }: { readonly voided: boolean; readonly isDuplicate: boolean },
-): string {
-  if (!resolved.ok) return `refused: ${resolved.code}`;
-  if (voided) return 'voided';
-  return isDuplicate ? 'duplicate' : 'counts';
 }

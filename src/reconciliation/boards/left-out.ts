@@ -60,7 +60,7 @@ function count(
   const { live, file } = change;
   const resolved = resolveEvent(file, decoded.event, record.timestamp);
   if (resolved.ok || !resolveEvent(live.definition, decoded.event, record.timestamp).ok) return;
-  if (isVoided(live.definition, partition, record)) return;
+  if (isVoided(live.definition, decoded.event, partition, record)) return;
   if (record.offset < (live.starts?.get(partition) ?? 0) || isRepeat(decoded.event, live)) return;
   // A retry that the file refuses because a window has closed, of a record that it accepts.
   if (isRepeat(decoded.event, { ...live, definition: file })) return;

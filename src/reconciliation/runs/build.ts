@@ -1,5 +1,4 @@
 import { changeVoids, withVoids, type BoardDefinition, type VoidChange } from '#board';
-import { logRanges } from '#kafka-batch';
 import type { ShadowAtWork } from './log-pass.js';
 import { promote, type PromotionReport } from './promote.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
@@ -43,7 +42,7 @@ export interface ToBuild {
  * @throws TooManyVoidsError, UnknownBoardError, BoardBuildingError
  */
 export async function definitionsToBuild(
-  { store, kafka, topic }: Pick<ReconcilerParts, 'store' | 'kafka' | 'topic'>,
+  { store }: Pick<ReconcilerParts, 'store'>,
   { definitions, change }: ToBuild,
   boards: ReadonlySet<string>,
 ): Promise<BoardDefinition[]> {
@@ -56,10 +55,8 @@ export async function definitionsToBuild(
         return now === undefined ? one : withVoids(one, now.definition.voids);
       });
   }
-  const ranges = await logRanges(kafka, topic);
-  const logStarts = new Map([...ranges].map(([partition, { start }]) => [partition, start]));
   const live = await Promise.all([...boards].map((board) => store.liveBoard(board)));
-  return live.map(({ definition }) => changeVoids(definition, change, logStarts));
+  return live.map(({ definition }) => changeVoids(definition, change));
 }
 
 /** The new boards that a build registers. */
