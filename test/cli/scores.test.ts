@@ -237,4 +237,49 @@ describe('ranklog scores', () => {
     expect((await points())['dan']).toBeUndefined();
     await verify();
   });
+
+  it('the same void continues one that was killed; a refused rollback leaves it alone', async () => {
+    const args = ['void', 'arena', ...named(['ada', 'one']), '--yes'];
+    const killed = instance.spawn('scores', ...args, '--throttle', '1');
+    const shadow = async () => {
+      const found = await instance.run('boards', 'generations', '--json');
+      const all = JSON.parse(found) as { role: string; generation: string }[];
+      return all.find(({ role }) => role === 'shadow')?.generation;
+    };
+    await until(async () => (await shadow()) !== undefined, 'the build has begun');
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const left = await shadow();
+    const rollback = async () => {
+      const child = instance.spawn('boards', 'rollback', 'arena');
+      return { code: await child.ended, err: child.errors };
+    };
+    let refused = await rollback();
+    await until(async () => {
+      if (refused.code === 3) refused = await rollback(); // the lease of the killed command
+      return refused.code !== 3;
+    }, 'the lease has expired');
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('--allow-unvoid') });
+    expect(await shadow()).toBe(left);
+    expect((await json(...args)).generation).toBe(left);
+    expect((await points())['ada']).toBeLessThan(12);
+    await verify();
+  });
+
+  it('of a cut log, void says that it is cut before it asks, and unvoid takes all places', async () => {
+    await json('void', 'arena', ...named(['ada', 'two']));
+    const [first = ''] = await voided();
+    const [partition = 0, offset = 0] = first.split('/').map(Number);
+    await log.cut(partition, offset + 1);
+    const before = await generation();
+    await send(message('zoe', 'last'));
+    const dry = await scores('void', 'arena', ...named(['zoe', 'last']), '--dry-run');
+    expect(dry).toMatchObject({ code: 0, out: expect.stringContaining('the log is gone') });
+    const refused = await scores('void', 'arena', ...named(['zoe', 'last']));
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('are gone from the') });
+    expect(await generation()).toBe(before);
+    const places = (await voided()).flatMap((place) => ['--at', place]);
+    await json('unvoid', 'arena', ...places, '--allow-partial-history');
+    expect(await voided()).toEqual(['']);
+  });
 });

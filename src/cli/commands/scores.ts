@@ -3,6 +3,8 @@ import type { LiveBoard } from '#board-store';
 import { logRanges } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
 import { backfillOf, rangesToRead } from '../../reconciliation/boards/plan.js';
+import { cutPartitions } from '../../reconciliation/runs/log-history.js';
+import { HistoryCutError } from '../../reconciliation/runs/run-errors.js';
 import { readScoreNames, type NameOptions } from '../input/score-names.js';
 import {
   openReconciliation,
@@ -41,7 +43,7 @@ async function changeScores(
   options: ChangeOptions,
 ): Promise<number> {
   const names = await readScoreNames(options);
-  const { json = false, dryRun = false, yes = false } = options;
+  const { json = false, dryRun = false, yes = false, allowPartialHistory = false } = options;
   await using session = await openReconciliation();
   const live = await session.stores.reader.board(board);
   const facts = await readLogFacts(session, live);
@@ -51,10 +53,12 @@ async function changeScores(
   const change = { kind, places: placesToChange(kind, live.definition, found) };
   const isDone = change.places.length === 0;
   const backfill = backfillOf(facts, await session.stores.leases.statuses());
-  const plan = { board, ...change, records, reads: isDone ? 0 : backfill.records };
+  const cut = cutPartitions(facts.ranges, live.starts);
+  const plan = { board, ...change, records, cut, reads: isDone ? 0 : backfill.records };
   if (isDone || dryRun || !json)
     print(plan, options, () => (isDone ? alreadyText(kind, found) : foundText(plan, backfill)));
   if (isDone || dryRun) return EXIT.ok;
+  if (cut.length > 0 && !allowPartialHistory) throw new HistoryCutError([board], cut, true);
   changeVoids(live.definition, change); // throws if there are too many
   using cancellation = interruption();
   const { signal } = cancellation;

@@ -118,7 +118,7 @@ export function backfillText({ records, lastBuild }: NonNullable<Plan['backfill'
   return `${read}; the last build took ${durationText(seconds)} for ${countText(lastBuild.records)} record(s)`;
 }
 
-function cutText(cut: Plan['cut']): string {
+export function cutText(cut: Plan['cut']): string {
   const places = cut.map(({ partition, logStart }) => `${partition} at offset ${logStart}`);
   return (
     `! the beginning of the log is gone (it now begins in partition ${places.join(', ')}), so a build lacks the events before ` +

@@ -1,8 +1,9 @@
 import type { BoardDefinition, RecordPlace, VoidChange } from '#board';
 import type { Backfill } from '../../reconciliation/boards/plan.js';
+import type { CutPartition } from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 import { table } from './output.js';
-import { backfillText } from './plan-text.js';
+import { backfillText, cutText } from './plan-text.js';
 
 /** A score event by its player and id, or by the place of its record. */
 export type ScoreName =
@@ -119,9 +120,10 @@ export function alreadyText(kind: VoidChange['kind'], found: readonly NamedScore
 interface Plan {
   readonly board: string;
   readonly records: readonly FoundScore[];
+  readonly cut: readonly CutPartition[];
 }
 
-export function foundText({ board, records }: Plan, backfill: Backfill): string {
+export function foundText({ board, records, cut }: Plan, backfill: Backfill): string {
   const names = [...new Set(records.flatMap(({ values }) => Object.keys(values)))];
   const rows = records.map(({ playerId, eventId, occurredAt, values, effect, ...place }) => [
     ...[placeText(place), playerId, eventId ?? '-', occurredAt ?? '-'],
@@ -131,5 +133,6 @@ export function foundText({ board, records }: Plan, backfill: Backfill): string 
   return [
     table(['record', 'player', 'event', 'occurred', ...names, 'now'], rows),
     `building ${board}: ${backfillText(backfill)}`,
+    ...(cut.length > 0 ? [cutText(cut)] : []),
   ].join('\n\n');
 }
