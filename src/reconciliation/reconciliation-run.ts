@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { missingVoids } from '#board';
 import { HOLDER, isOutOfMemory, LeaseLostError, type Shadow } from '#board-store';
 import { toError } from '#errors';
 import { LogGapError } from '#kafka-batch';
@@ -15,7 +16,12 @@ import { LogPass, type ShadowAtWork } from './runs/log-pass.js';
 import { promote, type PromotionReport } from './runs/promote.js';
 import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
 import { RestartPolicy } from './runs/retries.js';
-import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/run-errors.js';
+import {
+  CancelledError,
+  HistoryCutError,
+  OutOfMemoryError,
+  UnvoidError,
+} from './runs/run-errors.js';
 import { RunLeases } from './runs/run-leases.js';
 import {
   isResumable,
@@ -152,7 +158,7 @@ export class ReconciliationRun {
     }
   }
 
-  /** Plans the shadows, by board, before any of them is begun. @throws HistoryCutError */
+  /** Plans the shadows, by board, before any of them is begun. @throws HistoryCutError, UnvoidError */
   async #plan(attempt: Attempt): Promise<ReadonlyMap<string, ShadowPlan>> {
     const { task } = this;
     switch (task.kind) {
@@ -192,9 +198,13 @@ export class ReconciliationRun {
 
   async #planRollback({ allowUnvoid }: RollbackTask): Promise<Map<string, ShadowPlan>> {
     const plans = new Map<string, ShadowPlan>();
+    const { store, generations } = this.parts;
     for (const board of this.#remaining) {
-      const { definition } = await this.parts.store.liveBoard(board);
-      plans.set(board, { kind: 'rollback', ...(!allowUnvoid && { keepsVoidsOf: definition }) });
+      const { definition } = await store.liveBoard(board);
+      const previous = (await generations.previousDefinition(board)) ?? definition;
+      const unvoided = missingVoids(definition, previous).length;
+      if (unvoided > 0 && !allowUnvoid) throw new UnvoidError(board, unvoided);
+      plans.set(board, { kind: 'rollback' });
     }
     return plans;
   }

@@ -1,4 +1,4 @@
-import { definitionHash, definitionText } from '#board';
+import { definitionHash, definitionText, parseDefinitionText, type BoardDefinition } from '#board';
 import {
   BUILDING,
   liveBoardOf,
@@ -123,6 +123,17 @@ export class GenerationStore extends ShardedStore {
     if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
     const parts = { ...(starts && { starts }), ...(ends && { ends }) };
     return { board, generation, definition, purpose, ...parts };
+  }
+
+  /** The definition to which a rollback goes back; undefined if there is none. */
+  async previousDefinition(board: string): Promise<BoardDefinition | undefined> {
+    const left = await this.shadow(board);
+    if (left?.purpose === 'rollback') return left.definition; // it becomes previous again
+    const shard = this.shardOf(board);
+    const entry = await this.redis.hget(this.keys.previous(shard), board);
+    const [generation = ''] = entry?.split(' ') ?? [];
+    const text = await this.redis.hget(this.keys.definitions(shard), generation);
+    return text === null ? undefined : parseDefinitionText(text);
   }
 
   /** Makes the previous generation the shadow. @throws LeaseLostError, NoPreviousGenerationError */

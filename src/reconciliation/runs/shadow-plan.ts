@@ -1,4 +1,4 @@
-import { definitionText, missingVoids, type BoardDefinition } from '#board';
+import { definitionText } from '#board';
 import type { GenerationStore, Lease, NewShadow, Shadow, Starts } from '#board-store';
 import { logRanges, offsetsAtTime, type LogRange } from '#kafka-batch';
 import type { Logger } from '../../infra/logger.js';
@@ -12,7 +12,7 @@ import {
   type HistoryParts,
   type OpenShadow,
 } from './log-history.js';
-import { HistoryCutError, UnvoidError } from './run-errors.js';
+import { HistoryCutError } from './run-errors.js';
 
 /**
  * Where a build begins, if not where the live generation begins: at a time in ms, or at the start
@@ -38,11 +38,7 @@ export interface ShadowRequest extends Pick<NewShadow, 'definition' | 'purpose'>
 export type ShadowPlan =
   | { readonly kind: 'continue'; readonly left: OpenShadow }
   | { readonly kind: 'begin'; readonly shadow: NewShadow }
-  | {
-      readonly kind: 'rollback';
-      /** The live definition, if the previous generation has to void what this one voids. */
-      readonly keepsVoidsOf?: BoardDefinition;
-    };
+  | { readonly kind: 'rollback' };
 
 type PlanParts = HistoryParts & { readonly generations: GenerationStore };
 type OpenParts = Omit<PlanParts, 'admin' | 'signal'>;
@@ -69,7 +65,7 @@ export async function planShadow(log: PlanParts, request: ShadowRequest): Promis
   return { kind: 'begin', shadow: cut.length === 0 ? plan : { ...plan, starts: rest } };
 }
 
-/** Begins a planned shadow, or continues it. @throws LeaseLostError, HistoryCutError, UnvoidError */
+/** Begins a planned shadow, or continues it. @throws LeaseLostError, HistoryCutError */
 export async function openShadow(
   log: OpenParts,
   lease: Lease,
@@ -81,7 +77,7 @@ export async function openShadow(
     case 'begin':
       return begin(log, lease, plan.shadow);
     case 'rollback':
-      return beginRollback(log, lease, plan.keepsVoidsOf);
+      return beginRollback(log, lease);
   }
 }
 
@@ -92,20 +88,14 @@ async function begin(log: OpenParts, lease: Lease, plan: NewShadow): Promise<Ope
 }
 
 /** Takes the previous generation as the shadow, if the log still has the records that it lacks. */
-async function beginRollback(
-  log: OpenParts,
-  lease: Lease,
-  live: BoardDefinition | undefined,
-): Promise<OpenShadow> {
+async function beginRollback(log: OpenParts, lease: Lease): Promise<OpenShadow> {
   const { generations, kafka, topic } = log;
   await warnOfDiscardedShadow(log, lease.board, 'rollback');
   const shadow = await generations.beginRollback(lease);
   const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
-  const unvoided = live === undefined ? [] : missingVoids(live, shadow.definition);
   const cut = cutPartitions(await logRanges(kafka, topic), nextOffsets(opened));
-  if (unvoided.length === 0 && cut.length === 0) return opened;
+  if (cut.length === 0) return opened;
   await generations.discard(lease, shadow);
-  if (unvoided.length > 0) throw new UnvoidError(lease.board, unvoided.length);
   throw new HistoryCutError([lease.board], cut, false);
 }
 
