@@ -231,6 +231,17 @@ describe('a turn of the schedule', () => {
     expect(words[0]).toContain('events of board "arena", "chess", "golf" are gone');
   });
 
+  it('leaves out a board with the shadow of a killed void, and says which command continues it', async () => {
+    const { definition: plain } = live('arena');
+    const voids = [{ partition: 0, offset: 1, timestamp: NOW }];
+    left = new Map([
+      ['arena', { ...live('arena'), definition: { ...plain, voids }, purpose: 'build' }],
+    ]);
+    await run();
+    expect(verified).toEqual([['chess', 'golf']]);
+    expect(words[0]).toContain('run "ranklog scores void" or "unvoid" again, or discard');
+  });
+
   it('leaves out boards that another process has verified in the same turn', async () => {
     const started = (ms: number) => ({ startedAt: NOW - ms });
     statuses = [

@@ -6,7 +6,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { CronJob } from 'cron';
-import { definitionText, type BoardDefinition } from '#board';
+import { definitionText, withVoids, type BoardDefinition } from '#board';
 import {
   LeaseHeldError,
   UnknownBoardError,
@@ -130,9 +130,14 @@ export class ScheduledVerify
     const isRepair =
       left.purpose === 'build' && definitionText(left.definition) === definitionText(definition);
     if (this.options.settings.verifyRebuild && isRepair) return false;
+    const isVoid =
+      left.purpose === 'build' &&
+      !isRepair &&
+      definitionText(withVoids(left.definition, definition.voids)) === definitionText(definition);
+    const again = isVoid ? 'run "ranklog scores void" or "unvoid"' : `run the ${left.purpose}`;
     this.options.logger.warn(
       `board "${board}" is not verified: that would discard what a killed ${left.purpose} has built (generation ${left.generation}); ` +
-        `run the ${left.purpose} again, or discard that generation with "ranklog boards discard ${left.generation}"`,
+        `${again} again, or discard that generation with "ranklog boards discard ${left.generation}"`,
     );
     return true;
   }

@@ -35,14 +35,15 @@ export async function boardsApply(options: ApplyOptions): Promise<number> {
   const remove = [...new Set(options.remove)];
   const { definitions, plan } = await readFileAndPlan(session, options);
   checkRemovals(plan, remove);
-  if (!json) print(plan, options, () => planText(plan, { ...session, remove }));
+  const removals = await removalTexts(session, remove);
+  if (!json) print(plan, options, () => planText(plan, { ...session, remove: removals }));
   const names = plan.boards.filter(needsBuild).map(({ board }) => board);
   const isToDo = names.length > 0 || remove.length > 0;
   if (!isToDo && !json) return EXIT.ok;
   if (options.allowLeftOut !== true) checkLeftOut(plan);
   using cancellation = interruption();
   const { signal } = cancellation;
-  if (isToDo && options.yes !== true) await confirmSteps(names, remove, signal);
+  if (isToDo && options.yes !== true) await confirmSteps(names, removals, signal);
   const toBuild = definitions.filter(({ board }) => names.includes(board));
   const applied = await carryOut(session, toBuild, remove, { ...options, signal });
   print(applied, options, () => appliedText(applied, options));
@@ -70,6 +71,15 @@ function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
       EXIT.no,
     );
   }
+}
+
+/** The boards, each with what its removal loses beside the board: a board that is applied again has no voids. */
+async function removalTexts({ stores }: ReconciliationSession, remove: readonly string[]) {
+  const { live } = await stores.store.boards();
+  return remove.map((board) => {
+    const { length } = live.get(board)?.definition.voids ?? [];
+    return length === 0 ? board : `${board} (with its ${length} voided records)`;
+  });
 }
 
 /** @throws CommandError if a build leaves out events of the live generation */
