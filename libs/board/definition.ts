@@ -151,13 +151,3 @@ export function derived<T>(derive: (definition: BoardDefinition) => T) {
     return value;
   };
 }
-
-/** A definition whose windows never close, for questions that are not about a record. */
-export const neverClosing = derived((definition) => {
-  if (!canClose(definition)) return definition;
-  const windows = definition.windows.map((window): Window => {
-    if (window.kind === 'all' || window.close === undefined) return window;
-    return { ...window, close: { ...window.close, from: Infinity } };
-  });
-  return { ...definition, windows };
-});

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { arena } from '../../test/support/arena.js';
 import type { EventRejectionCode } from './board-errors.js';
-import { neverClosing, type BoardDefinition } from './definition.js';
+import type { BoardDefinition } from './definition.js';
 import { resolveEvent, type ScoreInput } from './resolve-event.js';
-import { formatTime } from './time.js';
+import { EARLIEST_TIME, formatTime } from './time.js';
 
 const NOW = Date.parse('2026-11-20T09:00:00.000Z');
 
@@ -200,10 +200,8 @@ describe('an event whose windows have all closed', () => {
     expect(resolveEvent(definition, nowhere, closedAt + 1)).toMatchObject({ event: { views: [] } });
   });
 
-  it('counts in all of them where windows never close', () => {
-    expect(neverClosing(single)).toBe(single);
-    expect(neverClosing(daily)).toBe(neverClosing(daily));
-    const found = resolveEvent(neverClosing(daily), input(late), closedAt + 1);
+  it('counts in all of them if none had closed by the time that is asked for', () => {
+    const found = resolveEvent(daily, input(late), closedAt + 1, EARLIEST_TIME);
     expect(found).toEqual(resolveEvent(daily, input(late), closedAt));
   });
 });

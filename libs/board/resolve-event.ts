@@ -31,14 +31,15 @@ export type EventResolution =
 
 /**
  * An event in the terms of a board, or why it can never be applied. Pure. `recordTimestamp` (ms)
- * decides which windows have closed, and replaces a missing `occurredAt`. WINDOW_CLOSED is checked
- * last: an event with another fault is refused for that. A record without a timestamp has -1, so it
- * counts in all windows that end after 1969.
+ * replaces a missing `occurredAt`. Windows that had closed at `closedBy` (ms) are left out.
+ * WINDOW_CLOSED is checked last: an event with another fault is refused for that. A record without
+ * a timestamp has -1, so it counts in all windows that end after 1969.
  */
 export function resolveEvent(
   definition: BoardDefinition,
   input: ScoreInput,
   recordTimestamp: number,
+  closedBy = recordTimestamp,
 ): EventResolution {
   try {
     const occurredAt = eventTime(definition, input, recordTimestamp);
@@ -47,7 +48,7 @@ export function resolveEvent(
       playerId,
       occurredAt,
       values: columnValues(definition, input),
-      views: viewsOf(definition, input.attributes, occurredAt, recordTimestamp),
+      views: viewsOf(definition, input.attributes, occurredAt, closedBy),
     };
     const deduplicated = definition.deduplicateMs !== undefined && eventId !== undefined;
     return { ok: true, event: deduplicated ? { ...event, eventId } : event };

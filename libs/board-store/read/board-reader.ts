@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
-import { decimalColumns, neverClosing, resolveEvent, stateBytes } from '#board';
+import { decimalColumns, EARLIEST_TIME, resolveEvent, stateBytes } from '#board';
 import { decodeText, type ScoreEvent } from '#contracts';
 import { KeySpace } from '../layout/keys.js';
 import { requirePrimary } from '../layout/primary.js';
@@ -194,7 +194,7 @@ export class BoardReader implements ViewReads {
     const { definition } = await this.board(board);
     const decoded = decodeText(JSON.stringify(event));
     const resolved = decoded.ok
-      ? resolveEvent(neverClosing(definition), decoded.event, time)
+      ? resolveEvent(definition, decoded.event, time, EARLIEST_TIME)
       : decoded;
     if (!resolved.ok) return [];
     const reads = resolved.event.views.map(({ view }) =>

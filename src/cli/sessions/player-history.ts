@@ -1,9 +1,9 @@
 import {
   decimalColumns,
   decimalText,
+  EARLIEST_TIME,
   formatTime,
   isVoided,
-  neverClosing,
   resolveEvent,
   type EventResolution,
   type ResolvedEvent,
@@ -101,7 +101,7 @@ export class PlayerHistory {
 
   /** For an event that is not in the view: whether it would be if the window had not closed. */
   #isLate(event: DecodedScoreEvent, timestamp: number): boolean {
-    const resolved = resolveEvent(neverClosing(this.live.definition), event, timestamp);
+    const resolved = resolveEvent(this.live.definition, event, timestamp, EARLIEST_TIME);
     return resolved.ok && resolved.event.views.some(({ view }) => view === this.place.view);
   }
 
