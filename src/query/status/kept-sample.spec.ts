@@ -30,6 +30,23 @@ describe('a sample of a topic', () => {
     expect(await sample.get()).toBe(2);
   });
 
+  it('is read once while a read takes longer than that, and kept from its end', async () => {
+    let reads = 0;
+    let end = (_: number) => {};
+    const sample = new KeptSample(() => {
+      reads += 1;
+      return new Promise<number>((resolve) => (end = resolve));
+    });
+    const first = sample.get();
+    later(60);
+    const second = sample.get();
+    end(1);
+    expect(await Promise.all([first, second, sample.get()])).toEqual([1, 1, 1]);
+    later(9);
+    expect(await sample.get()).toBe(1);
+    expect(reads).toBe(1);
+  });
+
   it('is read again after a failure', async () => {
     let fails = true;
     const sample = new KeptSample(() =>
