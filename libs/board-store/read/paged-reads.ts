@@ -51,9 +51,11 @@ export class PagedReads {
       throw new InvalidReadError('after', 'the cursor is not of the live views; list them again');
     let before = new Map<string, ViewSummary>();
     let page = new Map<string, ViewSummary>();
+    let stale = false;
     for (let step = first; ; step = await this.#viewsFrom(board, step.cursor)) {
       if (step.generation !== first.generation || step.server !== first.server)
         throw new ListingInterruptedError(board);
+      stale ||= step.stale;
       for (const view of step.views) if (!before.has(view.view)) page.set(view.view, view);
       const isLast = step.cursor === FIRST_CURSOR;
       if (!isLast && page.size < PAGE) continue;
@@ -61,10 +63,11 @@ export class PagedReads {
       const next = isLast
         ? {}
         : { next: encodeCursor([step.generation, step.server, step.cursor]) };
-      if (isNeeded) yield { stale: step.stale, views: [...page.values()].sort(byText), ...next };
+      if (isNeeded) yield { stale, views: [...page.values()].sort(byText), ...next };
       if (isLast) return;
       before = page;
       page = new Map();
+      stale = false;
     }
   }
 
