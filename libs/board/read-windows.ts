@@ -68,9 +68,9 @@ const CLOSE = { grace: '10m', review: '24h', results: 100 } as const;
 function readEnding({ keep, close: text }: Ending, timeZone: string, report: Report) {
   const keepMs = keep !== undefined && { keepMs: ms(keep) };
   if (text === undefined) return { ...keepMs };
-  const close = { ...CLOSE, ...text };
+  const close = readClose({ ...CLOSE, ...text }, timeZone, report);
   if (keep !== undefined) reportShortKeep(keep, close, report);
-  return { ...keepMs, close: readClose(close, timeZone, report) };
+  return { ...keepMs, close };
 }
 
 function readClose(
@@ -86,20 +86,18 @@ function readClose(
   };
 }
 
-/** A view must exist until its result is announced; subscribers then have a day to read the rest of it. */
-function reportShortKeep(
-  keep: ms.StringValue,
-  { grace, review }: Required<CloseText>,
-  report: Report,
-): void {
-  const parts = [
-    `grace (${grace})`,
-    ...(review === 'manual' ? [] : [`review (${review})`]),
-    '1 day',
-  ];
-  const least = ms(grace) + (review === 'manual' ? 0 : ms(review)) + ms('1d');
-  if (ms(keep) < least)
-    report(['keep'], `"${keep}" is shorter than ${parts.join(' + ')} of close; use a longer keep`);
+/**
+ * A view must exist until its result is announced; subscribers then have a day to read the rest of
+ * it.
+ */
+function reportShortKeep(keep: ms.StringValue, { graceMs, reviewMs }: Close, report: Report): void {
+  const least = graceMs + (reviewMs === 'manual' ? 0 : reviewMs) + ms('1d');
+  if (ms(keep) >= least) return;
+  const minutes = Math.ceil(least / ms('1m'));
+  report(
+    ['keep'],
+    `"${keep}" is shorter than grace + review + 1 day of close; use at least ${minutes}m`,
+  );
 }
 
 const TIME =
