@@ -74,7 +74,7 @@ export async function openApp(
       { provide: ReadStores, useValue: new ReadStores(redis, { redisPrefix: prefix, shards: 1 }) },
       { provide: KafkaConnection, useValue: kafka },
       { provide: IdentityCheck, useValue: new IdentityCheck({ group }) },
-      { provide: SETTINGS, useValue: { queryCache } },
+      { provide: SETTINGS, useValue: { queryCache, clockTolerance: 60_000 } },
       { provide: Logger, useValue: logger },
     ],
   };
