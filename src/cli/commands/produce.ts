@@ -6,7 +6,7 @@ import { decodeText } from '#contracts';
 import { Throttle } from '../../infra/throttle.js';
 import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
 import { NOT_UTF8, readLines, sizeOf, type Line } from '../input/lines.js';
-import { closingBoards } from '../sessions/closing-boards.js';
+import { readClosingDefinitions } from '../sessions/closing-definitions.js';
 import { openKafka, whenClosed } from '../sessions/kafka-session.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
@@ -30,7 +30,7 @@ export async function produce(file: string, options: ProduceOptions): Promise<nu
   const size = sizeOf(file);
   await requireTopics(admin, [topics.scoreEvents]);
   const largest = (await maxMessageBytes(admin, topics.scoreEvents)) - RECORD_OVERHEAD;
-  const limits = { largest, closing: await closingBoards(session) };
+  const limits = { largest, closing: await readClosingDefinitions(session) };
   const { topicPrefix } = settings;
   const producer = new ScoreProducer({ kafka, topicPrefix, source: '/ranklog/produce' });
   await producer.connect();

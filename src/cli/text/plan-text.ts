@@ -1,5 +1,5 @@
 import { isPublishOnly } from '../../reconciliation/boards/field-changes.js';
-import type { ClosingChange } from '../../reconciliation/boards/closings.js';
+import type { ClosingChange } from '../../reconciliation/boards/closing-changes.js';
 import type { LeftOut } from '../../reconciliation/boards/left-out.js';
 import {
   needsBuild,

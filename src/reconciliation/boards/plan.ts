@@ -2,7 +2,7 @@ import { definitionHash, definitionText, withVoids, type BoardDefinition } from 
 import type { Boards, LiveBoard, ReconciliationStatus, Starts } from '#board-store';
 import type { LogRange } from '#kafka-batch';
 import type { CutPartition } from '../runs/run-errors.js';
-import type { ClosingChange } from './closings.js';
+import type { ClosingChange } from './closing-changes.js';
 import { fieldChanges, type FieldChange } from './field-changes.js';
 import type { LeftOut } from './left-out.js';
 

@@ -6,7 +6,7 @@ import { logRanges, offsetsAtTime } from '#kafka-batch';
 import type { Stores } from '../../infra/stores.js';
 import { cutPartitions } from '../runs/log-history.js';
 import type { From } from '../runs/shadow-plan.js';
-import { closingChanges, type ClosingChange } from './closings.js';
+import { closingChanges, type ClosingChange } from './closing-changes.js';
 import { isPublishOnly } from './field-changes.js';
 import { readLeftOut, type Change } from './left-out.js';
 import {

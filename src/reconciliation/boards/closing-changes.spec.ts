@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
-import { closingChanges } from './closings.js';
+import { closingChanges } from './closing-changes.js';
 
 const NOW = Date.parse('2026-11-24T12:00:00Z');
 

@@ -10,7 +10,9 @@ import type { KafkaSession } from './kafka-session.js';
  * boards whose newest definition can't be read. If the topic can't be read, logs it and returns
  * none: who sends events may lack the right.
  */
-export async function closingBoards(session: KafkaSession): Promise<Map<string, BoardDefinition>> {
+export async function readClosingDefinitions(
+  session: KafkaSession,
+): Promise<Map<string, BoardDefinition>> {
   const { kafka, topics, logger } = session;
   const found = new Map<string, BoardDefinition>();
   try {
