@@ -18,7 +18,7 @@ import { createHttpApplication, listen } from './query/http/http-server.js';
 import { describeRoutes } from './query/http/openapi.js';
 import { requiredTokens } from './query/http/required-tokens.js';
 import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
-import { announcementProblems } from './reconciliation/boards/closing-windows.js';
+import { announcementProblems } from './reconciliation/boards/announcement-problems.js';
 
 const BOARDS_RETRY_MS = 500;
 

@@ -18,6 +18,7 @@ const RECORD: PeriodRecord = {
     [0, 17],
     [12, 0],
   ]),
+  notedAt: 1_795_165_200_000,
 };
 const { key, value } = encodePeriodRecord(RECORD);
 

@@ -15,6 +15,8 @@ export interface PeriodRecord {
    * The ends of the score topic after the window had closed: no later record changes the window.
    */
   readonly ends: ReadonlyMap<number, number>;
+  /** When the ends were read, in ms. A later time to close needs later ends. */
+  readonly notedAt: number;
 }
 
 interface StoredPeriodRecord extends Omit<PeriodRecord, 'ends'> {
@@ -33,6 +35,7 @@ const check = objectOf<StoredPeriodRecord>('StoredPeriodRecord', {
   revision: count(0),
   view: nullOr(TEXT),
   ends: STARTS,
+  notedAt: count(0),
 });
 
 type Period = Pick<PeriodRecord, 'board' | 'window'>;
@@ -42,8 +45,8 @@ export function periodName({ board, window }: Period): string {
   return `${board} ${window}`;
 }
 
-export function encodePeriodRecord({ board, window, revision, view, ends }: PeriodRecord) {
-  const stored = { board, window, revision, view, ends: Object.fromEntries(ends) };
+export function encodePeriodRecord({ board, window, revision, view, ends, notedAt }: PeriodRecord) {
+  const stored = { board, window, revision, view, ends: Object.fromEntries(ends), notedAt };
   return { key: KEY + periodName({ board, window }), value: JSON.stringify(stored) };
 }
 
@@ -63,11 +66,11 @@ export function decodePeriodRecord(record: Pick<RawRecord, 'key' | 'value'>): Pe
   const stored = parsed(record.value?.toString() ?? '');
   const problem = check.problem(stored);
   if (problem !== undefined) throw malformed(`value${problem}`);
-  const { board, window, revision, view, ends } = stored as StoredPeriodRecord;
+  const { board, window, revision, view, ends, notedAt } = stored as StoredPeriodRecord;
   if (periodOfRecord(record) !== periodName({ board, window }))
     throw malformed(`the key is not that of ${periodName({ board, window })}`);
   const partitions = Object.entries(ends).map(([id, end]) => [Number(id), end] as const);
-  return { board, window, revision, view, ends: new Map(partitions) };
+  return { board, window, revision, view, ends: new Map(partitions), notedAt };
 }
 
 function parsed(text: string): unknown {

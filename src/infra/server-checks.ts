@@ -8,7 +8,7 @@ import type { Role } from '../config/roles.js';
 import { SettingsError, withoutPassword, type Settings } from '../config/settings.js';
 import type { KafkaConnection } from './kafka.js';
 import type { Logger } from './logger.js';
-import { requiredTopics } from './topics.js';
+import { announcerId, requiredTopics } from './topics.js';
 
 /** What is checked: connected clients, and the roles that use them. */
 export interface Subject {
@@ -75,7 +75,7 @@ export async function missingAnnouncerRights({
 }: Pick<Subject, 'settings' | 'connection'>): Promise<string | undefined> {
   const rights: readonly Right[] = [
     ['Write --topic', topicNames(settings.topicPrefix).periodResults],
-    ['Write --transactional-id', `${settings.group}-periods`],
+    ['Write --transactional-id', announcerId(settings.group)],
   ];
   const { missing } = await brokerFacts(connection.kafka, rights);
   if (missing.length === 0) return undefined;

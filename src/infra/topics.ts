@@ -1,5 +1,4 @@
 import kafkajs, { type Admin } from 'kafkajs';
-import { closeOf, type BoardDefinition } from '#board';
 import type { TopicNames } from '#contracts';
 import { RanklogError, toError } from '#errors';
 import { whenKnown } from '#kafka-batch';
@@ -176,14 +175,13 @@ function unboundedTimestampsText(topic: string, config: ReadonlyMap<string, stri
 }
 
 /** Whether the broker stamps the records of a topic with the time at which it appends them. */
-export async function stampsOnAppend(admin: Admin, topic: string): Promise<boolean> {
+async function stampsOnAppend(admin: Admin, topic: string): Promise<boolean> {
   return (await topicConfig(admin, topic)).get(TIMESTAMP_TYPE) === BY_BROKER;
 }
 
-/** The names of the boards that have closing windows. */
-export function closingBoards(definitions: readonly BoardDefinition[]): string[] {
-  const closing = definitions.filter(({ windows }) => windows.some(closeOf));
-  return [...new Set(closing.map(({ board }) => board))];
+/** The transactional id of the one process that announces results. */
+export function announcerId(group: string): string {
+  return `${group}-periods`;
 }
 
 /** What in the topics keeps these boards with closing windows from being announced: one text for each problem. */

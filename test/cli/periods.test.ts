@@ -84,11 +84,6 @@ describe('ranklog periods', () => {
     expect(held).toMatchObject({ code: 3, err: expect.stringContaining('somebody else is') });
     await leases.release(lease);
 
-    await scene.stampsBy('CreateTime');
-    const waiting = await announce('arena', WINDOW);
-    expect(waiting).toMatchObject({ code: 3, err: expect.stringContaining('LogAppendTime') });
-    await scene.stampsBy('LogAppendTime');
-
     await redis.del(keys.continuity(0));
     const stale = await announce('arena', WINDOW);
     expect(stale).toMatchObject({ code: 5, err: expect.stringContaining('are stale') });

@@ -19,6 +19,8 @@ export const DAY = 24 * HOUR;
 /** The start of the day that closes, four days ago in UTC: brokers and Redis have real clocks. */
 export const START = Math.floor(Date.now() / DAY) * DAY - 4 * DAY;
 export const WINDOW = `day:${new Date(START).toISOString().slice(0, 10)}`;
+/** The day after it, which has closed, too. */
+export const NEXT_WINDOW = `day:${new Date(START + DAY).toISOString().slice(0, 10)}`;
 export const CLOSES_AT = START + DAY + HOUR;
 export const TOLERANCE_MS = 60_000;
 
@@ -41,6 +43,11 @@ export const event = (playerId: string, delta: number, region = 'eu'): ScoreEven
   delta,
   occurredAt: new Date(START + 12 * HOUR).toISOString(),
   attributes: { region },
+});
+
+export const nextDaysEvent = (playerId: string, delta: number): ScoreEvent => ({
+  ...event(playerId, delta),
+  occurredAt: new Date(START + 36 * HOUR).toISOString(),
 });
 
 interface PeriodSceneOptions {
@@ -108,13 +115,14 @@ export class PeriodScene {
     await this.sandbox.reconciler.build([definition], RUN);
   }
 
-  /** Sends events; in a topic with CreateTime, their records have the time of the day that closes. */
-  async send(events: readonly ScoreEvent[], timestamp = START + 13 * HOUR): Promise<void> {
+  /** Sends events; in a topic with CreateTime, their records have the time an hour after the event. */
+  async send(events: readonly ScoreEvent[]): Promise<void> {
     const { kafka, topics, name } = this.instance;
     const maker = new ScoreProducer({ kafka, topicPrefix: name });
     const createPartitioner = Partitioners.DefaultPartitioner;
     const producer = kafka.producer({ createPartitioner });
     const messages = events.map((one) => {
+      const timestamp = Date.parse(one.occurredAt ?? '') + HOUR;
       return { ...maker.toMessage(JSON.stringify(one)), timestamp: String(timestamp) };
     });
     await producer.connect();
@@ -172,7 +180,7 @@ export class PeriodScene {
 
   /** The record of the day that closes. */
   async record() {
-    return (await readPeriodRecords(this.instance)).get('arena')?.get(WINDOW);
+    return (await readPeriodRecords(this.instance)).get(`arena ${WINDOW}`);
   }
 
   async gauge(name: string): Promise<number | undefined> {

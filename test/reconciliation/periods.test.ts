@@ -1,12 +1,22 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import type { ScoreEvent } from '#contracts';
+import { periodOfRecord, type ScoreEvent } from '#contracts';
 import { ProducerFencedError, PublishOutcomeUnknownError } from '#kafka-batch';
 import { PeriodLog } from '../../src/reconciliation/periods/period-log.js';
 import type { PeriodAnnouncer } from '../../src/reconciliation/periods/period-announcer.js';
 import { PERIODS_LEASE, PeriodServices } from '../../src/reconciliation/periods/period-services.js';
 import { eventually } from '../support/eventually.js';
 import { RedisServer } from '../support/redis-server.js';
-import { CLOSES_AT, DAY, event, PeriodScene, TOLERANCE_MS, WINDOW } from './period-scene.js';
+import { readCommitted } from '../support/results.js';
+import {
+  CLOSES_AT,
+  DAY,
+  event,
+  NEXT_WINDOW,
+  nextDaysEvent,
+  PeriodScene,
+  TOLERANCE_MS,
+  WINDOW,
+} from './period-scene.js';
 import { RUN } from './sandbox.js';
 
 const EVENTS = [
@@ -18,6 +28,7 @@ const EVENTS = [
 ];
 const EU = `${WINDOW} region=eu`;
 const US = `${WINDOW} region=us`;
+const NEXT_ONCE = [`${NEXT_WINDOW} 1`, `${NEXT_WINDOW} region=eu 1`];
 const ALL_ONCE = [`${EU} 1`, `${US} 1`, `${WINDOW} 1`].sort();
 
 let scene: PeriodScene;
@@ -51,11 +62,15 @@ async function turnsUntilAnnounced(announcer: PeriodAnnouncer): Promise<void> {
 function onFirstRead(work: () => Promise<unknown>): void {
   const { sandbox } = scene;
   const pinned = sandbox.pinned.bind(sandbox);
-  jest.spyOn(sandbox, 'pinned').mockImplementationOnce(async (name) => {
+  let isDone = false;
+  jest.spyOn(sandbox, 'pinned').mockImplementation(async (name) => {
     const board = await pinned(name);
     const top = board.top.bind(board);
-    jest.spyOn(board, 'top').mockImplementationOnce(async (...args) => {
-      await work();
+    jest.spyOn(board, 'top').mockImplementation(async (...args) => {
+      if (!isDone) {
+        isDone = true;
+        await work();
+      }
       return top(...args);
     });
     return board;
@@ -68,12 +83,17 @@ function failAfterWrite(error: Error): void {
   jest.spyOn(PeriodLog, 'open').mockImplementationOnce(async (...args) => {
     const log = await openLog(...args);
     const write = log.write.bind(log);
-    jest.spyOn(log, 'write').mockImplementationOnce(async (...parts) => {
-      await write(...parts);
-      throw error;
+    jest.spyOn(log, 'write').mockImplementation(async (records, results = []) => {
+      await write(records, results);
+      if (results.length > 0) throw error;
     });
     return log;
   });
+}
+
+/** Lets the services say that it is this time. */
+function setTime(services: PeriodServices, ms: number): void {
+  jest.spyOn(services, 'now').mockResolvedValue(ms);
 }
 
 const place = (playerId: string, rank: number, points: string, competitionRank = rank) => ({
@@ -293,9 +313,122 @@ describe('a closed window', () => {
     await scene.turn(services);
     expect(await scene.announced()).toEqual(ALL_ONCE);
   });
+
+  it('is missed if it expires while something else keeps it from being announced', async () => {
+    await open(EVENTS, { keep: '2d' });
+    await scene.stampsBy('CreateTime');
+    const services = scene.services();
+    const announcer = await scene.announcer(services);
+    await announcer.turn(RUN.signal);
+    expect(await scene.record()).toMatchObject({ revision: 0, view: null });
+    expect(await scene.gauge('ranklog_periods_missed')).toBe(0);
+    await scene.instance.start('--roles', 'ingest');
+    await scene.send([{ ...event('eve', 1), occurredAt: new Date().toISOString() }]);
+    await scene.published();
+    setTime(services, Date.now() + 61_000);
+    await announcer.turn(RUN.signal);
+    expect(await scene.gauge('ranklog_periods_missed')).toBe(1);
+    expect(await scene.announced()).toEqual([]);
+  });
+
+  it('is not announced if producers have dated records since its ends were reached', async () => {
+    const reviewMs = Date.now() + DAY - CLOSES_AT;
+    await open(EVENTS, { close: { reviewMs } });
+    const services = scene.services();
+    const announcer = await scene.announcer(services);
+    await announcer.turn(RUN.signal);
+    await scene.stampsBy('CreateTime');
+    setTime(services, CLOSES_AT + reviewMs);
+    await expect(announcer.turn(RUN.signal)).rejects.toThrow('LogAppendTime');
+    expect(await scene.announced()).toEqual([]);
+    await scene.stampsBy('LogAppendTime');
+    await announcer.turn(RUN.signal);
+    expect(await scene.announced()).toEqual(ALL_ONCE);
+  });
+
+  it('waits for no record that came after it had closed, if another window closes meanwhile', async () => {
+    await open([...EVENTS, nextDaysEvent('ada', 1)]);
+    const services = scene.services();
+    const announcer = await scene.announcer(services);
+    jest.spyOn(services.logEnds, 'missing').mockResolvedValueOnce('not published yet');
+    setTime(services, CLOSES_AT + TOLERANCE_MS + 1);
+    await announcer.turn(RUN.signal);
+    expect(await scene.announced()).toEqual([]);
+    await scene.send([event('eve', 1)]); // ingest is stopped
+    setTime(services, CLOSES_AT + DAY + TOLERANCE_MS + 1);
+    await announcer.turn(RUN.signal);
+    expect(await scene.announced()).toEqual(ALL_ONCE);
+  });
+
+  it('is not announced if records that are not published were deleted from the log', async () => {
+    await open();
+    const { admin, topics } = scene.instance;
+    await scene.send([event('eve', 100)]);
+    const ends = await admin.fetchTopicOffsets(topics.scoreEvents);
+    const partitions = ends.map(({ partition, high }) => ({ partition, offset: high }));
+    await admin.deleteTopicRecords({ topic: topics.scoreEvents, partitions });
+    const announcer = await scene.announcer();
+    await announcer.turn(RUN.signal);
+    expect(await waiting(announcer)).toMatch(/the log begins at \d+, so records are lost/);
+    expect(await scene.announced()).toEqual([]);
+  });
+
+  it('has its record in one partition, whatever is added to the definitions topic', async () => {
+    await open([...EVENTS, nextDaysEvent('ada', 1)], { close: { reviewMs: 'manual' } });
+    const { admin, topics } = scene.instance;
+    await scene.turn();
+    const before = await admin.fetchTopicOffsets(topics.definitions);
+    await admin.createPartitions({ topicPartitions: [{ topic: topics.definitions, count: 5 }] });
+    await scene.build(scene.definitionWith({ reviewMs: 0 }));
+    await eventually(async () => {
+      await scene.turn();
+      return (await scene.announced()).length > 0;
+    }, 'the windows are announced');
+    await scene.turn();
+    expect(await scene.announced()).toEqual([...ALL_ONCE, ...NEXT_ONCE].sort());
+    const records = await readCommitted(scene.instance.kafka, topics.definitions);
+    expect(before).toHaveLength(1);
+    const ofWindows = records.filter((record) => periodOfRecord(record) !== undefined);
+    expect(new Set(ofWindows.map(({ partition }) => partition))).toEqual(new Set([0]));
+  });
 });
 
 describe('an announcer', () => {
+  it('completes what a command has begun', async () => {
+    await open(EVENTS, { close: { reviewMs: 'manual' } });
+    const announcer = await scene.announcer();
+    await announcer.turn(RUN.signal);
+    await announcer.turn(RUN.signal);
+    const record = await scene.record();
+    expect(record).toMatchObject({ revision: 0 });
+    await using log = await PeriodLog.open(scene.instance, scene.instance.name);
+    await log.write([{ ...record!, revision: 1, view: WINDOW }]);
+    await eventually(async () => {
+      await announcer.turn(RUN.signal);
+      return (await scene.announced()).length > 0;
+    }, 'the announcement is complete');
+    expect(await scene.announced()).toEqual(ALL_ONCE.filter((one) => one !== `${WINDOW} 1`));
+  });
+
+  it('looks again at a board that had no closing window meanwhile', async () => {
+    const reviewMs = Date.now() + DAY - CLOSES_AT;
+    await open(EVENTS, { close: { reviewMs } });
+    const services = scene.services();
+    const { live } = await scene.sandbox.store.boards();
+    const known = { live };
+    const announcer = scene.announcerOf(services, known);
+    await announcer.turn(RUN.signal);
+    known.live = new Map();
+    await announcer.turn(RUN.signal);
+    expect(await scene.gauge('ranklog_period_overdue_seconds')).toBeUndefined();
+    known.live = live;
+    await announcer.turn(RUN.signal);
+    expect(await scene.gauge('ranklog_period_overdue_seconds')).toBe(0);
+    setTime(services, CLOSES_AT + reviewMs);
+    await announcer.turn(RUN.signal);
+    expect(await scene.announced()).toEqual(ALL_ONCE);
+  });
+
   it('does nothing while another one holds the lease', async () => {
     await open();
     const { leases } = scene.sandbox;

@@ -18,7 +18,7 @@ import { checkScoreTopic, requiredTopics, requireTopics } from '../../infra/topi
 import { requiredTokens } from '../../query/http/required-tokens.js';
 import { readPositions, readPublished } from '../../query/status/read-status.js';
 import { countMisplaced, misplacedText } from '../../query/status/sampled-records.js';
-import { announcementProblems } from '../../reconciliation/boards/closing-windows.js';
+import { announcementProblems } from '../../reconciliation/boards/announcement-problems.js';
 import { readBoardsFile } from '../../reconciliation/boards/read-boards-file.js';
 import { openSession } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';

@@ -1,26 +1,16 @@
 import { formatTime, parseWindow } from '#board';
 import { HOLDER, LeaseHeldError, type PinnedBoard } from '#board-store';
-import { announce, nextRevision } from '../../reconciliation/periods/announce.js';
-import { lookAtBoard, type BoardLook } from '../../reconciliation/periods/closed-views.js';
-import { ScoreLogEnds } from '../../reconciliation/periods/log-end.js';
-import { PeriodsWaitError } from '../../reconciliation/periods/period-errors.js';
+import { announce, endsToReach } from '../../reconciliation/periods/announce.js';
+import { readWindows } from '../../reconciliation/periods/closed-views.js';
+import { PeriodsWaitError, StaleBoardError } from '../../reconciliation/periods/period-errors.js';
 import {
   clocksText,
   listPeriods as readPeriods,
   periodJson,
 } from '../../reconciliation/periods/period-list.js';
-import {
-  PeriodLog,
-  readPeriodRecords,
-  type PeriodRecords,
-} from '../../reconciliation/periods/period-log.js';
+import { PeriodLog, readPeriodRecords } from '../../reconciliation/periods/period-log.js';
 import { PERIODS_LEASE, PeriodServices } from '../../reconciliation/periods/period-services.js';
-import {
-  hasClosed,
-  isUnfinished,
-  periodsOf,
-  type Period,
-} from '../../reconciliation/periods/periods.js';
+import { isUnfinished, periodsOf, type Period } from '../../reconciliation/periods/periods.js';
 import { keepLease } from '../../reconciliation/runs/kept-lease.js';
 import { withLease } from '../sessions/held-lease.js';
 import {
@@ -62,17 +52,6 @@ function servicesOf(session: ReconciliationSession): PeriodServices {
   return new PeriodServices(session.stores, session, session.identity, session.settings);
 }
 
-/**
- * Ends of the score topic after a window had closed, and why the board may lack a record below
- * them.
- */
-async function missing(services: PeriodServices, { record }: Period, { live }: PinnedBoard) {
-  const { connection, identity, stores } = services;
-  const log = new ScoreLogEnds(connection, identity.group, stores.store);
-  const ends = record?.ends ?? (await log.written());
-  return { ends, reason: await log.missing(ends, [live]) };
-}
-
 interface AnnounceOptions extends JsonOption {
   readonly again?: boolean;
 }
@@ -106,21 +85,26 @@ async function runAnnouncement(
   signal: AbortSignal,
 ) {
   const services = servicesOf(session);
-  const { stores, identity, toleranceMs } = services;
+  const { stores, identity, logEnds, toleranceMs } = services;
   const board = await stores.pinned(wanted.board);
   requireClosing(board, wanted.window);
-  const look = await lookAtBoard(board);
-  const clocks = { now: await services.now(), toleranceMs };
-  const ready = periodToAnnounce(wanted, look, await readPeriodRecords(session), clocks);
-  const { ends, reason } = await missing(services, ready, board);
+  const known = await readWindows(board);
+  if (known.isStale) throw new StaleBoardError(wanted.board);
+  const now = await services.now();
+  const clocks = { now, toleranceMs };
+  const ready = periodToAnnounce(
+    wanted,
+    periodsOf(known, await readPeriodRecords(session), clocks),
+  );
+  const noted = endsToReach(ready, { ends: await logEnds.written(), notedAt: now });
+  const reason = await logEnds.missing(noted.ends, [board.live]);
   if (reason !== undefined) throw new PeriodsWaitError(waitText(wanted, reason));
   await using kept = keepLease(stores.leases, await acquire(services, signal), signal);
   await using log = await PeriodLog.open(session, identity.group);
-  const period = periodToAnnounce(wanted, look, log.records, clocks);
-  const revision = nextRevision(period);
-  const views = await announce(period, revision, { log, board, ends, signal: kept.signal });
-  if (views === 0) throw noResults(wanted);
-  return { board: wanted.board, window: wanted.window, revision, views };
+  const period = periodToAnnounce(wanted, periodsOf(known, log.records, clocks));
+  const announced = await announce(period, { log, board, noted, signal: kept.signal });
+  if (announced.views === 0) throw noResults(wanted);
+  return { board: wanted.board, window: wanted.window, ...announced };
 }
 
 async function acquire({ stores: { leases } }: PeriodServices, signal: AbortSignal) {
@@ -136,21 +120,16 @@ async function acquire({ stores: { leases } }: PeriodServices, signal: AbortSign
 }
 
 /** The window, if its state allows the announcement. @throws CommandError, PeriodsWaitError */
-function periodToAnnounce(
-  wanted: Wanted,
-  look: BoardLook,
-  records: PeriodRecords,
-  clocks: Clocks,
-): Period {
-  const { now } = clocks;
-  const period = periodsIn(look, records, clocks).find(({ window }) => window === wanted.window);
+function periodToAnnounce(wanted: Wanted, periods: readonly Period[]): Period {
+  const period = periods.find(({ window }) => window === wanted.window);
   if (period === undefined) throw noResults(wanted);
   const name = nameOf(wanted);
-  const { state, revision, closesAt } = period;
+  const { state, revision, closesAt, isFinal, isExpired, record } = period;
+  if (isExpired) throw refusal(`${name} has expired: its results no longer exist`);
   if (state === 'open')
     throw refusal(`${name} takes records until ${formatTime(closesAt)}; announce it after that`);
-  if (!hasClosed(period, now)) throw new PeriodsWaitError(waitText(wanted, clocksText(period)));
-  if (state === 'missed') throw refusal(`${name} has expired: its results no longer exist`);
+  if (!isFinal) throw new PeriodsWaitError(waitText(wanted, clocksText(period)));
+  if (record?.problem !== undefined) throw refusal(`${name} can't be announced: ${record.problem}`);
   if (isUnfinished(period)) return period;
   if (state === 'announced' && !wanted.again)
     throw refusal(
@@ -159,20 +138,6 @@ function periodToAnnounce(
   if (state !== 'announced' && wanted.again)
     throw refusal(`${name} was not announced before; leave out --again`);
   return period;
-}
-
-interface Clocks {
-  readonly now: number;
-  readonly toleranceMs: number;
-}
-
-function periodsIn(
-  { board, ...look }: BoardLook,
-  records: PeriodRecords,
-  { now, toleranceMs }: Clocks,
-): Period[] {
-  const known = { ...look, records: records.get(board.live.board) ?? new Map() };
-  return periodsOf(known, now, toleranceMs);
 }
 
 /** @throws CommandError unless the window is one of the board, and closes */

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { canClose } from '#board';
 import { KeySpace, StoreStatus } from '#board-store';
 import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
-import { closingBoards, closingProblems, requireTopics } from '../../infra/topics.js';
+import { closingProblems, requireTopics } from '../../infra/topics.js';
 import { openStores } from '../../infra/stores.js';
 import { KeptSample } from '../../query/status/kept-sample.js';
 import {
@@ -45,8 +46,9 @@ export async function status(options: StatusOptions): Promise<number> {
   const samples = new LogSamples(kafka, new KeptSample(() => listPeriods(services)));
   const found = await readStatus(stores, readLogStatus(kafka, published, samples));
   print(found, options, toText);
-  const live = (await stores.status.live()).map(({ definition }) => definition);
-  for (const problem of await closingProblems(admin, topics, closingBoards(live)))
+  const live = await stores.status.live();
+  const closing = live.filter(({ definition }) => canClose(definition)).map(({ board }) => board);
+  for (const problem of await closingProblems(admin, topics, closing))
     process.stderr.write(`ranklog: ${problem}\n`);
   if (wait !== undefined && found.deadLetters.length > 0)
     process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);

@@ -1,5 +1,5 @@
 import { Controller, Inject, Injectable, Param, Query, UseInterceptors } from '@nestjs/common';
-import { closeOf } from '#board';
+import { canClose } from '#board';
 import { BoardReader, IdentityCheck } from '#board-store';
 import { SETTINGS, type ProcessOptions } from '../../infra/config.module.js';
 import { ReadStores } from '../../infra/connections.module.js';
@@ -43,7 +43,7 @@ export class PeriodsController {
   @Read(':board/periods', Periods, 'The closing windows of a board and their announcements')
   async periods(@Param() { board }: BoardParams, @Query() { limit = 100 }: PeriodsQuery) {
     const { definition } = await this.reader.board(board);
-    const all = definition.windows.some(closeOf) ? await inTime(this.kept.get()) : [];
+    const all = canClose(definition) ? await inTime(this.kept.get()) : [];
     const found = all.find((one) => one.board === board);
     const periods = found?.periods.slice(-limit).reverse() ?? [];
     return { board, stale: found?.isStale ?? false, periods: periods.map(periodJson) };

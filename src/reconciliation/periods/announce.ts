@@ -10,53 +10,50 @@ import type { Period } from './periods.js';
 const MAX_VIEWS = 1_000;
 const MAX_BYTES = 8 * 1_024 * 1_024;
 
+export type NotedEnds = Pick<PeriodRecord, 'ends' | 'notedAt'>;
+
 export interface AnnounceParts {
   readonly log: Pick<PeriodLog, 'write'>;
   readonly board: PinnedBoard;
-  /** Ends of the score topic after the window had closed. */
-  readonly ends: PeriodRecord['ends'];
+  readonly noted: NotedEnds;
   readonly signal: AbortSignal;
 }
 
 /**
- * Announces a revision of a window: each of its views once, in the order of their names. It
+ * Up to which ends records must be published before a window is announced: those in its record,
+ * or those of now if it has none, closes later since, or the score topic was created again.
+ */
+export function endsToReach(period: Period, now: NotedEnds): NotedEnds {
+  const { record } = period;
+  if (record === undefined || record.notedAt <= period.finalAt) return now;
+  const isOfOtherLog = [...record.ends].some(([id, end]) => end > (now.ends.get(id) ?? 0));
+  return isOfOtherLog ? now : record;
+}
+
+/**
+ * Announces the next revision of a window: each of its views once, in the order of their names. It
  * announces the views that exist when it begins, each as it is when it is read. One that was
  * interrupted goes on behind the last view that was announced, with the views that exist then.
  * Does nothing for a window without views. Returns how many views it announced.
  * @throws StaleBoardError, ListingInterruptedError, ExpiredViewError, the reason of the signal, and
  * what TransactionalPublisher.publish throws
  */
-export async function announce(
-  period: Period,
-  revision: number,
-  parts: AnnounceParts,
-): Promise<number> {
-  const { board, log, ends, signal } = parts;
+export async function announce(period: Period, { board, log, noted, signal }: AnnounceParts) {
   const { record, window } = period;
-  const after = record?.revision === revision ? record.view : null;
-  const views = await viewsOfWindow(board, window);
-  let left = after === null ? views : views.filter((view) => view > after);
-  if (views.length === 0 && after === null) return 0;
-  const count = left.length;
+  const { ends, notedAt } = noted;
+  const revision = period.revision + 1;
+  const after = record?.view ?? ''; // every view is behind ''
+  let left = (await viewsOfWindow(board, window)).filter((view) => view > after);
+  const views = left.length;
+  if (views === 0 && after === '') return { revision, views };
   do {
     const results = await readResults(period, revision, left, board);
     left = left.slice(results.length);
-    const last = results.at(-1)?.view ?? null;
     signal.throwIfAborted();
-    const view = left.length === 0 ? null : last;
-    await log.write({ board: period.board, window, revision, view, ends }, results);
+    const view = left.length === 0 ? null : (results.at(-1)?.view ?? null);
+    await log.write([{ board: period.board, window, revision, view, ends, notedAt }], results);
   } while (left.length > 0);
-  return count;
-}
-
-/** The revision to announce: the one that was interrupted, or a new one. */
-export function nextRevision(period: Period): number {
-  return period.revision + 1;
-}
-
-/** The record of a window that has closed, before its first announcement. */
-export function unannounced({ board, window }: Period, ends: PeriodRecord['ends']): PeriodRecord {
-  return { board, window, revision: 0, view: null, ends };
+  return { revision, views };
 }
 
 /** The results of the first views, as many as one transaction takes. */

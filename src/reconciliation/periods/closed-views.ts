@@ -1,25 +1,19 @@
 import { parseView } from '#board';
 import type { PinnedBoard } from '#board-store';
 import { StaleBoardError } from './period-errors.js';
-import type { KnownPeriods } from './periods.js';
+import type { KnownWindows } from './periods.js';
 
-/** What is known of a board without the records of its windows. */
-export interface BoardLook extends Omit<KnownPeriods, 'records'> {
+export interface BoardWindows extends KnownWindows {
   readonly board: PinnedBoard;
+  /** Whether Redis lacks events, or may: then windows may be missing. */
+  readonly isStale: boolean;
 }
 
 /**
  * Finds the instances of windows that have views with players. Cost: lists all views of the board.
- * @throws StaleBoardError, ListingInterruptedError
+ * @throws ListingInterruptedError
  */
-export async function lookAtBoard(board: PinnedBoard): Promise<BoardLook> {
-  const { isStale, ...look } = await lookAtStaleBoard(board);
-  if (isStale) throw new StaleBoardError(board.live.board);
-  return look;
-}
-
-/** As lookAtBoard, but finds what there is while reads are stale, too. @throws ListingInterruptedError */
-export async function lookAtStaleBoard(board: PinnedBoard) {
+export async function readWindows(board: PinnedBoard): Promise<BoardWindows> {
   const windows = new Set<string>();
   let isStale = false;
   for await (const { views, stale } of board.views()) {
@@ -31,8 +25,8 @@ export async function lookAtStaleBoard(board: PinnedBoard) {
 }
 
 /**
- * The views of an instance that have players, in the order of their names. Cost and errors: as
- * above.
+ * The views of an instance that have players, in the order of their names. Cost: lists all views of
+ * the board. @throws StaleBoardError, ListingInterruptedError
  */
 export async function viewsOfWindow(board: PinnedBoard, window: string): Promise<string[]> {
   const found: string[] = [];

@@ -1,59 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
-import { closeOf } from '#board';
+import { canClose } from '#board';
 import { HOLDER, LeaseHeldError, type Lease, type LiveBoard, type PinnedBoard } from '#board-store';
-import type { PeriodRecord } from '#contracts';
+import { periodName, type PeriodRecord } from '#contracts';
+import { toError } from '#errors';
+import { logRanges } from '#kafka-batch';
 import { Logger } from '../../infra/logger.js';
 import { Metrics } from '../../infra/metrics.js';
 import { BoardRegistrar } from '../boards/board-registrar.js';
 import { keepLease } from '../runs/kept-lease.js';
-import { announce, nextRevision, unannounced, type AnnounceParts } from './announce.js';
-import { lookAtBoard, type BoardLook } from './closed-views.js';
-import { ScoreLogEnds } from './log-end.js';
-import { PeriodsWaitError } from './period-errors.js';
-import { PeriodLog, readPeriodRecords, type PeriodRecords } from './period-log.js';
+import { announce, endsToReach, type AnnounceParts, type NotedEnds } from './announce.js';
+import { readWindows, type BoardWindows } from './closed-views.js';
+import { PeriodsWaitError, StaleBoardError } from './period-errors.js';
+import { PeriodLog, readPeriodRecords } from './period-log.js';
 import { PERIODS_LEASE, PeriodServices } from './period-services.js';
+import type { Ends } from './score-log-ends.js';
 import {
-  closedUntil,
-  hasClosed,
   isDue,
+  isNew,
+  obsoleteRecords,
   overdueMs,
   periodsOf,
-  servedRecords,
   type Period,
+  type PeriodRecords,
 } from './periods.js';
 
 /** Waits that are shorter are normal: ingest has to apply and publish the last records. */
 const QUIET_WAIT_MS = 60_000;
 
-/** The ends of the score topic, noted when further windows had closed. */
-interface NotedEnds {
-  /** What had closed by then: see closedUntil. */
-  readonly closed: string;
-  readonly at: number;
-  readonly ends: ReadonlyMap<number, number>;
-  /** Why boards may lack records below the ends; undefined once they have them all. */
-  missing: string | undefined;
-}
+/** Meanwhile a window may get its first views, or expire. */
+const READ_EVERY_MS = 60_000;
 
 /**
  * Announces the results of closed windows, each once.
  *
- * When further windows have closed, it notes the ends of the score topic and waits until all below
- * them is published: no loss of Redis hides it then. Under a lease, and with the only producer that
- * can commit, it reads what is done, and announces what is due in the order of the ends of the
- * windows. A process that is frozen or fenced meanwhile can't commit.
+ * When a window has closed, it notes the ends of the score topic in the record of the window. When
+ * the review is over, it waits until all below them is published: no loss of Redis hides it then.
+ * Under a lease, and with the only producer that can commit, it reads what is done, and announces
+ * what is due in the order of the ends of the windows. A process that is frozen or fenced meanwhile
+ * can't commit.
  */
 @Injectable()
 export class PeriodAnnouncer {
-  readonly #ends: ScoreLogEnds;
-  #noted: NotedEnds | undefined;
-  /**
-   * Whether `#looks` are of what has closed, with all records below the noted ends if they are
-   * reached.
-   */
-  #isLooked = false;
-  #looks: readonly BoardLook[] = [];
+  /** When and of what `#windows` and `#records` were read; undefined: read them again. */
+  #read: { readonly at: number; readonly of: string } | undefined;
+  #windows: readonly BoardWindows[] = [];
   #records: PeriodRecords = new Map();
+  /** Why a board could not be read. */
+  #readError: Error | undefined;
+  /** Windows whose announcement failed. Others go first, so that none stops them. */
+  readonly #failed = new Set<string>();
 
   /** `known`: the live boards that this process knows, which may be a few seconds old. */
   constructor(
@@ -61,104 +57,148 @@ export class PeriodAnnouncer {
     @Inject(BoardRegistrar) private readonly known: Pick<BoardRegistrar, 'live'>,
     private readonly metrics: Metrics,
     private readonly logger: Logger,
-  ) {
-    const { connection, identity, stores } = services;
-    this.#ends = new ScoreLogEnds(connection, identity.group, stores.store);
-  }
+  ) {}
 
   /**
    * One turn. Cost while no window closes and none is due: no request without boards that have
-   * closing windows, else two requests to Redis.
+   * closing windows; else two requests to Redis, and one to each leader of the definitions topic.
+   * Each minute, and after each change of that topic, it is read, and all views of these boards are
+   * listed. If several windows fail, throws the error of one of them.
    * @throws PeriodsWaitError, StaleBoardError, ListingInterruptedError, ProducerFencedError,
-   * LeaseLostError, MalformedRecordError, and errors of Kafka and Redis: the next turn goes on
+   * LeaseLostError, and errors of Kafka and Redis: the next turn goes on
    */
   async turn(signal: AbortSignal): Promise<void> {
     const { services } = this;
-    if (!hasClosing(this.known.live.values())) {
-      this.#looks = [];
+    if (closing(this.known.live.values()).length === 0) {
+      this.#read = undefined;
+      this.#windows = [];
       this.#setMetrics(0);
       return;
     }
     const { live } = await services.stores.store.boards();
-    const boards = [...live.values()].filter((board) => hasClosing([board]));
-    const time = await services.now();
+    const boards = closing(live.values());
+    const now = await services.now();
     try {
-      await this.#work(boards, time, signal);
+      await this.#work(boards, now, signal);
     } catch (error) {
-      this.#isLooked = false;
+      if (!(error instanceof PeriodsWaitError)) this.#read = undefined;
       throw error;
     } finally {
-      this.#setMetrics(time);
+      this.#setMetrics(now);
     }
   }
 
   async #work(boards: readonly LiveBoard[], now: number, signal: AbortSignal): Promise<void> {
-    const noted = await this.#note(boards, now);
-    const { missing } = noted;
-    const isReached = missing === undefined;
-    if (!this.#isLooked || (isReached && this.#hasWork(now))) await this.#look(boards);
-    if (isReached && this.#hasWork(now)) await this.#announceDue(noted, now, signal);
-    if (!isReached && now - noted.at > QUIET_WAIT_MS) throw new PeriodsWaitError(missing);
+    await this.#refresh(boards, now);
+    const periods = this.#periods(now).map(({ period }) => period);
+    const due = periods.filter(isDue);
+    const isWaiting = due.length > 0 || periods.some(isNew);
+    const ends: Ends = isWaiting ? await this.services.logEnds.written() : new Map();
+    const written = { ends, notedAt: now };
+    const { reached, reason } = await this.#reached(due, written, boards);
+    if (periods.some(isNew) || reached.size > 0 || this.#obsolete().length > 0)
+      await this.#write({ boards, written, reached }, now, signal);
+    if (this.#readError !== undefined) throw this.#readError;
+    if (reason !== undefined) throw new PeriodsWaitError(reason);
+    for (const { isFinal, record } of periods)
+      if (isFinal && record?.problem !== undefined) throw new PeriodsWaitError(record.problem);
+  }
+
+  /** Reads windows and records, unless those that were read are of now. */
+  async #refresh(boards: readonly LiveBoard[], now: number): Promise<void> {
+    const { kafka, topics } = this.services.connection;
+    const ranges = await logRanges(kafka, topics.definitions);
+    const ends = [...ranges.values()].map(({ end }) => end);
+    const of = [...ends, ...boards.map(({ generation }) => generation)].join(' ');
+    if (this.#read?.of === of && now < this.#read.at + READ_EVERY_MS) return;
+    await this.#readWindows(boards);
+    this.#records = await readPeriodRecords(this.services.connection);
+    this.#read = { at: now, of };
+  }
+
+  /** Of a board that can't be read it keeps what was read before, for metrics. */
+  async #readWindows(boards: readonly LiveBoard[]): Promise<void> {
+    const found: BoardWindows[] = [];
+    this.#readError = undefined;
+    for (const { board: name } of boards)
+      try {
+        const windows = await readWindows(await this.services.stores.pinned(name));
+        if (windows.isStale) this.#readError ??= new StaleBoardError(name);
+        found.push(windows);
+      } catch (error) {
+        this.#readError ??= toError(error);
+        const before = this.#windows.find(({ definition }) => definition.board === name);
+        if (before !== undefined) found.push({ ...before, isStale: true });
+      }
+    this.#windows = found;
   }
 
   /**
-   * Notes the ends of the log if further windows have closed, and finds out whether they are
-   * reached.
+   * Which windows have all their records published; `reason`: why one of the others has waited for
+   * more than QUIET_WAIT_MS.
    */
-  async #note(boards: readonly LiveBoard[], now: number): Promise<NotedEnds> {
-    const { toleranceMs } = this.services;
-    const closed = boards
-      .map(
-        ({ generation, definition }) =>
-          `${generation} ${closedUntil(definition, now, toleranceMs)}`,
-      )
-      .join('\n');
-    if (this.#noted?.closed !== closed) {
-      const ends = await this.#ends.written();
-      this.#noted = { closed, at: now, ends, missing: NOT_ASKED };
-      this.#isLooked = false;
+  async #reached(due: readonly Period[], written: NotedEnds, boards: readonly LiveBoard[]) {
+    const reached = new Set<string>();
+    const noted = due.map((period) => ({ period, ...endsToReach(period, written) }));
+    let last: Ends | undefined;
+    // Ends that were noted later are not reached before.
+    for (const { period, ends, notedAt } of noted.sort((a, b) => a.notedAt - b.notedAt)) {
+      if (!isDeepStrictEqual(ends, last)) {
+        const reason = await this.services.logEnds.missing(ends, boards);
+        const isQuiet = written.notedAt - notedAt <= QUIET_WAIT_MS;
+        if (reason !== undefined) return { reached, reason: isQuiet ? undefined : reason };
+      }
+      last = ends;
+      reached.add(periodName(period));
     }
-    const noted = this.#noted;
-    if (noted.missing === undefined) return noted;
-    noted.missing = await this.#ends.missing(noted.ends, boards);
-    if (noted.missing === undefined) this.#isLooked = false;
-    return noted;
+    return { reached, reason: undefined };
   }
 
-  async #look(boards: readonly LiveBoard[]): Promise<void> {
-    const looks: BoardLook[] = [];
-    for (const { board: name } of boards) {
-      const board = await this.services.stores.pinned(name);
-      looks.push(await lookAtBoard(board));
-    }
-    this.#looks = looks;
-    this.#records = await readPeriodRecords(this.services.connection);
-    this.#isLooked = true;
-  }
-
-  /** Announces what is due, records what has closed, and deletes records that have served. */
-  async #announceDue(noted: NotedEnds, now: number, signal: AbortSignal): Promise<void> {
+  /** Records what has closed, announces what is due, and deletes obsolete records. */
+  async #write(
+    { boards, written, reached }: Work,
+    now: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { connection, identity, stores } = this.services;
     const lease = await this.#acquire();
     if (lease === undefined) return;
     await using kept = keepLease(stores.leases, lease, signal);
     await using log = await PeriodLog.open(connection, identity.group);
+    if (reached.size > 0) await this.#readWindows(boards); // now all windows have their views
     this.#records = log.records;
-    for (const { period, board } of this.#periods(now)) {
-      kept.signal.throwIfAborted();
-      const { record = unannounced(period, noted.ends) } = period;
-      if (isDue(period, now))
-        await this.#announce(period, { log, board, signal: kept.signal, ends: record.ends });
-      else if (isNew(period, now)) await log.write(record);
-    }
-    await log.delete(this.#served());
+    kept.signal.throwIfAborted();
+    // Before any announcement: a window that ended before an announced one needs a record.
+    await log.write(this.#toNote(written));
+    for (const { period, board } of this.#periods(now))
+      if (reached.has(periodName(period)) && isDue(period)) {
+        kept.signal.throwIfAborted();
+        const noted = endsToReach(period, written);
+        await this.#announce(period, { log, board, signal: kept.signal, noted });
+      }
+    await log.delete(this.#obsolete());
+  }
+
+  /** Records of windows whose ends were not noted yet, or are of another score topic. */
+  #toNote(written: NotedEnds): PeriodRecord[] {
+    const periods = this.#periods(written.notedAt).map(({ period }) => period);
+    const found = periods.filter((period) => isNew(period) || isDue(period));
+    return found
+      .filter((period) => endsToReach(period, written) === written)
+      .map(({ board, window, record }) => {
+        const { revision = 0, view = null } = record ?? {};
+        return { board, window, revision, view, ...written };
+      });
   }
 
   async #announce(period: Period, parts: AnnounceParts): Promise<void> {
-    const revision = nextRevision(period);
-    const count = await announce(period, revision, parts);
+    const name = periodName(period);
+    this.#failed.add(name);
+    const { revision, views } = await announce(period, parts);
+    this.#failed.delete(name);
+    if (views === 0) return;
     this.logger.info(
-      `board "${period.board}": announced ${period.window}, revision ${revision}, ${count} views`,
+      `board "${period.board}": announced ${period.window}, revision ${revision}, ${views} views`,
     );
   }
 
@@ -172,25 +212,22 @@ export class PeriodAnnouncer {
     }
   }
 
-  #hasWork(now: number): boolean {
-    const isOpen = ({ period }: LookedPeriod) => isDue(period, now) || isNew(period, now);
-    return this.#periods(now).some(isOpen) || this.#served().length > 0;
-  }
-
-  /** The periods of all boards, in the order of their ends. */
-  #periods(now: number): LookedPeriod[] {
-    const found = this.#looks.flatMap(({ board, ...look }) => {
-      const records = this.#records.get(board.live.board) ?? NO_RECORDS;
-      const periods = periodsOf({ ...look, records }, now, this.services.toleranceMs);
-      return periods.map((period) => ({ period, board }));
-    });
-    return found.sort((a, b) => a.period.end - b.period.end);
-  }
-
-  #served(): PeriodRecord[] {
-    return this.#looks.flatMap(({ board, ...look }) =>
-      servedRecords({ ...look, records: this.#records.get(board.live.board) ?? NO_RECORDS }),
+  /** Those of boards that are not stale, in the order of their ends; those that failed are last. */
+  #periods(now: number): BoardPeriod[] {
+    const current = this.#windows.filter(({ isStale }) => !isStale);
+    const found = current.flatMap((known) =>
+      this.#periodsOf(known, now).map((period) => ({ period, board: known.board })),
     );
+    const place = ({ period }: BoardPeriod) => Number(this.#failed.has(periodName(period)));
+    return found.sort((a, b) => place(a) - place(b) || a.period.end - b.period.end);
+  }
+
+  #periodsOf(known: BoardWindows, now: number): Period[] {
+    return periodsOf(known, this.#records, { now, toleranceMs: this.services.toleranceMs });
+  }
+
+  #obsolete(): PeriodRecord[] {
+    return this.#windows.flatMap((known) => obsoleteRecords(known, this.#records));
   }
 
   #setMetrics(now: number): void {
@@ -198,34 +235,29 @@ export class PeriodAnnouncer {
       this.metrics.gauges;
     overdue.reset();
     missed.reset();
-    for (const { board } of this.#looks) {
-      overdue.set({ board: board.live.board }, 0);
-      missed.set({ board: board.live.board }, 0);
-    }
-    for (const { period } of this.#periods(now).reverse()) {
-      const { board, state } = period;
-      if (state === 'missed') missed.inc({ board });
-      const ms = overdueMs(period, now);
-      if (ms > 0) overdue.set({ board }, ms / 1_000); // the last one set is the oldest
+    for (const known of this.#windows) {
+      const { board } = known.definition;
+      const periods = this.#periodsOf(known, now);
+      const longest = Math.max(0, ...periods.map((period) => overdueMs(period, now)));
+      overdue.set({ board }, longest / 1_000);
+      missed.set({ board }, periods.filter(({ state }) => state === 'missed').length);
     }
   }
 }
 
-/** Waits until it is known. */
-const NOT_ASKED = 'it is not known yet how far the score topic is published';
-
-const NO_RECORDS: ReadonlyMap<string, PeriodRecord> = new Map();
-
-interface LookedPeriod {
+interface BoardPeriod {
   readonly period: Period;
   readonly board: PinnedBoard;
 }
 
-/** Whether a window has closed that has no record yet. */
-function isNew(period: Period, now: number): boolean {
-  return period.record === undefined && hasClosed(period, now);
+interface Work {
+  readonly boards: readonly LiveBoard[];
+  readonly written: NotedEnds;
+  /** The names of the windows that have all their records published. */
+  readonly reached: ReadonlySet<string>;
 }
 
-function hasClosing(boards: Iterable<LiveBoard>): boolean {
-  return [...boards].some(({ definition }) => definition.windows.some(closeOf));
+/** The boards that have closing windows. */
+function closing(boards: Iterable<LiveBoard>): LiveBoard[] {
+  return [...boards].filter(({ definition }) => canClose(definition));
 }

@@ -4,6 +4,7 @@ import {
   encodePeriodRecord,
   encodePeriodResult,
   MalformedRecordError,
+  periodName,
   periodOfRecord,
   type PeriodRecord,
   type PeriodResult,
@@ -18,48 +19,44 @@ import {
 } from '#kafka-batch';
 import { definitionsLog, definitionsRanges } from '../../infra/definitions-log.js';
 import type { KafkaConnection } from '../../infra/kafka.js';
+import { announcerId } from '../../infra/topics.js';
+import type { KnownRecord, PeriodRecords } from './periods.js';
 
 type Clients = Pick<KafkaConnection, 'kafka' | 'topics'>;
 
-/** By board, then by the text of the instance. */
-export type PeriodRecords = ReadonlyMap<string, ReadonlyMap<string, PeriodRecord>>;
-type Records = Map<string, Map<string, PeriodRecord>>;
+/** Records of windows are in this partition alone, so that their order is that of the log. */
+const PARTITION = 0;
 
-/**
- * Reads what is done of closed windows. Cost: reads the definitions topic.
- * @throws MalformedRecordError: who can't read a record must not announce its window again
- */
-export async function readPeriodRecords(clients: Clients): Promise<Records> {
+/** Reads what is done of closed windows. Cost: reads a partition of the definitions topic. */
+export async function readPeriodRecords(clients: Clients): Promise<Map<string, KnownRecord>> {
   const { kafka, topics } = clients;
-  const found = new Map<string, PeriodRecord>();
-  const ranges = await definitionsRanges(clients);
-  for await (const { partition, record } of definitionsLog(kafka, topics.definitions, ranges)) {
+  const found = new Map<string, KnownRecord>();
+  const ranges = [...(await definitionsRanges(clients))].filter(([id]) => id === PARTITION);
+  for await (const { record } of definitionsLog(kafka, topics.definitions, new Map(ranges))) {
     const name = periodOfRecord(record);
     if (name === undefined) continue;
     if (record.value === null) found.delete(name);
-    else found.set(name, decoded(record, `${topics.definitions}/${partition}`));
+    else found.set(name, decoded(name, record, topics.definitions));
   }
-  return byBoard(found.values());
+  return found;
 }
 
-function decoded(record: KafkaRecord, place: string): PeriodRecord {
+function decoded(name: string, record: KafkaRecord, topic: string): KnownRecord {
   try {
     return decodePeriodRecord(record);
   } catch (error) {
     if (!(error instanceof MalformedRecordError)) throw error;
-    throw new MalformedRecordError(error.expected, `${place} offset ${record.offset}: ${error.problems}`); // prettier-ignore
+    const space = name.lastIndexOf(' ');
+    return {
+      board: name.slice(0, space),
+      window: name.slice(space + 1),
+      revision: 0,
+      view: null,
+      ends: new Map(),
+      notedAt: 0,
+      problem: `${topic}/${PARTITION} offset ${record.offset} can't be read, so it is unknown whether the window was announced: ${error.message}`,
+    };
   }
-}
-
-function byBoard(records: Iterable<PeriodRecord>): Records {
-  const boards: Records = new Map();
-  for (const record of records) setRecord(boards, record);
-  return boards;
-}
-
-function setRecord(boards: Records, record: PeriodRecord): void {
-  const ofBoard = boards.get(record.board) ?? new Map<string, PeriodRecord>();
-  boards.set(record.board, ofBoard.set(record.window, record));
 }
 
 /**
@@ -71,7 +68,7 @@ export class PeriodLog implements AsyncDisposable {
   private constructor(
     private readonly clients: Clients,
     private readonly publisher: TransactionalPublisher,
-    private readonly known: Records,
+    private readonly known: Map<string, KnownRecord>,
   ) {}
 
   /** As read when the log was opened, with what was written since. */
@@ -80,7 +77,7 @@ export class PeriodLog implements AsyncDisposable {
   }
 
   static async open(clients: Clients, group: string): Promise<PeriodLog> {
-    const publisher = await TransactionalPublisher.open(clients.kafka, `${group}-periods`);
+    const publisher = await TransactionalPublisher.open(clients.kafka, announcerId(group));
     try {
       return new PeriodLog(clients, publisher, await readPeriodRecords(clients));
     } catch (error) {
@@ -89,22 +86,23 @@ export class PeriodLog implements AsyncDisposable {
     }
   }
 
-  /** @throws what TransactionalPublisher.publish throws */
-  async write(record: PeriodRecord, results: readonly PeriodResult[] = []): Promise<void> {
-    const { scoreEvents, periodResults, definitions } = this.clients.topics;
+  /** In one transaction. @throws what TransactionalPublisher.publish throws */
+  async write(
+    records: readonly PeriodRecord[],
+    results: readonly PeriodResult[] = [],
+  ): Promise<void> {
+    const { scoreEvents, periodResults } = this.clients.topics;
     const announcements = results.map((result) => encodePeriodResult(result, scoreEvents));
     await this.#publish([
-      ...(await this.#parts(periodResults, announcements)),
-      ...(await this.#parts(definitions, [encodePeriodRecord(record)])),
+      ...(await this.#announcements(periodResults, announcements)),
+      ...this.#records(records.map(encodePeriodRecord)),
     ]);
-    setRecord(this.known, record);
+    for (const record of records) this.known.set(periodName(record), record);
   }
 
-  /** Deletes records. */
   async delete(records: readonly PeriodRecord[]): Promise<void> {
-    const { definitions } = this.clients.topics;
-    await this.#publish(await this.#parts(definitions, records.map(deletedPeriodRecord)));
-    for (const { board, window } of records) this.known.get(board)?.delete(window);
+    await this.#publish(this.#records(records.map(deletedPeriodRecord)));
+    for (const record of records) this.known.delete(periodName(record));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -115,8 +113,19 @@ export class PeriodLog implements AsyncDisposable {
     if (records.length > 0) await this.publisher.publish({ records });
   }
 
+  #records(records: readonly OutgoingRecord[]) {
+    if (records.length === 0) return [];
+    const encoder = new BatchEncoder();
+    for (const record of records) encoder.add(record);
+    const topic = this.clients.topics.definitions;
+    return [{ topic, partition: PARTITION, batches: encoder.close() }];
+  }
+
   /** Batches by the partition that Kafka's default partitioner chooses. */
-  async #parts(topic: string, records: readonly (OutgoingRecord & { readonly key: string })[]) {
+  async #announcements(
+    topic: string,
+    records: readonly (OutgoingRecord & { readonly key: string })[],
+  ) {
     if (records.length === 0) return [];
     const count = await partitionCount(this.clients.kafka, topic);
     const encoders = new Map<number, BatchEncoder>();

@@ -3,20 +3,25 @@ import { IdentityCheck } from '#board-store';
 import { SETTINGS, type ProcessOptions } from '../../infra/config.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { Stores } from '../../infra/stores.js';
+import { ScoreLogEnds } from './score-log-ends.js';
 
 /** The name under which the lease of the announcer is held. No board has it. */
 export const PERIODS_LEASE = '(periods)';
 
-/** What the announcer and the commands on periods work with. */
+/** What reads and announces closed windows, in the role, the commands and over HTTP. */
 @Injectable()
 export class PeriodServices {
+  readonly logEnds: ScoreLogEnds;
+
   constructor(
     @Inject(Stores) readonly stores: Pick<Stores, 'store' | 'leases' | 'pinned'>,
     @Inject(KafkaConnection)
     readonly connection: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
     @Inject(IdentityCheck) readonly identity: Pick<IdentityCheck, 'group'>,
     @Inject(SETTINGS) private readonly settings: Pick<ProcessOptions['settings'], 'clockTolerance'>,
-  ) {}
+  ) {
+    this.logEnds = new ScoreLogEnds(connection, identity.group, stores.store);
+  }
 
   /** How far behind the clock of a broker, which stamps the records, may be. */
   get toleranceMs(): number {

@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BoardDefinition, Close } from '#board';
-import type { PeriodRecord } from '#contracts';
+import { periodName } from '#contracts';
 import { arena } from '../../../test/support/arena.js';
 import { seededRandom } from '../../../test/support/seeded-random.js';
 import {
-  closedUntil,
   isDue,
+  isNew,
+  obsoleteRecords,
   overdueMs,
   periodsOf,
-  servedRecords,
-  type KnownPeriods,
+  type KnownRecord,
+  type KnownWindows,
   type Period,
 } from './periods.js';
 
@@ -30,7 +31,7 @@ interface Instance {
   readonly keepMs?: number;
 }
 
-function world(random: () => number) {
+function newWorld(random: () => number) {
   const below = (limit: number) => Math.floor(random() * limit);
   const keep = () => random() < 0.5 && { keepMs: 2 * DAY };
   const closeOf = (): Close => ({
@@ -60,17 +61,31 @@ function world(random: () => number) {
     { text: 'month:2026-03', name: 'month', end: Infinity, close: undefined },
   ];
   const windows = instances.filter(() => random() < 0.7).map(({ text }) => text);
-  const records = new Map<string, PeriodRecord>();
-  for (const { text, close } of instances)
+  const records = new Map<string, KnownRecord>();
+  for (const { text, close, end } of instances)
     if (close !== undefined && random() < 0.5) {
       const revision = below(3);
       const view = revision > 0 && random() < 0.3 ? text : null;
-      records.set(text, { board: 'arena', window: text, revision, view, ends: new Map() });
+      const notedAt = end + close.graceMs + below(3) * MINUTE;
+      const record = { board: 'arena', window: text, revision, view, ends: new Map(), notedAt };
+      const isUnreadable = revision === 0 && random() < 0.2;
+      records.set(text, isUnreadable ? { ...record, problem: 'unreadable' } : record);
     }
   const now = FIRST + below((DAYS + 2) * 24 * 60) * MINUTE + below(3) - 1;
   const clock = random() < 0.2 ? null : FIRST + below((DAYS + 5) * 24) * HOUR;
-  const known: KnownPeriods = { definition, clock, windows: new Set(windows), records };
-  return { known, instances, now };
+  const known: KnownWindows = { definition, clock, windows: new Set(windows) };
+  return { known, records, all: ofAllBoards(records.values()), instances, clocks: clocksAt(now) };
+}
+
+const clocksAt = (now: number) => ({ now, toleranceMs: TOLERANCE });
+
+/** The records of a board, and such of another board with the same windows. */
+function ofAllBoards(records: Iterable<KnownRecord>): Map<string, KnownRecord> {
+  const all = [...records].flatMap((record) => [
+    record,
+    { ...record, board: 'cup', revision: record.revision + 1, view: null },
+  ]);
+  return new Map(all.map((record) => [periodName(record), record]));
 }
 
 const isOver = ({ keepMs, end }: Instance, clock: number | null) =>
@@ -78,29 +93,29 @@ const isOver = ({ keepMs, end }: Instance, clock: number | null) =>
 const isClosing = ({ close, end }: Instance): boolean => close !== undefined && end >= close.from;
 
 /** The plain rules of the states; undefined: not listed. */
-function expectedState(
-  instance: Instance,
-  known: KnownPeriods,
-  instances: readonly Instance[],
-  now: number,
-) {
+function expectedState(instance: Instance, world: ReturnType<typeof newWorld>) {
   const { text, name, end, close } = instance;
   if (close === undefined || !isClosing(instance)) return undefined;
-  const { records, clock } = known;
+  const { records, known, instances } = world;
+  const { clock } = known;
+  const { now } = world.clocks;
   const record = records.get(text);
-  const hasViews = new Set(known.windows).has(text);
+  const hasViews = known.windows.has(text);
   const isExpired = isOver(instance, clock);
   const others = instances.filter((other) => other.name === name && isClosing(other));
-  const recorded = others.filter((other) => records.has(other.text));
-  const isOlder = recorded.length > 0 && recorded.every((other) => other.end > end);
+  const announced = others.filter((other) => (records.get(other.text)?.revision ?? 0) > 0);
+  const isOlder = announced.length > 0 && announced.every((other) => other.end > end);
   if (record === undefined) {
     if (isExpired || !hasViews || isOlder) return undefined;
+  } else if (record.problem !== undefined) {
+    if (isExpired) return undefined;
   } else if (record.revision === 0 && !isExpired && !hasViews) return undefined;
   const complete = record ? record.revision - (record.view === null ? 0 : 1) : 0;
-  if (complete > 0) return `announced ${complete}`;
-  if (isExpired) return 'missed 0';
+  if (isExpired) return complete > 0 ? `announced ${complete}` : 'missed 0';
   const closesAt = end + close.graceMs;
-  if (now <= closesAt) return 'open 0';
+  if (now <= closesAt) return `open ${complete}`;
+  if (complete > 0) return `announced ${complete}`;
+  if (record?.problem !== undefined) return 'waiting 0';
   const isBegun = (record?.revision ?? 0) > 0;
   const isInReview = close.reviewMs === 'manual' || now < closesAt + close.reviewMs;
   return now > closesAt + TOLERANCE && isInReview && !isBegun ? 'review 0' : 'waiting 0';
@@ -111,10 +126,11 @@ describe('the periods of a board', () => {
     const { random, seed } = seededRandom();
     const seen = new Set<string>();
     for (let round = 0; round < ROUNDS; round++) {
-      const { known, instances, now } = world(random);
-      const periods = periodsOf(known, now, TOLERANCE);
+      const world = newWorld(random);
+      const { known, all, instances, clocks } = world;
+      const periods = periodsOf(known, all, clocks);
       const states = instances.flatMap((instance) => {
-        const state = expectedState(instance, known, instances, now);
+        const state = expectedState(instance, world);
         return state === undefined ? [] : [`${instance.text} ${state}`];
       });
       const found = periods.map(({ window, state, revision }) => `${window} ${state} ${revision}`);
@@ -129,15 +145,23 @@ describe('the periods of a board', () => {
   it('are due when they have closed and their review is over, or an announcement was interrupted', () => {
     const { random, seed } = seededRandom();
     for (let round = 0; round < ROUNDS; round++) {
-      const { known, now } = world(random);
-      for (const period of periodsOf(known, now, TOLERANCE)) {
-        const { record, closesAt, reviewEndsAt, state } = period;
-        const isPast = now > closesAt + TOLERANCE && reviewEndsAt !== null && now >= reviewEndsAt;
+      const { known, all, clocks } = newWorld(random);
+      const { now } = clocks;
+      for (const period of periodsOf(known, all, clocks)) {
+        const { record, closesAt, reviewEndsAt, state, isExpired } = period;
+        const isFinal = now > closesAt + TOLERANCE;
+        const isPast = isFinal && reviewEndsAt !== null && now >= reviewEndsAt;
         const isUnfinished = record !== undefined && record.view !== null;
-        const isWanted = state !== 'missed' && (isUnfinished || (state !== 'announced' && isPast));
-        expect([seed, round, period.window, isDue(period, now)]).toEqual([
+        const isReadable = record?.problem === undefined;
+        const isOver = isExpired || now <= closesAt || !isReadable;
+        const isWanted = !isOver && (isUnfinished || (state !== 'announced' && isPast));
+        const lacksEnds = record === undefined || record.notedAt <= closesAt + TOLERANCE;
+        const isLeft = isUnfinished || state !== 'announced';
+        const isNoted = isFinal && !isExpired && isReadable && isLeft && lacksEnds;
+        const found = [isDue(period), isNew(period)];
+        expect([seed, round, period.window, found]).toEqual([
           ...[seed, round, period.window],
-          isWanted,
+          [isWanted, isNoted],
         ]);
         const late = now - Math.max(closesAt, reviewEndsAt ?? Infinity) - TOLERANCE;
         const isOpen = state !== 'announced' && state !== 'missed';
@@ -145,76 +169,64 @@ describe('the periods of a board', () => {
       }
     }
   });
-
-  it('have a text that changes in the ms in which one of them closes for good', () => {
-    const { random, seed } = seededRandom();
-    for (let round = 0; round < ROUNDS; round++) {
-      const { known, instances } = world(random);
-      for (const { text, end, close } of instances) {
-        if (close === undefined) continue;
-        const last = end + close.graceMs + TOLERANCE;
-        const texts = [last, last + 1].map((time) =>
-          closedUntil(known.definition, time, TOLERANCE),
-        );
-        expect([seed, round, text, texts[0] === texts[1]]).toEqual([seed, round, text, false]);
-      }
-    }
-  });
 });
 
 describe('a record', () => {
-  it('has served once its window has expired, unless it is the last one of these', () => {
+  it('is obsolete once its window has expired, unless it is the last announced one of these', () => {
     const { random, seed } = seededRandom();
     let deleted = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      const { known, instances } = world(random);
-      const { clock, records } = known;
+      const { known, records, all, instances } = newWorld(random);
+      const isBegun = ({ text }: Instance) => (records.get(text)?.revision ?? 0) > 0;
       const expired = instances.filter((instance) => {
         const record = records.get(instance.text);
-        if (record === undefined || !isClosing(instance)) return false;
+        if (record === undefined || record.problem !== undefined) return false;
         const isMissed = record.revision - (record.view === null ? 0 : 1) === 0;
-        return !isMissed && isOver(instance, clock);
+        return isClosing(instance) && !isMissed && isOver(instance, known.clock);
       });
-      const served = expired.filter(({ name, end }) =>
-        expired.some((other) => other.name === name && other.end > end),
+      const obsolete = expired.filter(({ name, end }) =>
+        expired.some((other) => other.name === name && isBegun(other) && other.end > end),
       );
-      const found = servedRecords(known).map(({ window }) => window);
-      const texts = served.map(({ text }) => text);
+      const found = obsoleteRecords(known, all).map(({ window }) => window);
+      const texts = obsolete.map(({ text }) => text);
       expect([seed, round, found.sort()]).toEqual([seed, round, texts.sort()]);
       deleted += found.length;
     }
     expect(deleted).toBeGreaterThan(0);
   });
 
+  const close = { from: FIRST, graceMs: 0, reviewMs: 0, results: 1 };
+  const windowOf = (day: number) => `day:2026-03-0${day}`;
+  const recordOf = (day: number, revision: number): KnownRecord => {
+    const window = windowOf(day);
+    return { board: 'arena', window, revision, view: null, ends: new Map(), notedAt: 0 };
+  };
+
   it('of a missed window stays for 30 days of the event clock', () => {
-    const close = { from: FIRST, graceMs: 0, reviewMs: 0, results: 1 };
     const definition = { ...arena, windows: [{ kind: 'day', keepMs: 2 * DAY, close } as const] };
-    const records = new Map(
-      [1, 2].map((day) => {
-        const window = `day:2026-03-0${day}`;
-        return [window, { board: 'arena', window, revision: 0, view: null, ends: new Map() }];
-      }),
-    );
-    const servedAt = (days: number) =>
-      servedRecords({ definition, records, clock: FIRST + days * DAY }).map(({ window }) => window);
-    expect(servedAt(33.9)).toEqual([]);
-    expect(servedAt(34)).toEqual(['day:2026-03-01']);
+    const all = ofAllBoards([recordOf(1, 0), recordOf(2, 0)]);
+    const obsoleteAt = (days: number) =>
+      obsoleteRecords({ definition, clock: FIRST + days * DAY }, all).map(({ window }) => window);
+    expect(obsoleteAt(32.9)).toEqual([]);
+    expect(obsoleteAt(33)).toEqual([windowOf(1)]);
+    expect(obsoleteAt(34)).toEqual([windowOf(1), windowOf(2)]);
   });
 
+  const definition = { ...arena, windows: [{ kind: 'day', close } as const] };
+  const known = { definition, clock: null, windows: new Set([1, 2, 3].map(windowOf)) };
+  const statesWith = (...records: KnownRecord[]) =>
+    periodsOf(known, ofAllBoards(records), clocksAt(FIRST + 9 * DAY)).map(
+      ({ window, state }: Period) => [window, state],
+    );
+
   it('keeps a window whose record was deleted from being announced again after a longer keep', () => {
-    const close = { from: FIRST, graceMs: 0, reviewMs: 0, results: 1 };
-    const definition = { ...arena, windows: [{ kind: 'day', close } as const] };
-    const window = 'day:2026-03-02';
-    const record = { board: 'arena', window, revision: 1, view: null, ends: new Map() };
-    const windows = ['day:2026-03-01', window, 'day:2026-03-03'];
-    const known = { definition, clock: null, windows, records: new Map([[window, record]]) };
-    const states = periodsOf(known, FIRST + 9 * DAY, TOLERANCE).map((period: Period) => [
-      period.window,
-      period.state,
+    expect(statesWith(recordOf(2, 1))).toEqual([
+      [windowOf(2), 'announced'],
+      [windowOf(3), 'waiting'],
     ]);
-    expect(states).toEqual([
-      [window, 'announced'],
-      ['day:2026-03-03', 'waiting'],
-    ]);
+  });
+
+  it('that is not announced hides no window whose events are applied later', () => {
+    expect(statesWith(recordOf(2, 0))).toEqual([1, 2, 3].map((day) => [windowOf(day), 'waiting']));
   });
 });

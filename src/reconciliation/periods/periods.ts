@@ -3,7 +3,6 @@ import {
   parseWindow,
   windowName,
   windowOf,
-  windowsAt,
   type BoardDefinition,
   type Close,
   type WindowInstance,
@@ -15,18 +14,30 @@ import type { PeriodRecord } from '#contracts';
  */
 const MISSED_KEPT_MS = 30 * 86_400_000;
 
-/** What is known of the closing windows of a board. */
-export interface KnownPeriods {
+/** What is done of a window. */
+export interface KnownRecord extends PeriodRecord {
+  /** Why the record can't be read, so that the window must not be announced. */
+  readonly problem?: string;
+}
+
+/** The records of all boards, by periodName. */
+export type PeriodRecords = ReadonlyMap<string, KnownRecord>;
+
+/** What Redis knows of the closing windows of a board. */
+export interface KnownWindows {
   readonly definition: BoardDefinition;
   /** The board's event clock in ms; null before the first event, and if no window has `keep`. */
   readonly clock: number | null;
   /** The instances that have views, such as `week:2026-W47`. */
-  readonly windows: Iterable<string>;
-  /** The records of the board, by the text of the instance. */
-  readonly records: ReadonlyMap<string, PeriodRecord>;
+  readonly windows: ReadonlySet<string>;
 }
 
-export const PERIOD_STATES = ['open', 'waiting', 'review', 'announced', 'missed'] as const;
+export interface Clocks {
+  /** In ms. */
+  readonly now: number;
+  /** How far behind the clock of a broker, which stamps the records, may be. */
+  readonly toleranceMs: number;
+}
 
 /**
  * An instance of a closing window that has views, or had them when its announcement was due.
@@ -37,7 +48,7 @@ export const PERIOD_STATES = ['open', 'waiting', 'review', 'announced', 'missed'
 export interface Period {
   readonly board: string;
   readonly window: string;
-  readonly state: (typeof PERIOD_STATES)[number];
+  readonly state: 'open' | 'waiting' | 'review' | 'announced' | 'missed';
   /** The last complete announcement; 0 for none. */
   readonly revision: number;
   readonly start: number;
@@ -45,53 +56,59 @@ export interface Period {
   readonly closesAt: number;
   /** After this time no broker stamps a record any more that the window would take. */
   readonly finalAt: number;
+  /** Whether that time is over. */
+  readonly isFinal: boolean;
+  /** Whether its views no longer exist, by the event clock. */
+  readonly isExpired: boolean;
   /** null: a command ends the review. */
   readonly reviewEndsAt: number | null;
   /** How many players an announcement names at most. */
   readonly results: number;
   /** What is done; undefined until the window was first seen closed. */
-  readonly record: PeriodRecord | undefined;
+  readonly record: KnownRecord | undefined;
 }
 
-/**
- * The closing windows of a board at a time (ms), in the order of their ends. `toleranceMs`: how far
- * behind the clock of a broker, which stamps the records, may be.
- */
-export function periodsOf(
-  { definition, clock, windows, records }: KnownPeriods,
-  now: number,
-  toleranceMs: number,
-) {
-  const texts = new Set([...windows, ...records.keys()]);
-  const viewed = new Set(windows);
-  const oldest = oldestRecords(definition, records);
-  const found = [...texts].flatMap((text): Period[] => {
-    const closing = closingInstance(definition, text);
-    if (closing === undefined) return [];
-    const { instance, close, closesAt, name } = closing;
-    const record = records.get(text);
-    const isExpired = hasExpired(instance, clock);
-    if (record === undefined && (isExpired || instance.end <= (oldest.get(name) ?? -Infinity)))
-      return [];
-    const isBegun = record !== undefined && record.revision > 0;
-    if (!isExpired && !isBegun && !viewed.has(text)) return [];
-    const { reviewMs, results } = close;
-    const reviewEndsAt = reviewMs === 'manual' ? null : closesAt + reviewMs;
-    const revision = completeRevision(record);
-    const ends = { closesAt, finalAt: closesAt + toleranceMs, reviewEndsAt };
-    const facts = { window: text, revision, ...ends, results, record };
-    const { start, end } = instance;
-    const state = stateOf({ ...facts, isExpired, isBegun }, now);
-    return [{ board: definition.board, ...facts, start, end, state }];
-  });
-  return found.sort((a, b) => a.end - b.end || (a.window < b.window ? -1 : 1));
+/** The closing windows of a board, in the order of their ends. `all`: also of other boards. */
+export function periodsOf(known: KnownWindows, all: PeriodRecords, clocks: Clocks): Period[] {
+  const { definition, clock, windows } = known;
+  const records = recordsOf(definition, all);
+  const announced = oldestAnnounced(definition, records.values());
+  const periods: Period[] = [];
+  for (const window of new Set([...windows, ...records.keys()])) {
+    const closing = closingInstance(definition, window);
+    if (closing === undefined) continue;
+    const record = records.get(window);
+    const isExpired = hasExpired(closing.instance, clock);
+    if (record === undefined) {
+      // Older than all that was announced: it was announced, too, and its record deleted.
+      const isDone = closing.instance.end <= (announced.get(closing.name) ?? -Infinity);
+      if (isExpired || isDone) continue;
+    } else if (record.problem !== undefined) {
+      if (isExpired) continue;
+    } else if (!isBegun(record) && !isExpired && !windows.has(window)) continue;
+    periods.push(periodOf(closing, { board: definition.board, window, isExpired, record }, clocks));
+  }
+  return periods.sort((a, b) => a.end - b.end || (a.window < b.window ? -1 : 1));
+}
+
+type Found = Pick<Period, 'board' | 'window' | 'isExpired' | 'record'>;
+
+function periodOf(closing: ClosingInstance, found: Found, { now, toleranceMs }: Clocks): Period {
+  const { instance, close, closesAt } = closing;
+  const { start, end } = instance;
+  const { reviewMs, results } = close;
+  const reviewEndsAt = reviewMs === 'manual' ? null : closesAt + reviewMs;
+  const finalAt = closesAt + toleranceMs;
+  const isFinal = now > finalAt;
+  const revision = completeRevision(found.record);
+  const facts = { ...found, revision, closesAt, isFinal, reviewEndsAt };
+  return { ...facts, start, end, finalAt, results, state: stateOf(facts, now) };
 }
 
 /** Whether the announcer has to announce a window, or to go on with an announcement. */
-export function isDue(period: Period, now: number): boolean {
-  if (period.state === 'missed') return false;
-  if (isUnfinished(period)) return true;
-  return period.state === 'waiting' && hasClosed(period, now);
+export function isDue(period: Period): boolean {
+  if (period.isExpired || period.state === 'open' || isUnreadable(period)) return false;
+  return isUnfinished(period) || (period.state === 'waiting' && period.isFinal);
 }
 
 /** Whether an announcement was begun and is not complete. */
@@ -99,9 +116,16 @@ export function isUnfinished({ record }: Period): boolean {
   return record !== undefined && record.view !== null;
 }
 
-/** Whether no broker stamps a record any more that the window would take. */
-export function hasClosed({ finalAt }: Pick<Period, 'finalAt'>, now: number): boolean {
-  return now > finalAt;
+/** Whether the announcer must note the ends of the score topic: the window closed, or later. */
+export function isNew(period: Period): boolean {
+  const { state, isExpired, isFinal, record, finalAt } = period;
+  if (!isFinal || isExpired || isUnreadable(period)) return false;
+  if (state === 'announced' && !isUnfinished(period)) return false;
+  return record === undefined || record.notedAt <= finalAt;
+}
+
+function isUnreadable({ record }: Period): boolean {
+  return record?.problem !== undefined;
 }
 
 /** How long an announcement has been due, in ms; 0 if it is not. A manual review is never over. */
@@ -114,37 +138,33 @@ export function overdueMs(period: Period, now: number): number {
 }
 
 /**
- * The records that have served: those of expired windows. The last one of each window of the
- * definition stays: with a longer `keep`, an expired instance can exist again, and whatever ended
- * before that one must not be announced a second time.
+ * The records of a board whose windows have expired. Of each window of the definition, that of the
+ * last announced instance stays: with a longer `keep`, an expired instance can exist again, and
+ * what ended before that one must not be announced a second time.
  */
-export function servedRecords({ definition, clock, records }: Omit<KnownPeriods, 'windows'>) {
+export function obsoleteRecords(
+  { definition, clock }: Omit<KnownWindows, 'windows'>,
+  all: PeriodRecords,
+): PeriodRecord[] {
   const last = new Map<string, number>();
-  const expired = [...records.values()].flatMap((record) => {
+  const expired = [...recordsOf(definition, all).values()].flatMap((record) => {
     const closing = closingInstance(definition, record.window);
-    if (closing === undefined) return [];
+    if (closing === undefined || record.problem !== undefined) return [];
     const { instance, name } = closing;
     const keptMs = completeRevision(record) === 0 ? MISSED_KEPT_MS : 0;
     if (!hasExpired(instance, clock === null ? null : clock - keptMs)) return [];
-    last.set(name, Math.max(instance.end, last.get(name) ?? -Infinity));
+    if (isBegun(record)) last.set(name, Math.max(instance.end, last.get(name) ?? -Infinity));
     return [{ record, name, end: instance.end }];
   });
-  return expired.filter(({ name, end }) => end < (last.get(name) ?? 0)).map(({ record }) => record);
+  const isObsolete = ({ record, name, end }: (typeof expired)[number]) =>
+    !isBegun(record) || end < (last.get(name) ?? -Infinity);
+  return expired.filter(isObsolete).map(({ record }) => record);
 }
 
-/**
- * A text that changes whenever a further instance of a closing window closes: the instances that
- * contain the last time that is closed for good.
- */
-export function closedUntil(definition: BoardDefinition, now: number, toleranceMs: number): string {
-  const texts = definition.windows.map((window, index) => {
-    const close = closeOf(window);
-    if (close === undefined) return '';
-    const last = now - toleranceMs - close.graceMs - 1;
-    if (window.kind === 'season') return String(last >= window.to);
-    return windowsAt(definition, last)[index]?.text ?? '';
-  });
-  return texts.join(' ');
+/** By the text of the instance. */
+function recordsOf({ board }: BoardDefinition, all: PeriodRecords): Map<string, KnownRecord> {
+  const own = [...all.values()].filter((record) => record.board === board);
+  return new Map(own.map((record) => [record.window, record]));
 }
 
 /** An instance that closes; `name` is that of its window in the definition. */
@@ -165,12 +185,12 @@ function closingInstance(definition: BoardDefinition, text: string): ClosingInst
   return { instance, name: windowName(window), close, closesAt };
 }
 
-/** Of each window of the definition, the end of the oldest instance with a record. */
-function oldestRecords(definition: BoardDefinition, records: KnownPeriods['records']) {
+/** Of each window of the definition, the end of the oldest instance with an announcement. */
+function oldestAnnounced(definition: BoardDefinition, records: Iterable<PeriodRecord>) {
   const oldest = new Map<string, number>();
-  for (const text of records.keys()) {
-    const closing = closingInstance(definition, text);
-    if (closing === undefined) continue;
+  for (const record of records) {
+    const closing = closingInstance(definition, record.window);
+    if (closing === undefined || !isBegun(record)) continue;
     const { name, instance } = closing;
     oldest.set(name, Math.min(instance.end, oldest.get(name) ?? Infinity));
   }
@@ -186,16 +206,21 @@ function completeRevision(record: PeriodRecord | undefined): number {
   return record.view === null ? record.revision : record.revision - 1;
 }
 
-type StateFacts = Pick<Period, 'revision' | 'closesAt' | 'finalAt' | 'reviewEndsAt'> & {
-  readonly isExpired: boolean;
-  readonly isBegun: boolean;
-};
+function isBegun({ revision }: PeriodRecord): boolean {
+  return revision > 0;
+}
+
+type StateFacts = Pick<
+  Period,
+  'revision' | 'closesAt' | 'isFinal' | 'isExpired' | 'reviewEndsAt' | 'record'
+>;
 
 function stateOf(facts: StateFacts, now: number): Period['state'] {
-  const { revision, closesAt, reviewEndsAt, isExpired, isBegun } = facts;
+  const { revision, closesAt, isFinal, isExpired, reviewEndsAt, record } = facts;
+  if (isExpired) return revision > 0 ? 'announced' : 'missed';
+  if (now <= closesAt) return 'open'; // also one that was announced, and ends later now
   if (revision > 0) return 'announced';
-  if (isExpired) return 'missed';
-  if (now <= closesAt) return 'open';
-  if (isBegun || !hasClosed(facts, now)) return 'waiting';
+  if (!isFinal || (record !== undefined && (isBegun(record) || record.problem !== undefined)))
+    return 'waiting';
   return reviewEndsAt === null || now < reviewEndsAt ? 'review' : 'waiting';
 }

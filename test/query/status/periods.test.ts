@@ -64,9 +64,11 @@ beforeAll(async () => {
   }));
   await fixture.apply([scored('ada', [5], { occurredAt: TODAY, views })]);
   await using log = await PeriodLog.open(instance, name);
-  const done: Omit<PeriodRecord, 'window'> = { board: 'arena', revision: 0, view: null, ends: new Map() }; // prettier-ignore
-  await log.write({ ...done, window: dayOf(20) });
-  await log.write({ ...done, window: dayOf(8), revision: 2 });
+  const done: Omit<PeriodRecord, 'window'> = { board: 'arena', revision: 0, view: null, ends: new Map(), notedAt: 0 }; // prettier-ignore
+  await log.write([
+    { ...done, window: dayOf(20) },
+    { ...done, window: dayOf(8), revision: 2 },
+  ]);
 });
 afterAll(() => instance.remove());
 

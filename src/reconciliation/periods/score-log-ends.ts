@@ -5,12 +5,13 @@ import {
   logRanges,
   orUnreadable,
   UnreadableBatchError,
+  type LogRange,
 } from '#kafka-batch';
 import type { KafkaConnection } from '../../infra/kafka.js';
 import { closingProblems } from '../../infra/topics.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
 
-type Ends = ReadonlyMap<number, number>;
+export type Ends = ReadonlyMap<number, number>;
 
 /** Ends of the score topic, and how far transactions and ingest are from them. */
 export class ScoreLogEnds {
@@ -29,8 +30,9 @@ export class ScoreLogEnds {
   /**
    * The end of each partition, also behind open transactions. Cost: two requests to each leader.
    */
-  written(): Promise<Ends> {
-    return this.#read('written');
+  async written(): Promise<Ends> {
+    const ranges = await logRanges(this.connection.kafka, this.#topic, 'written');
+    return new Map([...ranges].map(([partition, { end }]) => [partition, end]));
   }
 
   /**
@@ -45,22 +47,27 @@ export class ScoreLogEnds {
     const [problem] = await closingProblems(admin, topics, names);
     if (problem !== undefined) return problem;
     const stored = await this.#positions.stored();
-    const committed = await this.#read('committed'); // after the positions, which it has passed
+    const { kafka } = this.connection;
+    const committed = await logRanges(kafka, this.#topic); // after the positions, which it has passed
     for (const [partition, end] of ends) {
       const position = stored.get(partition) ?? 0;
-      const logEnd = committed.get(partition) ?? 0;
+      const { start = 0, end: logEnd = 0 } = committed.get(partition) ?? {};
       const place = `${this.#topic}/${partition}`;
       if (position > logEnd)
         return `${place} ends at offset ${logEnd}, below its published position ${position}: it was created again`;
       if (logEnd < end)
         return `a transaction of ${place} is open at offset ${logEnd}, below ${end}`;
-      const reason = await this.#unpublished(partition, end, position);
+      const reason = await this.#unpublished(partition, { start, end }, position);
       if (reason !== undefined) return reason;
     }
     return undefined;
   }
 
-  async #unpublished(partition: number, end: number, stored: number): Promise<string | undefined> {
+  async #unpublished(
+    partition: number,
+    { start, end }: LogRange,
+    stored: number,
+  ): Promise<string | undefined> {
     if (stored >= end) return undefined;
     const published = await this.#publishedPosition(partition, stored);
     if (published >= end) return undefined;
@@ -68,6 +75,7 @@ export class ScoreLogEnds {
     const last = await lastCommittedRecord(kafka, this.#topic, partition).catch(orUnreadable);
     const place = `${this.#topic}/${partition} is published up to offset ${published}, not ${end}`;
     if (last instanceof UnreadableBatchError) return `${place}: ${last.message}`;
+    if (start > published) return `${place}: the log begins at ${start}, so records are lost`;
     // Behind the last record are only markers of transactions, which have nothing to publish.
     return last === undefined || last.offset < published ? undefined : place;
   }
@@ -83,10 +91,5 @@ export class ScoreLogEnds {
       if (isUnauthorized(error)) return stored;
       throw error;
     }
-  }
-
-  async #read(end: 'written' | 'committed'): Promise<Ends> {
-    const ranges = await logRanges(this.connection.kafka, this.#topic, end);
-    return new Map([...ranges].map(([partition, range]) => [partition, range.end]));
   }
 }
