@@ -14,6 +14,7 @@ import {
   missingAnnouncerRights,
   type Subject,
 } from '../../src/infra/server-checks.js';
+import { closingProblems } from '../../src/infra/topics.js';
 import { TestCa, type KeyPair } from '../support/certificates.js';
 import { freePort } from '../support/free-port.js';
 import { RanklogProcess, until } from '../support/instance.js';
@@ -265,6 +266,21 @@ describe('ranklog with the rights that docs/security.md lists', () => {
     await says(grants);
     await kafka.admin.createAcls({ acl: grants.map(({ acl }) => acl) });
     await says([]);
+  });
+
+  it('lets operators announce results, and the role query see for what a window waits', async () => {
+    const connectionOf = async (who: 'operator' | 'query') => {
+      const settings = await withGroup(loadSettings(env[who]).settings, undefined);
+      return { settings, connection: new KafkaConnection(settings, SILENT) };
+    };
+    expect(await missingAnnouncerRights(await connectionOf('operator'))).toBeUndefined();
+    const { admin, topics } = (await connectionOf('query')).connection;
+    await admin.connect();
+    try {
+      expect(await closingProblems(admin, topics, ['arena'])).toEqual([]);
+    } finally {
+      await admin.disconnect();
+    }
   });
 
   it.each<[name: string, who: Role, env: () => NodeJS.ProcessEnv, text: () => string | RegExp]>([
