@@ -81,8 +81,10 @@ export async function announced(
   { client: kafka, topics }: World,
   board: string,
 ): Promise<Map<string, number>> {
-  const records = (await readPeriodRecords({ kafka, topics })).get(board)?.values() ?? [];
-  const whole = [...records].filter(({ view, revision }) => view === null && revision > 0);
+  const records = [...(await readPeriodRecords({ kafka, topics })).values()];
+  const whole = records.filter(
+    (record) => record.board === board && record.view === null && record.revision > 0,
+  );
   return new Map(whole.map(({ window, revision }) => [window, revision]));
 }
 
