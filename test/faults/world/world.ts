@@ -9,7 +9,6 @@ import { lastCommittedRecord } from '#kafka-batch';
 import { letProducersDate, testKafka } from '../../support/kafka-client.js';
 import { createTestTopics } from '../../support/instance.js';
 import { boardsFile, type BoardName } from '../boards.js';
-import type { Plan } from '../plan.js';
 import { eventually } from '../../support/eventually.js';
 import { RanklogCommand } from './ranklog-command.js';
 import type { OwnKafka } from './own-kafka.js';
@@ -55,7 +54,7 @@ export class World {
 
   static async create(
     kafka: OwnKafka,
-    { shards, announces }: Pick<Plan, 'shards' | 'announces'>,
+    { shards, announces }: { readonly shards: number; readonly announces: boolean },
     note: (line: string) => void,
   ): Promise<World> {
     const world = new World(kafka, shards, announces, note);
