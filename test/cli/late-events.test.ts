@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestInstance, type RanklogProcess } from '../support/instance.js';
+import { letProducersDate } from '../support/kafka-client.js';
 
 const boards = (grace: string) => `boards:
   arena:
@@ -28,6 +29,7 @@ describe('events that come after their windows have closed', () => {
 
   beforeAll(async () => {
     instance = await TestInstance.create(boards('10m'), { partitions: 1 });
+    await letProducersDate(instance, instance.topics.scoreEvents);
     service = await instance.start();
     const producer = instance.kafka.producer();
     await producer.connect();
