@@ -1,4 +1,10 @@
-import kafkajs, { ConfigResourceTypes, type Admin, type Kafka, type KafkaConfig } from 'kafkajs';
+import kafkajs, {
+  ConfigResourceTypes,
+  type Admin,
+  type Kafka,
+  type KafkaConfig,
+  type Producer,
+} from 'kafkajs';
 import { eventually } from './eventually.js';
 
 /** A silent Kafka client, with a timeout for busy machines. */
@@ -42,6 +48,16 @@ export const letProducersDate = (kafka: { admin: Admin }, topic: string): Promis
     'message.timestamp.type': 'CreateTime',
   });
 
+/** Waits for earlier transactions of the id in short steps. */
+export function transactionalProducer(kafka: Kafka, transactionalId: string): Producer {
+  return kafka.producer({
+    transactionalId,
+    idempotent: true,
+    maxInFlightRequests: 1,
+    retry: { initialRetryTime: 20, retries: 20 },
+  });
+}
+
 /**
  * Waits until the last transactions of some transactional ids have their markers in the log. Kafka confirms a commit
  * before it writes the markers, and starts the next producer of the id only after them. Fences the producers.
@@ -51,12 +67,7 @@ export async function transactionsEnded(
   ...transactionalIds: readonly string[]
 ): Promise<void> {
   for (const transactionalId of transactionalIds) {
-    const producer = kafka.producer({
-      transactionalId,
-      idempotent: true,
-      maxInFlightRequests: 1,
-      retry: { initialRetryTime: 20, retries: 20 },
-    });
+    const producer = transactionalProducer(kafka, transactionalId);
     await producer.connect();
     const next = await producer.transaction();
     await next.abort(); // sends nothing, as the transaction is empty

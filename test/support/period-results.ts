@@ -1,7 +1,7 @@
 import type { Kafka } from 'kafkajs';
 import type { PeriodResult } from '#client';
 import { encodePeriodResult, type TopicNames } from '#contracts';
-import { transactionsEnded } from './kafka-client.js';
+import { transactionalProducer, transactionsEnded } from './kafka-client.js';
 
 /** The result of a week of all players, who have these points in the order of the ranking. */
 export function weekResult(
@@ -37,12 +37,7 @@ export async function announce(
   end: 'commit' | 'abort' = 'commit',
 ): Promise<void> {
   const transactionalId = `${topic}-test`;
-  const producer = kafka.producer({
-    transactionalId,
-    idempotent: true,
-    maxInFlightRequests: 1,
-    retry: { initialRetryTime: 20, retries: 20 },
-  });
+  const producer = transactionalProducer(kafka, transactionalId);
   await producer.connect();
   const transaction = await producer.transaction();
   const messages = results.map((result) => encodePeriodResult(result, scoreEvents));

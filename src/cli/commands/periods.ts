@@ -32,10 +32,7 @@ export async function listPeriods(board: string | undefined, options: JsonOption
     periods.map((period) => ({ board: name, ...periodJson(period) })),
   );
   print(listed, options, toTable);
-  return readCode(
-    found.some(({ isStale }) => isStale),
-    EXIT.ok,
-  );
+  return readCode(found.some(({ isStale }) => isStale));
 }
 
 type ListedPeriod = { readonly board: string } & ReturnType<typeof periodJson>;
