@@ -72,7 +72,7 @@ return ranks`;
  */
 export function commands(redis, { views, ranked }) {
   const prefix = newPrefix();
-  const name = `${prefix}:3:{0}:${'-'.repeat(45)}`;
+  const name = `${prefix}:4:{${prefix}:0}:${'-'.repeat(45)}`;
   const keys = Array.from({ length: 2 * views }, (_, key) => `${name}${key}`);
   /** @type {Map<string, { sum: number, member: string }>} */
   const players = new Map();

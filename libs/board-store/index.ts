@@ -5,11 +5,13 @@ export {
   type Promoted,
   type Recovered,
 } from './apply/continuity-store.js';
+export * from './layout/ban-register.js';
 export * from './layout/store-errors.js';
 export { GenerationCatalog } from './generations/generation-catalog.js';
 export {
   GenerationStore,
   UNRANKED,
+  UNSETTLED,
   type Promotion,
   type NewShadow,
 } from './generations/generation-store.js';

@@ -11,6 +11,8 @@ export {
   UnknownBoardError,
   UnknownGenerationError,
 } from './layout/store-errors.js';
+export type { BanEntry } from './layout/ban-register.js';
+export type { BansPage, BansRequest, KeptState } from './read/bans.js';
 export type { ViewsPage, ViewSummary } from './read/existing-views.js';
 export type * from './read/read-requests.js';
 export type * from './read/standings-reply.js';

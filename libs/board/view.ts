@@ -190,7 +190,11 @@ function combinations(names: readonly string[], lists: readonly (readonly string
 
 /** Whether rank changes of a view are published. `view` is the text of a view of this board. */
 export function publishesView(definition: BoardDefinition, view: string): boolean {
-  if (definition.publish.rankChanges === 'none') return false;
+  return definition.publish.rankChanges !== 'none' && isPublished(definition, view);
+}
+
+/** Whether a board publishes changes of a view: of its ranks, its leaders, or both. */
+export function isPublished(definition: BoardDefinition, view: string): boolean {
   const { window, where } = parseView(view);
   const names = where.map(([name]) => name).join(' ');
   const published = publishedParts(definition);

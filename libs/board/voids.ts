@@ -26,7 +26,7 @@ const timestamps = derived(({ voids = [] }) => {
  */
 export function isVoided(
   definition: BoardDefinition,
-  { retryOf = [] }: { readonly retryOf?: readonly RecordPlace[] },
+  { retryOf = [] }: { readonly retryOf?: readonly RecordPlace[] | undefined },
   partition: number,
   { offset, timestamp }: Omit<RecordPlace, 'partition'>,
 ): boolean {

@@ -33,6 +33,18 @@ export class InvalidScoreEventError extends RanklogError {
   }
 }
 
+/** Ranklog would refuse a ban, unban or erasure. No record was sent. `index` is its place in the list. */
+export class InvalidPlayerRecordError extends RanklogError {
+  readonly code = 'INVALID_PLAYER_RECORD';
+
+  constructor(
+    readonly index: number,
+    readonly problem: string,
+  ) {
+    super(`${problem.slice(1)} in record ${index}; no record was sent`);
+  }
+}
+
 const wayOut = (code: string) =>
   (DEAD_LETTER_CODES as Readonly<Record<string, string>>)[code] ?? '';
 

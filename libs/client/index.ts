@@ -4,6 +4,8 @@ export type {
   LeaderChange,
   LeaderMovements,
   PeriodResult,
+  PlayerRecord,
+  PlayerRecordKind,
   RankChange,
   ScoreEvent,
 } from '#contracts';
@@ -19,6 +21,7 @@ export {
 export { MalformedViewError } from '#board';
 export * from './client-errors.js';
 export * from './leaders-by-view.js';
+export * from './moderation-producer.js';
 export * from './result-subscriber.js';
 export type { PlaceReader, SendOutcome, ViewPlace } from './result-wait.js';
 export type { HandlerErrors } from './retrying-handler.js';

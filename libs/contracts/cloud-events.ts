@@ -7,6 +7,11 @@ export const SCORE_EVENT_TYPE = 'ranklog.score-event.v1';
 export const RANK_CHANGED_TYPE = 'ranklog.rank-changed.v1';
 export const LEADERS_CHANGED_TYPE = 'ranklog.leaders-changed.v1';
 export const PERIOD_CLOSED_TYPE = 'ranklog.period-closed.v1';
+export const PLAYER_RECORD_TYPES = {
+  banned: 'ranklog.player-banned.v1',
+  unbanned: 'ranklog.player-unbanned.v1',
+  erased: 'ranklog.player-erased.v1',
+} as const;
 export const DEFINITION_RECORD_TYPE = 'ranklog.definition.v1';
 
 const JSON_TYPE = 'application/json';
@@ -22,8 +27,14 @@ export function cloudEventHeaders(event: { id: string; type: string; source: str
   };
 }
 
-/** Why, by its headers, a record can't be a JSON score event; undefined if it can. `ce_type` is checked even if it is the only header. */
-export function cloudEventProblem(record: HeadedRecord): Rejection | undefined {
+/**
+ * Why, by its headers, a record can't be a JSON record of a type; undefined if it can. `ce_type` is checked even if it is the only
+ * header.
+ */
+export function cloudEventProblem(
+  record: HeadedRecord,
+  expected: string = SCORE_EVENT_TYPE,
+): Rejection | undefined {
   const unsupported = (detail: string) => ({ code: 'UNSUPPORTED_CLOUDEVENT', detail }) as const;
   const contentType = mediaType(headerText(record, 'content-type'));
   if (contentType?.startsWith('application/cloudevents') === true)
@@ -31,7 +42,7 @@ export function cloudEventProblem(record: HeadedRecord): Rejection | undefined {
       `content-type ${quote(contentType)} is not binary mode; send binary mode: attributes in ce_ headers, the score event as the value`,
     );
   const type = headerText(record, 'ce_type');
-  if (type !== undefined && type !== SCORE_EVENT_TYPE)
+  if (type !== undefined && type !== expected)
     return {
       code: 'UNKNOWN_RECORD_TYPE',
       detail: `ce_type ${quote(type)} is unknown; send ${SCORE_EVENT_TYPE} or no ce_type`,

@@ -12,14 +12,16 @@ export const DEAD_LETTER_CODES = {
   UNSUPPORTED_CLOUDEVENT:
     'The CloudEvents headers name a version, mode or content type that ranklog does not accept. Use version 1.0, binary mode and JSON; or send plain JSON without the headers.',
   UNKNOWN_RECORD_TYPE:
-    'ce_type names a type of record that this version of ranklog does not know. Send ranklog.score-event.v1, or no ce_type; if the type belongs to a newer ranklog, upgrade first.',
+    'ce_type names a type of record that this version of ranklog does not know. Send ranklog.score-event.v1, a type of player record, or no ce_type; if the type belongs to a newer ranklog, upgrade first.',
   INVALID_ID:
     'board, playerId or eventId is missing or not a valid id. Use 1 to 128 bytes of UTF-8 without control characters or lone surrogates.',
   INVALID_NUMBER:
     'delta or a value in deltas is not an exact decimal, or deltas does not have 1 to 64 valid names. Send a decimal string such as "12.50", without exponent or spaces.',
   DELTA_OR_DELTAS: 'The event has both delta and deltas, or neither. Send one of them.',
   INVALID_TIME:
-    'occurredAt is not an RFC 3339 time with a zone in the years 0001 to 9999. Send a time such as 2026-11-20T09:00:00.123Z.',
+    'occurredAt is not an RFC 3339 time with a zone in the years 0001 to 9999. Send a time such as 2026-11-20T09:00:00.123Z. Of a ban, unban or erasure: the header ranklog_time is not a time in milliseconds.',
+  INVALID_PLAYER_RECORD:
+    'reason or by of a ban, unban or erasure is not a text of 1 to 256 bytes without control characters. Correct it, or leave it out.',
   INVALID_ATTRIBUTES:
     'attributes is not an object of strings and lists of strings. Use names of 1 to 128 bytes and strings of 1 to 256 bytes, and at most 64 strings a list; send numbers as strings, too.',
   UNKNOWN_BOARD:
@@ -41,7 +43,7 @@ export const DEAD_LETTER_CODES = {
   SUM_OUT_OF_RANGE:
     'The sum of a column would exceed +-(2^53-1) minor units, so the event changed nothing. Give the column fewer decimals, or start a new board.',
   TOO_FAR_AHEAD:
-    "The event is dated later than maxAhead or notAfter of the board allows. Correct the producer's clock.",
+    "The event is dated later than maxAhead or notAfter of the board allows; or a ban, unban or erasure is dated more than an hour after its record. Correct the producer's clock.",
   WINDOW_EXPIRED:
     'The event is late: all views that it would change have expired. Send events sooner, give the windows a longer keep, or let the board count such events (late: count).',
   WINDOW_CLOSED:
@@ -54,7 +56,7 @@ export const DEAD_LETTER_CODES = {
 
 export type DeadLetterCode = keyof typeof DEAD_LETTER_CODES;
 
-/** Why a record can't be a score event. */
+/** Why a record can't be a score event or a player record. */
 export interface Rejection {
   readonly code: DeadLetterCode;
   readonly detail: string;

@@ -7,6 +7,7 @@ export * from './definition-record.js';
 export * from './leader-change.js';
 export * from './period-record.js';
 export * from './period-result.js';
+export * from './player-record.js';
 export * from './rank-change.js';
 export * from './record.js';
 export { isRepeat, retriedIds } from './retry.js';

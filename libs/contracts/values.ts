@@ -137,6 +137,12 @@ export const ATTRIBUTES = namedRule(
   `an object of strings, or of lists of up to ${MAX_ATTRIBUTE_VALUES} strings; each name has 1 to ${MAX_ID_BYTES} bytes, each string 1 to ${MAX_ATTRIBUTE_BYTES}, and neither has control characters or lone surrogates`,
   byName({ anyOf: [attribute, attributes] }, id),
 );
+export const REASON = namedRule(
+  'Reason',
+  isAttributeText,
+  `a string of 1 to ${MAX_ATTRIBUTE_BYTES} bytes of UTF-8 without control characters or lone surrogates`,
+  attribute,
+);
 export const COLUMNS = namedRule('Columns', isColumns, 'an object of decimal strings by column', {
   type: 'object',
   additionalProperties: decimal,

@@ -3,6 +3,7 @@ import {
   BoardStore,
   type ApplyCall,
   type Boards,
+  type PlayerEntry,
   type RecordIdentity,
   type Verdict,
 } from '#board-store';
@@ -13,7 +14,7 @@ import { PartitionWaits } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
 import { StoreChangedError, type ShardStates } from './resync.js';
 import { recordIdentity } from './score-log.js';
-import { splitRuns, type BatchPosition, type Run } from './split-calls.js';
+import { splitRuns, splitViews, type BatchPosition, type Run } from './split-calls.js';
 
 /** A run that was applied, with its verdicts in order of offsets. `through` is its last offset. */
 export interface AppliedRun {
@@ -210,14 +211,48 @@ export class Applier {
 
   #call(shard: number, run: ReadRun, published: number) {
     const call = this.#callOf(shard, run, published);
-    return this.#retryWhileRecovering(call, run.items).finally(() =>
+    return this.#applyWhole(call, run.items).finally(() =>
       this.services.waits.done(this.assignment),
     );
   }
 
-  async #retryWhileRecovering(
+  /** Returns undefined if the boards have changed. */
+  async #applyWhole(
     call: ApplyCall,
     items: readonly ReadRecord[],
+  ): Promise<readonly Verdict[] | undefined> {
+    const verdicts = await this.#retryWhileRecovering(call, items);
+    const [entry] = call.entries;
+    const isOpen = (this.#appliedOffsets[call.shard] ?? -1) < call.through;
+    if (verdicts === undefined || !isOpen || entry?.kind !== 'player') return verdicts;
+    return this.#settle(call, entry);
+  }
+
+  /**
+   * Settles a player record that the first call has marked: see lua/includes/settle.lua. The views
+   * are read after the mark, as later events put no member of a banned player into others.
+   */
+  async #settle(call: ApplyCall, entry: PlayerEntry): Promise<readonly Verdict[] | undefined> {
+    const live = call.boards.get(entry.board);
+    if (live === undefined) return undefined;
+    const views = await this.services.store.viewsOfPlayer(live, entry.playerId);
+    const pages = splitViews(views, live.definition);
+    const last = pages.pop() ?? [];
+    for (const page of pages) {
+      const step = { views: page, isLast: false };
+      const marked = await this.#retryWhileRecovering({ ...call, entries: [{ ...entry, step }] });
+      if (marked === undefined) return undefined;
+    }
+    const step = { views: last, isLast: true };
+    const verdicts = await this.#retryWhileRecovering({ ...call, entries: [{ ...entry, step }] });
+    if ((this.#appliedOffsets[call.shard] ?? -1) < call.through)
+      throw new Error(`the record at offset ${entry.offset} is not marked any more`);
+    return verdicts;
+  }
+
+  async #retryWhileRecovering(
+    call: ApplyCall,
+    items: readonly ReadRecord[] = [],
   ): Promise<readonly Verdict[] | undefined> {
     const { shard, continuity } = call;
     const { ranklog_apply_duration_seconds: roundTrips } = this.services.metrics.histograms;

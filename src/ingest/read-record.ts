@@ -1,19 +1,30 @@
-import { nearNames, resolveRecord } from '#board';
-import type { ApplyEntry, Boards, LiveBoard } from '#board-store';
+import { isVoided, nearNames, resolveRecord } from '#board';
+import { banText, type ApplyEntry, type Boards, type LiveBoard } from '#board-store';
 import {
   cutDetail,
+  decodePlayerRecord,
   decodeScoreEvent,
   isRepeat,
   type DeadLetterReason,
+  type DecodedPlayerRecord,
   type DecodedScoreEvent,
 } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 
-/** A record of the score topic, its event (undefined if it can't be decoded), and the entry to apply. */
+/**
+ * A record of the score topic, its event or player record (undefined if it can't be decoded), and
+ * the entry to apply.
+ */
 export interface ReadRecord {
   readonly record: KafkaRecord;
-  readonly event: DecodedScoreEvent | undefined;
+  readonly event: DecodedScoreEvent | ReadPlayerRecord | undefined;
   readonly entry: ApplyEntry | Skipped;
+}
+
+/** A player record is never a duplicate, and a retry of one counts as it does. */
+interface ReadPlayerRecord extends DecodedPlayerRecord {
+  readonly eventId?: undefined;
+  readonly retryOf?: never;
 }
 
 /** The record produces no result. */
@@ -32,14 +43,16 @@ interface Skipped {
 export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
   const { offset } = record;
   const decoded = decodeScoreEvent(record);
-  if (!decoded.ok) return { record, event: undefined, entry: deadLetter(offset, decoded) };
+  if (!decoded.ok) {
+    const found = decodePlayerRecord(record);
+    if (found?.ok === true) return readPlayerRecord(record, found.playerRecord, partition, boards);
+    return { record, event: undefined, entry: deadLetter(offset, found ?? decoded) };
+  }
   const { event } = decoded;
   const { board } = event;
   const live = boards.live.get(board);
-  if (live === undefined && !boards.building.has(board)) {
-    const detail = unknownBoardDetail(board, boards.live);
-    return { record, event, entry: deadLetter(offset, { code: 'UNKNOWN_BOARD', detail }) };
-  }
+  if (live === undefined && !boards.building.has(board))
+    return { record, event, entry: unknownBoard(offset, board, boards) };
   if (live === undefined || offset < (live.starts?.get(partition) ?? 0) || isRepeat(event, live))
     return { record, event, entry: { kind: 'none', offset } };
   const resolved = resolveRecord(live.definition, event, partition, record);
@@ -48,6 +61,32 @@ export function readRecord(record: KafkaRecord, partition: number, boards: Board
   if (resolved.code === 'WINDOW_CLOSED' && live.definition.late === 'count')
     return { record, event, entry: { kind: 'none', offset, late: resolved.detail } };
   return { record, event, entry: deadLetter(offset, resolved) };
+}
+
+/**
+ * A player record also counts if it is from before the board begins: the player is still banned. A
+ * voided one does not count.
+ */
+function readPlayerRecord(
+  record: KafkaRecord,
+  event: DecodedPlayerRecord,
+  partition: number,
+  boards: Boards,
+): ReadRecord {
+  const { offset } = record;
+  const { board, playerId } = event;
+  const live = boards.live.get(board);
+  if (live === undefined && !boards.building.has(board))
+    return { record, event, entry: unknownBoard(offset, board, boards) };
+  if (live === undefined || isVoided(live.definition, {}, partition, record))
+    return { record, event, entry: { kind: 'none', offset } };
+  const entry = banText(event, { partition, offset });
+  return { record, event, entry: { kind: 'player', offset, board, playerId, entry } };
+}
+
+function unknownBoard(offset: number, board: string, { live }: Boards): ApplyEntry {
+  const detail = unknownBoardDetail(board, live);
+  return deadLetter(offset, { code: 'UNKNOWN_BOARD', detail });
 }
 
 /** Cuts the detail, because Redis and Kafka keep a copy of it for each record. */

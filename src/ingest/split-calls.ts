@@ -1,4 +1,4 @@
-import type { ResolvedView } from '#board';
+import type { BoardDefinition, ResolvedView } from '#board';
 import type { EventEntry, LiveBoard } from '#board-store';
 import type { ReadRecord } from './read-record.js';
 
@@ -65,16 +65,26 @@ export function* splitRuns<T extends Pick<ReadRecord, 'entry'>>(
     return run;
   };
   for (const item of items) {
-    const { offset } = item.entry;
+    const { kind, offset } = item.entry;
     if (begin < published && published <= offset) yield closeAt(published);
-    if (!work.take(item.entry)) {
+    const isAlone = kind === 'player'; // it may take several calls: see lua/includes/settle.lua
+    if (!work.take(item.entry) || (isAlone && open.length > 0)) {
       yield closeAt(offset);
       work.take(item.entry);
     }
     open.push(item);
+    if (isAlone) yield closeAt(offset + 1);
   }
   if (begin < published && published < nextOffset) yield closeAt(published);
-  yield closeAt(nextOffset);
+  if (begin < nextOffset || nextOffset === from) yield closeAt(nextOffset);
+}
+
+/** Splits views to settle for a player into calls. Each view costs about as much as two updates with ranks. */
+export function splitViews<T>(views: readonly T[], { publish }: BoardDefinition): T[][] {
+  const cost = 2 * UPDATE_WITH_RANKS + UPDATES_OF_A_VIEW + publish.leaders / NAMES_OF_AN_UPDATE;
+  const size = Math.max(1, Math.floor(FULL_CALL.viewUpdates / cost));
+  const count = Math.ceil(views.length / size);
+  return Array.from({ length: count }, (_, page) => views.slice(page * size, (page + 1) * size));
 }
 
 /** The cost of the entries of a call. A muted call publishes nothing, so it looks up no ranks. */
@@ -101,6 +111,8 @@ export class CallWork {
   /** Adds an entry if it fits; the first one always does. Returns whether it was added. */
   take(entry: ReadRecord['entry']): boolean {
     if (entry.kind === 'none') return this.#add(0, 0);
+    if (entry.kind === 'player')
+      return this.#add(1, BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.entry));
     if (entry.kind === 'deadLetter')
       return this.#add(0, BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.detail));
     const known = this.#lists.get(entry.event.views);

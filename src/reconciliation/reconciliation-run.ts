@@ -13,6 +13,7 @@ import {
 } from './runs/build.js';
 import type { OpenShadow } from './runs/log-history.js';
 import { LogPass, type ShadowAtWork } from './runs/log-pass.js';
+import { settleRecords, takeOverRecords } from './runs/player-records.js';
 import { promote, type PromotionReport } from './runs/promote.js';
 import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
 import { RestartPolicy } from './runs/retries.js';
@@ -236,6 +237,8 @@ export class ReconciliationRun {
       signal.throwIfAborted();
       const opened = await openShadow(this.parts, leases.lease(board), plan);
       this.#open.set(board, opened.shadow);
+      if (plan.kind !== 'rollback')
+        await takeOverRecords(this.parts, leases.lease(board), opened.shadow);
       leases.note(board, { generation: opened.shadow.generation });
       shadows.push(opened);
     }
@@ -293,6 +296,7 @@ export class ReconciliationRun {
       case 'snapshot': {
         const { board, generation, starts } = at.shadow;
         await at.catchUp.reachEnds();
+        await settleRecords(parts, at);
         await parts.generations.keepAsSnapshot(at.lease, at.shadow);
         const report = { board, generation, asOf: task.until, ...(starts && { starts }) };
         return { report, outcome: `kept as generation ${generation}` };

@@ -179,7 +179,9 @@ describe('boards show', () => {
     expect(out).toMatch(/^ratio +-0\.50$/m);
     expect(out).toMatch(/^day:2026-11-21 guild=a%20b +yes +2026-12-21T23:00:00\.000Z$/m);
     expect(out).toMatch(/^season:s +no +never$/m);
-    expect(out).toContain('\nranklog:3:{0}:GENERATION:players:day:2026-11-21 guild=a%20b\n');
+    expect(out).toContain(
+      '\nranklog:4:{ranklog:0}:GENERATION:players:day:2026-11-21 guild=a%20b\n',
+    );
   });
 
   it.each([

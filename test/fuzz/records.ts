@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import fc from 'fast-check';
 import { MAX_VIEWS_OF_AN_EVENT, parseView } from '#board';
-import { KeySpace, shardOf, type Boards, type EventEntry } from '#board-store';
+import { KeySpace, parseBan, shardOf, type Boards, type EventEntry } from '#board-store';
 import {
   cloudEventHeaders,
   DEAD_LETTER_CODES,
@@ -119,6 +119,10 @@ export function assertReadable({ record, entry, event }: ReadRecord): void {
   if (entry.kind === 'none') return;
   if (entry.kind === 'event') {
     assertStorable(entry);
+    return;
+  }
+  if (entry.kind === 'player') {
+    assert(parseBan(entry.playerId, entry.entry).offset === entry.offset);
     return;
   }
   assert(Object.hasOwn(DEAD_LETTER_CODES, entry.code), entry.code);

@@ -6,6 +6,7 @@ import {
   LeaseStore,
   NoPreviousGenerationError,
   UNRANKED,
+  UNSETTLED,
   type CatchUpOutcome,
   type ComparisonCursor,
   type ComparisonStep,
@@ -155,7 +156,7 @@ export class Builder {
       await this.rank(Infinity);
       ending = endingOf(await call([]));
     }
-    if (ending === UNRANKED) throw new Error('the shadow is not ranked');
+    if (ending === UNRANKED || ending === UNSETTLED) throw new Error(`the shadow is ${ending}`);
     await this.#comparePromotion(shadow, ending, kept);
     const before = await this.#dump();
     expect(await call([])).toMatchObject({ ending: { since: ending.since } });

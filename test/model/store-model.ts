@@ -94,6 +94,7 @@ export class StoreModel {
         verdicts.push({ ...entry });
         continue;
       }
+      if (entry.kind === 'player') throw new Error('the model has no player records');
       const { board, offset } = entry;
       const oracle = this.generations.oracle(board);
       const known = new Set(oracle.memory(board).views.keys());

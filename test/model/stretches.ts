@@ -38,8 +38,9 @@ export class Stretches {
       const appliedOffset = this.appliedOffset(shadow, partition);
       const to = Math.min(through, this.liveAppliedOffset(board, partition));
       if (to <= appliedOffset) continue;
-      for (const { offset, event } of entries)
-        if (offset > appliedOffset && offset <= to) oracle.apply(board, event, partition);
+      for (const entry of entries)
+        if (entry.kind === 'event' && entry.offset > appliedOffset && entry.offset <= to)
+          oracle.apply(board, entry.event, partition);
       appliedOffsets.set(partition, to);
     }
     return new Map(

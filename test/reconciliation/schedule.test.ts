@@ -41,8 +41,8 @@ describe('the schedule', () => {
   /** Removes a player of arena from the ranking; returns the damaged generation. */
   const damage = async () => {
     const { redis, name } = instance;
-    const generation = (await redis.hget(`${name}:3:{0}:live`, 'arena')) ?? '';
-    const ranking = `${name}:3:{0}:${generation}:ranking:all`;
+    const generation = (await redis.hget(`${name}:4:{${name}:0}:live`, 'arena')) ?? '';
+    const ranking = `${name}:4:{${name}:0}:${generation}:ranking:all`;
     const [member = Buffer.alloc(0)] = await redis.zrangeBuffer(ranking, 0, 0);
     expect(await redis.zrem(ranking, member)).toBe(1);
     return generation;
@@ -81,7 +81,9 @@ describe('the schedule', () => {
     const service = await create({ RANKLOG_VERIFY_REBUILD: 'true' });
     const damaged = await damage();
     await says(service, 'board \\"arena\\" was built again');
-    expect(await instance.redis.hget(`${instance.name}:3:{0}:live`, 'arena')).not.toBe(damaged);
+    expect(
+      await instance.redis.hget(`${instance.name}:4:{${instance.name}:0}:live`, 'arena'),
+    ).not.toBe(damaged);
     await until(
       async () =>
         (await metrics(service, 'ranklog_verify_equal{board="arena"}'))[0]?.endsWith(' 1') === true,

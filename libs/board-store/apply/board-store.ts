@@ -1,10 +1,18 @@
 import type { Redis } from 'ioredis';
-import { canExpire, definitionHash, definitionText, type BoardDefinition } from '#board';
+import {
+  canExpire,
+  definitionHash,
+  definitionText,
+  isPublished,
+  type BoardDefinition,
+  type ResolvedView,
+} from '#board';
 import type { DefinitionRecord } from '#contracts';
 import { identityIn, readBoards, startsText } from '../layout/boards.js';
 import type { Boards } from '../layout/generation-types.js';
 import { IdentityCheck } from '../layout/identity-check.js';
 import type { KeySpace } from '../layout/keys.js';
+import { statesOfPlayer } from '../layout/player-states.js';
 import { largestOf, ShardedStore } from '../layout/sharded-store.js';
 import { BoardBuildingError, UnknownBoardError } from '../layout/store-errors.js';
 import type {
@@ -174,6 +182,19 @@ export class BoardStore extends ShardedStore {
       .filter(({ offset }) => offset >= from && offset <= call.through)
       .sort((a, b) => a.offset - b.offset);
     return { status: 'applied', appliedOffset: Number(appliedOffset), verdicts };
+  }
+
+  /** The views of a generation that have a state of a player: see statesOfPlayer. */
+  async viewsOfPlayer(
+    { board, generation, definition }: LiveBoard,
+    playerId: string,
+  ): Promise<ResolvedView[]> {
+    const place = { shard: this.shardOf(board), generation };
+    const found = await statesOfPlayer(this.redis, this.keys, place, playerId);
+    // The views exist, so Redis knows already when they expire.
+    return found.map(({ view }) => {
+      return { view, expiresAt: null, published: isPublished(definition, view) };
+    });
   }
 
   /** Removes some of the views that have expired and returns how many; 0 also if the generation is neither live nor a shadow. */

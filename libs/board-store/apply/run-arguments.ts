@@ -3,7 +3,7 @@ import { recordText } from '../layout/boards.js';
 import { ByteWriter } from '../layout/bytes.js';
 import type { KeySpace } from '../layout/keys.js';
 import { TIE_SIGNS } from '../layout/ties.js';
-import type { ApplyCall, ApplyEntry, LiveBoard } from '../layout/types.js';
+import type { ApplyCall, ApplyEntry, LiveBoard, PlayerEntry } from '../layout/types.js';
 import type { Named } from '../lua/argument-order.js';
 import { columnsText } from './verdicts.js';
 
@@ -70,8 +70,8 @@ class ArgumentTables {
   readonly viewKeys: string[] = [];
   readonly boards: object[] = [];
   readonly views: object[] = [];
-  /** A list of views: the number of its board, then those of its views. */
-  readonly lists: number[][] = [];
+  /** A list of views: the number of its board, then those of its views. That of a player record says so. */
+  readonly lists: (number[] | { settles: number[]; isLast: boolean })[] = [];
   readonly #numbered = new Map<string, NumberedBoard>();
   /** How many values each entry has: those of the event with the most. */
   readonly columns: number;
@@ -97,6 +97,14 @@ class ArgumentTables {
       return;
     }
     const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
+    if (entry.kind === 'player') {
+      bytes.uint16(this.#addStep(entry, board));
+      bytes.double(0);
+      bytes.text(entry.playerId);
+      bytes.text(entry.entry);
+      this.#writeValues([]);
+      return;
+    }
     const { playerId, occurredAt, values, views, eventId = '' } = entry.event;
     bytes.uint16(board.lists.get(views) ?? this.#addList(views, board));
     bytes.double(occurredAt);
@@ -116,6 +124,11 @@ class ArgumentTables {
     return number;
   }
 
+  #addStep({ step }: PlayerEntry, board: NumberedBoard): number {
+    const numbers = (step?.views ?? []).map((view) => this.#viewNumber(view, board));
+    return this.lists.push({ settles: [board.number, ...numbers], isLast: step?.isLast ?? false });
+  }
+
   #addBoard(name: string): NumberedBoard {
     const { keys, run } = this;
     const live = run.boards.get(name);
@@ -131,6 +144,7 @@ class ArgumentTables {
       keys.expiries(run.shard, generation),
       keys.eventIds(run.shard, generation, run.partition),
       keys.leaders(run.shard, name),
+      keys.bans(run.shard, generation),
     );
     return board;
   }

@@ -1,7 +1,12 @@
 import { decimalColumns, decimalText, type Column } from '#board';
 import type { Leader } from '#contracts';
 import { ByteReader } from '../layout/bytes.js';
-import type { DeadLetterEntry, LeaderChangeVerdict, Verdict } from '../layout/types.js';
+import type {
+  DeadLetterEntry,
+  LeaderChangeVerdict,
+  RankChangeVerdict,
+  Verdict,
+} from '../layout/types.js';
 
 /** The kinds of lua/includes/verdict.lua. */
 const HEAD = 0;
@@ -13,9 +18,22 @@ export function columnsText(columns: readonly Column[]): string {
   return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
 }
 
-/** Reads members of an outbox, as lua/includes/verdict.lua writes them. The leader changes of a member come last. */
+/**
+ * Reads members of an outbox, as lua/includes/verdict.lua writes them. The leader changes of a member come last. A player record
+ * that was settled in several calls has several members, of which the rank changes are made one.
+ */
 export function parseVerdicts(members: readonly Buffer[]): Verdict[] {
-  return members.flatMap((member) => new VerdictReader(new ByteReader(member)).verdicts());
+  const verdicts: Verdict[] = [];
+  let last: RankChangeVerdict | undefined;
+  for (const member of members)
+    for (const verdict of new VerdictReader(new ByteReader(member)).verdicts())
+      if (verdict.kind === 'rankChange' && verdict.offset === last?.offset)
+        last.changes += `,${verdict.changes}`;
+      else {
+        if (verdict.kind === 'rankChange') last = verdict;
+        verdicts.push(verdict);
+      }
+  return verdicts;
 }
 
 /** A head, and how the JSON of each movement in its view begins: with a rank before, and without. */
@@ -71,7 +89,7 @@ class VerdictReader {
     return {
       ...{ generation, columns, view, version, hasCompetitionRanks, namesPassed },
       ranked: flat(`${begin}{"rank":`),
-      unranked: flat(`${begin}null,"after":{"rank":`),
+      unranked: flat(`${begin}null,"after":`),
     };
   }
 
@@ -97,10 +115,11 @@ class VerdictReader {
       after = `,"competitionRank":${bytes.double()}${after}`;
     }
     const begin =
-      rankBefore === 0 ? head.unranked : `${head.ranked}${rankBefore}${before}"}},"after":{"rank":`;
+      rankBefore === 0 ? head.unranked : `${head.ranked}${rankBefore}${before}"}},"after":`;
+    const end = rankAfter === 0 ? 'null' : `{"rank":${rankAfter}${after}"}}`;
     const { generation, namesPassed } = head;
     const overtook = namesPassed ? this.#overtook() : '';
-    const movement = `${begin}${rankAfter}${after}"}}${overtook}}`;
+    const movement = `${begin}${end}${overtook}}`;
     const last = this.#verdicts.at(-1);
     if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${movement}`;
     else this.#verdicts.push({ kind: 'rankChange', offset, generation, changes: movement });

@@ -76,11 +76,12 @@ export function beginComparison(
 ): ComparisonCursor {
   const deduplicating = definition.deduplicateMs === undefined ? [] : stretches;
   const eventIds = deduplicating.map(({ partition }) => beginWalk('eventIds', String(partition)));
-  return { server: '', walk: beginWalk('views'), rest: [beginWalk('extraViews'), ...eventIds] };
+  const rest = [beginWalk('extraViews'), beginWalk('bans'), beginWalk('extraBans'), ...eventIds];
+  return { server: '', walk: beginWalk('views'), rest };
 }
 
 /**
- * The keys and arguments that only lua/commands/compare-generations-14.lua takes; `live` is the
+ * The keys and arguments that only lua/commands/compare-generations-15.lua takes; `live` is the
  * live generation.
  */
 export function comparisonEnding(
@@ -89,15 +90,17 @@ export function comparisonEnding(
   { server, walk }: ComparisonCursor,
 ): Named {
   const { generation, definition } = shadow;
-  const itemsOf = (id: string) =>
-    walk.over === 'eventIds'
-      ? keys.eventIds(shard, id, Number(walk.name))
-      : keys.players(shard, id, walk.name);
+  const itemsOf = (id: string) => {
+    if (walk.over === 'eventIds') return keys.eventIds(shard, id, Number(walk.name));
+    if (walk.over === 'bans' || walk.over === 'extraBans') return keys.bans(shard, id);
+    return keys.players(shard, id, walk.name);
+  };
   return {
     live: keys.live(shard),
     shadowViews: keys.views(shard, generation),
     shadowExpiries: keys.expiries(shard, generation),
     shadowFacts: keys.facts(shard, generation),
+    shadowBans: keys.bans(shard, generation),
     liveViews: keys.views(shard, live),
     liveExpiries: keys.expiries(shard, live),
     liveFacts: keys.facts(shard, live),
@@ -116,7 +119,7 @@ export function comparisonEnding(
 }
 
 /**
- * Reads the words that lua/commands/compare-generations-14.lua adds to a reply. The first argument
+ * Reads the words that lua/commands/compare-generations-15.lua adds to a reply. The first argument
  * is the cursor of the call.
  */
 export function readComparison(

@@ -104,6 +104,7 @@ export class GenerationCatalog extends ShardedStore {
       views,
       facts,
       keys.expiries(shard, generation),
+      keys.bans(shard, generation),
       keys.appliedOffsetsOf(shard, generation),
       ...partitions.map((partition) => keys.eventIds(shard, generation, Number(partition))),
     );

@@ -1,3 +1,4 @@
+import { runArguments } from '../apply/run-arguments.js';
 import { definitionHash, definitionText, parseDefinitionText, type BoardDefinition } from '#board';
 import {
   BUILDING,
@@ -8,6 +9,7 @@ import {
   startsText,
   type Origin,
 } from '../layout/boards.js';
+import { scanBans } from '../layout/ban-register.js';
 import type {
   CatchUpOutcome,
   ComparisonStep,
@@ -21,6 +23,7 @@ import type {
 import { ShardedStore } from '../layout/sharded-store.js';
 import { LeaseLostError, NoPreviousGenerationError } from '../layout/store-errors.js';
 import { TIE_SIGNS } from '../layout/ties.js';
+import type { LiveBoard, PlayerEntry } from '../layout/types.js';
 import { refusalOf, rowsOf, type CatchUpReply, type RankReply } from '../lua/scripts.js';
 import {
   beginComparison,
@@ -38,8 +41,10 @@ export interface NewShadow extends Pick<Shadow, 'definition' | 'starts' | 'ends'
   readonly asOf?: number;
 }
 
-/** States of a build, in the place of its purpose: see lua/commands/rank-shadow-3.lua. */
+/** States of a build, in the place of its purpose: see lua/commands/rank-shadow-4.lua. */
 export const UNRANKED = 'unranked';
+/** The answer to a promotion of a shadow with player records that are not settled. */
+export const UNSETTLED = 'unsettled';
 const RANKING = 'ranking';
 
 /** How many views one call ranks at most. */
@@ -49,6 +54,11 @@ const VIEWS_PER_CALL = 100;
 export interface Promotion {
   readonly since: number;
   readonly previous?: string;
+}
+
+/** A player record that is marked and not settled. `entry` is the present one of the player. */
+export interface UnsettledRecord extends Pick<PlayerEntry, 'playerId' | 'offset' | 'entry'> {
+  readonly partition: number;
 }
 
 const BEGIN_RANKING: RankingCursor = {
@@ -169,7 +179,7 @@ export class GenerationStore extends ShardedStore {
     shadow: Shadow,
     stretches: readonly Stretch[],
     { graceMs }: { graceMs: number },
-  ): Promise<CatchUpOutcome<Promotion | typeof UNRANKED>> {
+  ): Promise<CatchUpOutcome<Promotion | typeof UNRANKED | typeof UNSETTLED>> {
     const place = this.#place(lease, shadow);
     const { keys, shard } = place;
     const live = await this.#live(shadow.board);
@@ -191,7 +201,7 @@ export class GenerationStore extends ShardedStore {
     const outcome = this.#outcome(shadow, reply);
     if (outcome.ending === undefined) return outcome;
     const [since] = outcome.ending;
-    if (since === UNRANKED) return { ...outcome, ending: UNRANKED };
+    if (since === UNRANKED || since === UNSETTLED) return { ...outcome, ending: since };
     this.#believed.set(shadow.board, shadow.generation);
     const previous = live === BUILDING || live === shadow.generation ? {} : { previous: live };
     return { ...outcome, ending: { since: Number(since), ...previous } };
@@ -215,6 +225,7 @@ export class GenerationStore extends ShardedStore {
       lease: keys.lease(shard, board),
       shadows: keys.shadows(shard),
       shadowViews: keys.views(shard, generation),
+      shadowBans: keys.bans(shard, generation),
       rankingsAndPlayers: views.flatMap((view) => keys.ofView(shard, generation, view)),
       token,
       board,
@@ -245,6 +256,53 @@ export class GenerationStore extends ShardedStore {
     const outcome = this.#outcome(shadow, reply);
     if (outcome.ending === undefined) return outcome;
     return { ...outcome, ending: readComparison(cursor, outcome.ending) };
+  }
+
+  /**
+   * Joins player records to the register of a shadow, apart from its stretches: see
+   * lua/commands/join-records-2.lua. `records` are of one partition. @throws LeaseLostError
+   */
+  async joinRecords(
+    { token }: Lease,
+    shadow: Shadow,
+    partition: number,
+    records: readonly PlayerEntry[],
+  ): Promise<void> {
+    const { keys } = this;
+    const { board, generation } = shadow;
+    const shard = this.shardOf(board);
+    const boards = new Map([[board, shadow]]);
+    const run = runArguments(keys, { shard, partition, boards, entries: records });
+    const reply = await this.redis.ranklogJoinRecords({
+      lease: keys.lease(shard, board),
+      shadows: keys.shadows(shard),
+      runKeys: run.keys,
+      token,
+      board,
+      generation,
+      partition,
+      run: run.arguments,
+    });
+    if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
+  }
+
+  /** The ban register of a generation, page by page. */
+  bans({ board, generation }: LiveBoard) {
+    return scanBans(this.redis, this.keys.bans(this.shardOf(board), generation));
+  }
+
+  /** The player records that a generation has marked and not settled (lua/includes/settle.lua). */
+  async unsettled({ board, generation }: LiveBoard): Promise<UnsettledRecord[]> {
+    const shard = this.shardOf(board);
+    const facts = await this.redis.hgetall(this.keys.facts(shard, generation));
+    const found = Object.entries(facts).flatMap(([field, playerId]) => {
+      const [, partition, offset] = /^unsettled:(\d+) (\d+)$/.exec(field) ?? [];
+      if (offset === undefined) return [];
+      return { playerId, partition: Number(partition), offset: Number(offset) };
+    });
+    const bans = this.keys.bans(shard, generation);
+    const texts = await Promise.all(found.map(({ playerId }) => this.redis.hget(bans, playerId)));
+    return found.map((record, index) => ({ ...record, entry: texts[index] ?? '' }));
   }
 
   /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError */

@@ -1,4 +1,4 @@
-import type { EventEntry, LiveBoard, Starts } from './types.js';
+import type { BoardEntry, LiveBoard, Starts } from './types.js';
 
 export interface Boards {
   readonly live: ReadonlyMap<string, LiveBoard>;
@@ -25,13 +25,13 @@ export interface Lease {
   readonly token: string;
 }
 
-/** All events of a shadow's board in one partition of the log, from `from` to `through`. */
+/** All events and player records of a shadow's board in one partition of the log, from `from` to `through`. */
 export interface Stretch {
   readonly partition: number;
   /** At most the shadow's applied offset + 1, or the call is refused. */
   readonly from: number;
   readonly through: number;
-  readonly entries: readonly EventEntry[];
+  readonly entries: readonly BoardEntry[];
 }
 
 /** The applied offsets of a partition in the shadow and in the live generation, -1 for none. */
@@ -85,6 +85,8 @@ export interface ComparisonWalk {
     | 'views' // views that should be there
     | 'extraViews' // views that should not
     | 'eventIds' // the event ids of a partition
+    | 'bans' // entries that should be in the ban register
+    | 'extraBans' // entries that should not
     | 'players' // players who should be in a view
     | 'extraPlayers' // players who should not
     | 'ranking'; // entries of the live ranking that fit no live state
@@ -112,6 +114,7 @@ export interface Difference {
     | 'view' // a view that should (not) be there, or expires at another time
     | 'clock' // the event clock of the board
     | 'eventIds' // the event ids of a partition
+    | 'ban' // the entry of a player in the ban register
     | 'appliedOffset'; // a live applied offset beyond the end of the log: nothing can be compared
   readonly playerId?: string;
   readonly partition?: number;

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 
 /** The version of the layout, part of the keys of each shard: a ranklog with another layout finds no boards and misreads none. */
-const LAYOUT = 3;
+const LAYOUT = 4;
 
 /**
  * Every key of ranklog in Redis, with its type and what it holds. `a -> b` is a hash field and its value, or a member and its
- * score. All keys of a shard carry its hash tag, so a script touches one cluster slot.
+ * score. All keys of a shard carry its hash tag, so a script touches one cluster slot. The tag has the prefix, so that the
+ * shards of several ranklogs can be on different nodes of a cluster.
  */
 export class KeySpace {
   constructor(readonly prefix: string) {}
@@ -48,7 +49,7 @@ export class KeySpace {
   /** hash: board -> previous generation, space, time in ms until which it is kept for a rollback */
   readonly previous = this.#ofShard('previous');
   /**
-   * hash: board -> its shadow, purpose (of a build, its state: lua/commands/rank-shadow-3.lua) and, for a rollback, time in ms until
+   * hash: board -> its shadow, purpose (of a build, its state: lua/commands/rank-shadow-4.lua) and, for a rollback, time in ms until
    * which it was kept for one (lua/includes/lease.lua)
    */
   readonly shadows = this.#ofShard('shadows');
@@ -77,9 +78,12 @@ export class KeySpace {
   readonly expiries = this.#ofGeneration('expiries');
   /**
    * hash: `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (a smaller view version
-   * is read as this one), `version` (the largest view version)
+   * is read as this one), `version` (the largest view version), `unsettled:<partition> <offset>` (player id:
+   * lua/includes/settle.lua)
    */
   readonly facts = this.#ofGeneration('facts');
+  /** hash: player id -> entry of the player record that counts (lua/includes/ban-register.lua) */
+  readonly bans = this.#ofGeneration('bans');
   /** zset: event id and player id -> time in ms of the event (lua/includes/board.lua) */
   readonly eventIds = (shard: number, generation: string, partition: number) =>
     this.#key(shard, `${generation}:event-ids:${partition}`);
@@ -121,7 +125,7 @@ export class KeySpace {
   }
 
   #key(shard: number, name: string): string {
-    return `${this.prefix}:${LAYOUT}:{${shard}}:${name}`;
+    return `${this.prefix}:${LAYOUT}:{${this.prefix}:${shard}}:${name}`;
   }
 }
 

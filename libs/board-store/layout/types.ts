@@ -1,4 +1,4 @@
-import type { BoardDefinition, ResolvedEvent } from '#board';
+import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
 import type { LeaderChange } from '#contracts';
 
 /** The settings that make one ranklog. On the same topics, two ranklogs would publish every result twice. */
@@ -28,13 +28,25 @@ export interface ServerMemory {
   readonly most: number;
 }
 
-/** A record of the log before it is applied: an event of a live board, or a dead letter. */
-export type ApplyEntry = EventEntry | DeadLetterEntry;
+/** A record of the log before it is applied: an event or a player record of a live board, or a dead letter. */
+export type ApplyEntry = BoardEntry | DeadLetterEntry;
+/** A record that changes a board. */
+export type BoardEntry = EventEntry | PlayerEntry;
 export interface EventEntry {
   readonly kind: 'event';
   readonly offset: number;
   readonly board: string;
   readonly event: ResolvedEvent;
+}
+export interface PlayerEntry {
+  readonly kind: 'player';
+  readonly offset: number;
+  readonly board: string;
+  readonly playerId: string;
+  /** The record as the ban register has it: see banText. */
+  readonly entry: string;
+  /** A step of settling the record (lua/includes/settle.lua): views, and whether they are the last ones. */
+  readonly step?: { readonly views: readonly ResolvedView[]; readonly isLast: boolean };
 }
 export interface DeadLetterEntry {
   readonly kind: 'deadLetter';

@@ -17,6 +17,7 @@ declare module 'ioredis' {
     ranklogCompareGenerations: Script<CatchUpReply>;
     ranklogDeleteReports: Script<number>;
     ranklogEndResync: Script<string[]>;
+    ranklogJoinRecords: Script<number>;
     ranklogHistogramBuffer: Script<ReadReply>;
     ranklogMove: Script<number>;
     ranklogPageBuffer: Script<ReadReply>;
@@ -36,7 +37,7 @@ declare module 'ioredis' {
 /** The reply of the scripts that include lua/includes/places.lua: lines and states, or texts. */
 export type ReadReply = Buffer[] | Buffer;
 
-/** The reply of lua/commands/rank-shadow-3.lua. */
+/** The reply of lua/commands/rank-shadow-4.lua. */
 export type RankReply = [
   server: string,
   playersCursor: string,
@@ -97,12 +98,13 @@ export const SCRIPTS = [
   'begin-shadow-9',
   'build-4',
   'claim-1',
-  'compare-generations-14',
+  'compare-generations-15',
   'delete-reports-3',
   'end-resync-13',
+  'join-records-2',
   'move-5',
   'promote-13',
-  'rank-shadow-3',
+  'rank-shadow-4',
   'read-continuity-1',
   'register-7',
   'remove-9',

@@ -2,10 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
 import { decimalColumns, EARLIEST_TIME, resolveEvent, stateBytes } from '#board';
 import { decodeText, type ScoreEvent } from '#contracts';
+import { parseBan, scanBans, type BanEntry } from '../layout/ban-register.js';
 import { KeySpace } from '../layout/keys.js';
+import { statesOfPlayer } from '../layout/player-states.js';
 import { requirePrimary } from '../layout/primary.js';
 import { ExpiredViewError, InvalidReadError } from '../layout/store-errors.js';
 import type { LiveBoard } from '../layout/types.js';
+import { bansPage, keptState, type BansPage, type BansRequest, type KeptState } from './bans.js';
 import { BoardLocator } from './board-locator.js';
 import { byText, type ViewsPage, type ViewSummary } from './existing-views.js';
 import { PagedReads } from './paged-reads.js';
@@ -57,6 +60,7 @@ export interface ReaderOptions {
  */
 export class BoardReader implements ViewReads {
   readonly #redis: Redis;
+  readonly #keys: KeySpace;
   readonly #locator: BoardLocator;
   readonly #commands: ReadCommands;
   readonly #pages: PagedReads;
@@ -64,6 +68,7 @@ export class BoardReader implements ViewReads {
   constructor({ redis, prefix = 'ranklog', generation }: ReaderOptions) {
     const keys = new KeySpace(prefix);
     this.#redis = redis;
+    this.#keys = keys;
     this.#commands = new ReadCommands(redis, keys, generation);
     this.#locator = new BoardLocator(redis, keys, this.#commands);
     this.#pages = new PagedReads(this.#locator, this.#commands);
@@ -182,6 +187,38 @@ export class BoardReader implements ViewReads {
     );
     return Promise.all(reads);
   };
+
+  /**
+   * The players who are banned or erased on a board, the latest first; at most `limit` (100, at most
+   * 1,000) after the cursor `next` of another page. Cost: linear in all bans, unbans and erasures.
+   */
+  async bans(board: string, { limit = 100, after }: BansRequest = {}): Promise<BansPage> {
+    whole('limit', limit, 1, MOST_PLAYERS);
+    const { generation, shard } = await this.#locator.locate(board);
+    const found: BanEntry[] = [];
+    for await (const page of scanBans(this.#redis, this.#keys.bans(shard, generation)))
+      for (const { entry } of page) if (entry.kind !== 'unbanned') found.push(entry);
+    return bansPage(board, found, limit, after);
+  }
+
+  /** The ban, unban or erasure that counts for a player on a board; null for none. Cost: O(1). */
+  async ban(board: string, playerId: string): Promise<BanEntry | null> {
+    requirePlayerId(playerId);
+    const { generation, shard } = await this.#locator.locate(board);
+    const text = await this.#redis.hget(this.#keys.bans(shard, generation), playerId);
+    return text === null ? null : parseBan(playerId, text);
+  }
+
+  /**
+   * What a board keeps of a player in each view, also of a banned one. Cost: linear in the views of
+   * the board.
+   */
+  async kept(board: string, playerId: string): Promise<KeptState[]> {
+    requirePlayerId(playerId);
+    const { definition, ...place } = await this.#locator.locate(board);
+    const states = await statesOfPlayer(this.#redis, this.#keys, place, playerId);
+    return states.map((state) => keptState(definition, state));
+  }
 
   /**
    * The player's places in the views to which a score event belongs, whether it changed them or

@@ -127,7 +127,7 @@ export function retryOf(
   const live = event && to.boards.live.get(event.board);
   if (event && live && isVoided(live.definition, event, partition, sent))
     return 'its event is voided ("ranklog scores unvoid" counts it again)';
-  if (entry.kind === 'event') return retry;
+  if (entry.kind === 'event' || entry.kind === 'player') return retry;
   if (entry.kind === 'deadLetter') return `refused again: ${entry.code}: ${entry.detail}`;
   if (entry.late !== undefined) return `refused again: WINDOW_CLOSED: ${entry.late}`;
   // The build applies the record by a definition that is not live yet, and may refuse it.

@@ -35,7 +35,7 @@ describe('the preview of an event', () => {
       occurredAt: '2026-11-20T12:00:00.000Z',
       eventId: 'e1',
       columns: { kills: null, seconds: '1.500' },
-      live: 'games:3:{4}:live',
+      live: 'games:4:{games:4}:live',
     });
     const views = 'views' in found ? found.views : [];
     expect(views.map(({ view, published, expiresAt }) => [view, published, expiresAt])).toEqual([
@@ -47,8 +47,8 @@ describe('the preview of an event', () => {
       ['year:2026 guild=a%20b', false, null],
     ]);
     expect(views[4]?.keys).toEqual({
-      ranking: 'games:3:{4}:GENERATION:ranking:day:2026-11-20 guild=a%20b',
-      players: 'games:3:{4}:GENERATION:players:day:2026-11-20 guild=a%20b',
+      ranking: 'games:4:{games:4}:GENERATION:ranking:day:2026-11-20 guild=a%20b',
+      players: 'games:4:{games:4}:GENERATION:players:day:2026-11-20 guild=a%20b',
     });
   });
 

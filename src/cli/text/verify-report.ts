@@ -9,7 +9,7 @@ import {
   type BoardDefinition,
   type ColumnState,
 } from '#board';
-import type { Difference, TooManyViews } from '#board-store';
+import { describeBan, type Difference, type TooManyViews } from '#board-store';
 import type { VerifyReport } from '../../reconciliation/verify/verify.js';
 import { table } from './output.js';
 import { countText } from './value-text.js';
@@ -67,12 +67,14 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
   clock: 'event clock',
   appliedOffset: 'applied offset',
   eventIds: 'event ids of deduplicate',
+  ban: 'ban or erasure',
 };
 
 /** The expected or found value of a difference, for programs and for people. */
 function sideOf(definition: BoardDefinition, kind: Difference['kind'], text?: string) {
   if (text === undefined || text === '') return undefined;
   if (kind === 'appliedOffset' || kind === 'eventIds') return { json: { [kind]: text }, text };
+  if (kind === 'ban') return { json: { ban: describeBan(text) }, text: describeBan(text) };
   if (kind !== 'view' && kind !== 'clock') return stateSide(definition, text);
   const time = /^-?\d{1,15}$/.test(text) ? formatTime(Number(text)) : text;
   if (kind === 'clock') return { json: { clock: time }, text: time };

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { firstValueFrom, merge, Subject, timer } from 'rxjs';
-import { resolveRecord } from '#board';
-import { decodeScoreEvent, isRepeat } from '#contracts';
+import { isVoided, resolveRecord } from '#board';
+import { banText } from '#board-store';
+import { decodePlayerRecord, decodeScoreEvent, isRepeat } from '#contracts';
 import { LogReader, type KafkaRecord, type LogBatch, type LogReaderOptions } from '#kafka-batch';
 import type { Throttle } from '../../infra/throttle.js';
 import type { ShadowQueue } from './shadow-queue.js';
@@ -178,7 +179,7 @@ export class LogFeed {
    */
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
-    if (!decoded.ok) return;
+    if (!decoded.ok) return this.#deliverPlayerRecord(partition, record);
     const { offset } = record;
     for (const queue of this.#queues) {
       const { board, definition } = queue.shadow;
@@ -187,6 +188,22 @@ export class LogFeed {
       const resolved = resolveRecord(definition, decoded.event, partition, record);
       if (resolved.ok)
         queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
+    }
+  }
+
+  /** Adds a player record to the queues of its board, unless the shadow's definition voids it. */
+  #deliverPlayerRecord(partition: number, record: KafkaRecord): void {
+    const decoded = decodePlayerRecord(record);
+    if (decoded?.ok !== true) return;
+    const { offset } = record;
+    const { playerRecord } = decoded;
+    const { board, playerId } = playerRecord;
+    const entry = banText(playerRecord, { partition, offset });
+    for (const queue of this.#queues) {
+      const { shadow } = queue;
+      if (board !== shadow.board || offset < queue.position(partition)) continue;
+      if (isVoided(shadow.definition, {}, partition, record)) continue;
+      queue.add(partition, { kind: 'player', offset, board, playerId, entry });
     }
   }
 

@@ -1,7 +1,8 @@
-import { UNRANKED, type Promotion, type RankingCursor, type Starts } from '#board-store';
+import { UNRANKED, UNSETTLED, type Promotion, type RankingCursor, type Starts } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { toError } from '#errors';
 import type { ShadowAtWork } from './log-pass.js';
+import { settleRecords } from './player-records.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
 import { withRetries } from './retries.js';
 
@@ -25,9 +26,11 @@ export async function promote(parts: ReconcilerParts, at: ShadowAtWork): Promise
     catchUp.reach((stretches) => generations.promote(lease, shadow, stretches, { graceMs }));
   let promotion = await goLive();
   // Redis answers UNRANKED until all players of a build are ranked. If it restarts meanwhile, the
-  // ranking ends early, and Redis answers UNRANKED again.
-  while (promotion === UNRANKED) {
-    await rank(parts, at);
+  // ranking ends early, and Redis answers UNRANKED again. It answers UNSETTLED while there are
+  // player records that came after the ranking had begun.
+  while (promotion === UNRANKED || promotion === UNSETTLED) {
+    if (promotion === UNRANKED) await rank(parts, at);
+    else await settleRecords(parts, at);
     promotion = await goLive();
   }
   const made = { board, generation, ...(starts && { starts }) };

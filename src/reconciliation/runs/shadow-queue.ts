@@ -1,4 +1,4 @@
-import type { EventEntry, Shadow, Stretch, AppliedOffset } from '#board-store';
+import type { BoardEntry, Shadow, Stretch, AppliedOffset } from '#board-store';
 import { CallWork, type CallLimits } from '../../ingest/split-calls.js';
 import type { Counts } from './progress.js';
 
@@ -12,7 +12,7 @@ export interface NextCall {
 
 /** The entries of one partition that were read and are not known to be applied, in the order of the log. */
 class PartitionQueue {
-  readonly #entries: EventEntry[] = [];
+  readonly #entries: BoardEntry[] = [];
   /** The live applied offset as last known; -1 for none. */
   live = -1;
   /** The last offset of the unanswered calls; `applied` if there is none. */
@@ -38,7 +38,7 @@ class PartitionQueue {
     return this.#countThrough(this.live);
   }
 
-  add(entry: EventEntry): void {
+  add(entry: BoardEntry): void {
     if (entry.offset <= this.read) return;
     this.#entries.push(entry);
     this.read = entry.offset;
@@ -65,7 +65,7 @@ class PartitionQueue {
   }
 
   /** The first entry after the next call. */
-  get #next(): EventEntry | undefined {
+  get #next(): BoardEntry | undefined {
     return this.#entries[this.#end];
   }
 
@@ -139,7 +139,7 @@ export class ShadowQueue {
   }
 
   /** Adds an event of the shadow's board, unless the shadow has it already or ends before it. */
-  add(partition: number, entry: EventEntry): void {
+  add(partition: number, entry: BoardEntry): void {
     if (entry.offset < this.#end(partition)) this.#partition(partition).add(entry);
   }
 

@@ -17,6 +17,9 @@
 --          call is refused: GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
 -- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders cost extra
 --
+-- A player record is alone in its run. Until it is settled (settle.lua), the applied offset stays
+-- below it.
+--
 -- A run covers all its offsets, also those without an entry (records of other shards, transaction
 -- markers). If a log begins above offset 0, the first call has no entries and begins at 0. Redis
 -- does not roll back a script, so everything that can fail is checked before the first write.
@@ -39,32 +42,40 @@ if from > applied_offset + 1 then return GAP end
 
 local stored_position = tonumber(call('HGET', published, partition) or '0')
 local position = math.max(tonumber(published_position), stored_position)
-local through = math.max(applied_offset, last)
 -- No run straddles the published position. A run below it is muted: it writes no verdicts, because
 -- its results are published.
-local unmuted = through >= position
+local end_of_call = math.max(applied_offset, last)
+local unmuted = end_of_call >= position
 local target = tonumber(call('HGET', recovery_targets, partition) or '0')
-local verdicts = stored_verdicts(outbox, math.max(position, from), math.min(applied_offset, last))
 
 load_run(run, partition, applied_offset, last, unmuted)
 -- While a partition is below its recovery target, boards lack published events: ranks may be wrong.
 if unmuted and #run.entries > 0 and call('HLEN', recovery_targets) > 0 then return RECOVERING end
 load_reports(run.views)
+local record, verdicts = run.records[1], {}
+local is_marked, is_open = record_state(run, record, partition)
+local through = math.max(applied_offset, is_open and last - 1 or last)
+if is_marked or not record then
+  local known = is_marked and last or math.min(applied_offset, last)
+  verdicts = stored_verdicts(outbox, math.max(position, from), known)
+end
 
 -- Nothing below can fail, except that Redis refuses the first write if its memory is full. Then
 -- nothing is written.
 call('HSET', applied_offsets, partition, format('%d', through))
 call('HSET', published, partition, format('%d', position))
-if last_record ~= '' and through > applied_offset then
+if last_record ~= '' and through > applied_offset and not is_open then
   call('HSET', records, partition, last_record)
 end
 if target > 0 and through + 1 >= target then call('HDEL', recovery_targets, partition) end
 
+-- Verdicts that a generation has left which is no longer live.
+if record and not is_marked then call('ZREMRANGEBYSCORE', outbox, last_offset, last_offset) end
 apply_run(run, partition)
 write_reports(run.boards, unmuted)
 if unmuted and #written > 0 then
   verdicts[#verdicts + 1] = table.concat(written)
-  call('ZADD', outbox, format('%d', through), verdicts[#verdicts])
+  call('ZADD', outbox, format('%d', end_of_call), verdicts[#verdicts])
 end
 call('ZREMRANGEBYSCORE', outbox, '-inf', format('(%d', position))
 return { format('%d', through), format('%d', position), unpack(verdicts) }

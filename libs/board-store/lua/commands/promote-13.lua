@@ -1,6 +1,6 @@
 -- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there,
 -- makes it live. The live generation becomes the previous one; an older previous one is discarded.
--- A build has to be ranked first (rank-shadow-3.lua).
+-- A build has to be ranked first (rank-shadow-4.lua), and all player records settled (settle.lua).
 --
 -- KEYS  those of catch-up.lua, live, promotions, previous, discarded, removed, shadow_facts,
 --       live_facts
@@ -12,8 +12,9 @@
 --       leader_count   N of the shadow's top N
 --       stretches...
 -- Returns  progress_in(the partitions with a live applied offset) and, when caught up, the time in
---          us of the promotion, or 'unranked'; GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
--- Cost  as apply-7.lua, without ranks, and O(partitions)
+--          us of the promotion, or 'unranked', or 'unsettled'; GENERATION_CHANGED, LEASE_LOST,
+--          SHADOW_GONE, GAP
+-- Cost  as apply-7.lua, without ranks, and O(partitions + unsettled records)
 
 -- include shard.lua
 -- include catch-up.lua
@@ -31,6 +32,12 @@ local function keep_live_as_previous()
   call('HSET', previous, board, format('%s %d', believed_live, kept_until))
   call('DEL', previous_applied_offsets)
   call_in_chunks('HSET', previous_applied_offsets, call('HGETALL', applied_offsets))
+end
+
+local function is_unsettled()
+  for _, field in ipairs(call('HKEYS', shadow_facts)) do
+    if sub(field, 1, #UNSETTLED) == UNSETTLED then return true end
+  end
 end
 
 local function promote()
@@ -56,5 +63,11 @@ local reply, is_caught_up = progress_in(call('HKEYS', applied_offsets))
 if not is_caught_up then return reply end
 local purpose = shadow_of(shadows, board).purpose
 local is_ranked = purpose == 'build' or purpose == 'rollback'
-reply[#reply + 1] = is_ranked and promote() or 'unranked'
+if not is_ranked then
+  reply[#reply + 1] = 'unranked'
+elseif is_unsettled() then
+  reply[#reply + 1] = 'unsettled'
+else
+  reply[#reply + 1] = promote()
+end
 return reply

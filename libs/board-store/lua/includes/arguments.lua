@@ -1,11 +1,13 @@
 -- Reads a run, or a stretch (catch-up.lua), from the arguments of a script.
 --
--- Its keys: for each board, views, facts, expiries, event ids of the partition, leaders; then for
--- each view, ranking and players.
+-- Its keys: for each board, views, facts, expiries, event ids of the partition, leaders, bans; then
+-- for each view, ranking and players.
 -- Its arguments: boards, views, lists of views, number of values of an entry (JSON: run-arguments.ts);
 -- the entries as bytes. An entry: offset (d), number of the list of its views (H), then
 --   of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column in sort
 --                direction (d each), zeros if its board has fewer columns
+--   of a player record: 0 (d), player id, entry of the ban register, zeros. Its list names the views
+--                to settle (settle.lua)
 --   of a dead letter (its list is 0): 0 (d), code, detail, zeros
 -- d and H are formats of struct; a text follows its length in bytes (I4). To read bytes costs a tenth
 -- of a pattern with captures.
@@ -19,11 +21,11 @@ local CODE, DETAIL = PLAYER, EVENT_ID -- of a dead letter
 local function read_boards(boards, key)
   for _, board in ipairs(boards) do
     board.versions, board.facts, board.expiries = KEYS[key], KEYS[key + 1], KEYS[key + 2]
-    board.event_ids, board.reports = KEYS[key + 3], KEYS[key + 4]
+    board.event_ids, board.reports, board.bans = KEYS[key + 3], KEYS[key + 4], KEYS[key + 5]
     local columns = #board.updates
     board.columns_width = 8 * (columns - 1)
     board.id_from = board.columns_width + (board.tie == 0 and 0 or 7) + 1
-    key = key + 5
+    key = key + 6
   end
   return key
 end
@@ -39,12 +41,15 @@ local function read_views(views, key, boards)
   return key
 end
 
--- Most events have the same board and views as an earlier one, so they share one list.
+-- Most events have the same board and views as an earlier one, so they share one list. The list of a
+-- player record is { settles, isLast }: the numbers, and whether all views are settled after these.
 local function read_lists(lists, boards, views)
-  for number, numbers in ipairs(lists) do
-    local list = { board = boards[numbers[1]] }
-    for i = 2, #numbers do list[i - 1] = views[numbers[i]] end
-    lists[number] = list
+  for number, list in ipairs(lists) do
+    local numbers = list.settles or list
+    local found = { board = boards[numbers[1]], settles = list.settles ~= nil, is_last = list.isLast }
+    for i = 2, #numbers do found[i - 1] = views[numbers[i]] end
+    if found.settles then found.board.has_records = true end
+    lists[number] = found
   end
 end
 

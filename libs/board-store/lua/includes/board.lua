@@ -6,6 +6,8 @@
 local function load_board(board, partition)
   board.seen, board.moved, board.counts = {}, {}, {}
   board.first_expiry, board.has_new_views = math.huge, false -- of the run's views: see load_view
+  -- Players to look up in the ban register; nothing is looked up in an empty one.
+  board.asked = (board.has_records or call('EXISTS', board.bans) == 1) and {}
   local facts = call('HMGET', board.facts, 'floor', 'version', 'clock', 'clock:' .. partition)
   board.floor, board.version = tonumber(facts[1]) or 0, tonumber(facts[2]) or 0
   board.clock, board.partition_clock = tonumber(facts[3]), tonumber(facts[4])

@@ -12,7 +12,7 @@
 -- A stretch is applied up to the live applied offset of its partition, and the shadow's applied
 -- offset is set with it: if a later stretch fails, the shadow still matches its applied offsets.
 -- The shadow of a verify has no rankings, as nothing reads them; that of a build gets them later
--- (rank-shadow-3.lua).
+-- (rank-shadow-4.lua).
 
 -- include lease.lua
 -- include run.lua
@@ -41,12 +41,12 @@ local function refusal(shadow, stretches)
   end
 end
 
-local function apply_stretch(stretch, is_unranked)
+local function apply_stretch(stretch, unranked)
   local partition = stretch.partition
   local applied_offset = applied_offset_of(shadow_applied_offsets, partition)
   local last = math.min(stretch.last, applied_offset_of(applied_offsets, partition))
   if last <= applied_offset then return end
-  for _, board in ipairs(stretch.run.boards) do board.unranked = is_unranked end
+  for _, board in ipairs(stretch.run.boards) do board.unranked = unranked end
   load_run(stretch.run, partition, applied_offset, last, false)
   call('HSET', shadow_applied_offsets, partition, format('%d', last))
   apply_run(stretch.run, partition)
@@ -57,8 +57,7 @@ local function catch_up()
   local stretches, shadow = read_stretches(), shadow_of(shadows, board)
   local refused = refusal(shadow, stretches)
   if refused then return nil, refused end
-  local is_unranked = shadow.purpose == 'verify' or shadow.purpose == 'unranked'
-  for _, stretch in ipairs(stretches) do apply_stretch(stretch, is_unranked) end
+  for _, stretch in ipairs(stretches) do apply_stretch(stretch, is_unranked(shadow)) end
   return stretches
 end
 

@@ -26,11 +26,13 @@ local function kind_of(expected, found)
   return 'reachTime'
 end
 
-local function compare_player(player, expected, live)
+-- Only the member of a player who is not banned is in the ranking.
+local function compare_player(player, standing, expected, live)
   if not live then return differ_in_state('missing', player, expected) end
   if live ~= expected then return differ_in_state(kind_of(expected, live), player, expected, live) end
   local state = read_state(expected, columns)
-  if tonumber(call('ZSCORE', live_ranking, member_of(tie, state, player))) ~= state[1] then
+  local score = tonumber(call('ZSCORE', live_ranking, member_of(tie, state, player)))
+  if score ~= (standing == UNBANNED and state[1] or nil) then
     differ_in_state('order', player, expected, live)
   end
 end
@@ -46,25 +48,33 @@ local function walk_over(command, key, compare_page)
 end
 
 walks['players'] = walk_over('HSCAN', shadow_players, function(players, expected)
-  local live = each_of('HMGET', live_players, players)
-  for i, player in ipairs(players) do compare_player(player, expected[i], live[i]) end
+  local live, standings = each_of('HMGET', live_players, players), standings_of(players)
+  for i, player in ipairs(players) do
+    local standing = standings[i]
+    if standing == UNBANNED or standing == BANNED then
+      compare_player(player, standing, expected[i], live[i])
+    end
+  end
 end)
 
 walks['extraPlayers'] = walk_over('HSCAN', live_players, function(players, live)
-  local expected = each_of('HMGET', shadow_players, players)
+  local expected, standings = each_of('HMGET', shadow_players, players), standings_of(players)
   for i, player in ipairs(players) do
-    if not expected[i] then differ_in_state('extra', player, nil, live[i]) end
+    if standings[i] and not (expected[i] and standings[i] ~= ERASED) then
+      differ_in_state('extra', player, nil, live[i])
+    end
   end
 end)
 
 walks['ranking'] = walk_over('ZSCAN', live_ranking, function(members, scores)
   local players, id_from = {}, 8 * (columns - 1) + (tie == 0 and 0 or 7) + 1
   for i, member in ipairs(members) do players[i] = sub(member, id_from) end
-  local live = each_of('HMGET', live_players, players)
+  local live, standings = each_of('HMGET', live_players, players), standings_of(players)
   for i, player in ipairs(players) do
     local state = live[i] and read_state(live[i], columns)
-    local member = state and member_of(tie, state, player)
-    if member ~= members[i] or tonumber(scores[i]) ~= state[1] then
+    local member = standings[i] == UNBANNED and state and member_of(tie, state, player)
+    local fits = member == members[i] and tonumber(scores[i]) == state[1]
+    if standings[i] and not fits then
       differ_in_state('order', player, call('HGET', shadow_players, player), live[i])
     end
   end

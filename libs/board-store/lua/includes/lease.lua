@@ -7,6 +7,11 @@ local function holds_lease(lease, token)
   return call('GET', lease) == token
 end
 
+-- Whether a shadow has no rankings (yet): see catch-up.lua.
+local function is_unranked(shadow)
+  return shadow.purpose == 'verify' or shadow.purpose == 'unranked'
+end
+
 -- The shadow of a board, or nil; for a rollback, also the end of its grace time in ms.
 local function shadow_of(shadows, board)
   local text = call('HGET', shadows, board)

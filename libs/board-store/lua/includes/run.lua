@@ -1,7 +1,9 @@
--- Applies a run or stretch to its boards. load_run only reads; apply_run writes and cannot fail.
+-- Applies a run or stretch to its boards. A stretch may have player records between events: all are
+-- joined before the first event, as the order of events and records changes nothing. load_run only reads; apply_run writes and cannot fail.
 
 -- include arguments.lua
 -- include board.lua
+-- include absent.lua
 -- include view.lua
 
 local EXPIRED = 'all views of board "%s" that the event would change have expired'
@@ -23,8 +25,9 @@ local function unexpired_views(board, views, entry)
 end
 
 -- The content of a board depends on the order of these checks.
-local function apply_entry(views, entry)
+local function apply_entry(views, entry, partition)
   if not views then return write_dead_letter(entry, entry[CODE], entry[DETAIL]) end
+  if views.settles then return apply_record(views, entry, partition) end
   local board = views.board
   if board.canExpire then advance_clock(board, entry[TIME]) end
   if board.span and is_duplicate(board, entry) then return end
@@ -38,11 +41,29 @@ local function apply_entry(views, entry)
     local detail = format(FULL, board.name, board.maxViews, new)
     return write_dead_letter(entry, 'TOO_MANY_VIEWS', detail)
   end
+  local standing = board.entries and standing_in(board.entries[entry[PLAYER]])
+  if standing == ERASED then
+    for i = 1, #views do move_erased(views[i], entry) end
+    return
+  end
   if find_moves(board, views, entry) then
     return write_dead_letter(entry, 'SUM_OUT_OF_RANGE', format(OVERFLOW, board.name))
   end
+  local move = standing == BANNED and move_banned or move_player
   for i = 1, #views do
-    if views[i].move then move_player(views[i], entry) end
+    if views[i].move then move(views[i], entry) end
+  end
+end
+
+-- Notes what to load for an entry.
+local function request(run, views, entry)
+  local board = views.board
+  request_states(views, entry[PLAYER])
+  if board.asked then board.asked[#board.asked + 1] = entry[PLAYER] end
+  if views.settles then
+    entry.board, run.records[#run.records + 1] = board, entry
+  elseif board.span then
+    load_event_id(board, entry)
   end
 end
 
@@ -51,20 +72,21 @@ local function load_run(run, partition, applied_offset, last, unmuted)
   local now = now_in_us()
   for _, board in ipairs(run.boards) do load_board(board, partition) end
   for _, view in ipairs(run.views) do load_view(view, now, unmuted) end
-  run.entries = read_entries(run, applied_offset, last)
+  run.entries, run.records = read_entries(run, applied_offset, last), {}
   for _, entry in ipairs(run.entries) do
     local views = run.lists[entry[LIST]]
-    if views then
-      request_states(views, entry[PLAYER])
-      if views.board.span then load_event_id(views.board, entry) end
-    end
+    if views then request(run, views, entry) end
   end
   for _, view in ipairs(run.views) do load_states(view) end
+  for _, board in ipairs(run.boards) do
+    if board.asked then load_register(board, run.records) end
+  end
 end
 
 local function apply_run(run, partition)
-  for _, entry in ipairs(run.entries) do apply_entry(run.lists[entry[LIST]], entry) end
+  for _, entry in ipairs(run.entries) do apply_entry(run.lists[entry[LIST]], entry, partition) end
   for _, board in ipairs(run.boards) do
+    store_entries(board)
     for _, view in ipairs(board.moved) do
       call_in_chunks('HSET', view.players, view.stored)
       if not board.unranked then store_ranking(view) end

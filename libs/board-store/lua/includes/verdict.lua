@@ -5,9 +5,9 @@
 --                (JSON), view, version (d), 1 if its changes have competition ranks, else 0 (B), 1 if
 --                they name passed players, else 0 (B)
 --   CHANGE       in one view: offset (d), number of the view (H), then before and after (d each):
---                rank (0 before if the player was not in the view), columns in sort direction,
---                competition rank if the head says so. Then if the head says so: number of passed
---                players (B), for each: new rank (d), id
+--                rank (0 if the player is not in the view), columns in sort direction, competition
+--                rank if the head says so. Then if the head says so: number of passed players (B),
+--                for each: new rank (d), id
 --   LEADERS      offset (d), number of the view (H), version at the last report (d; NaN for none),
 --                top, top before (leaders.lua)
 --   DEAD_LETTER  offset (d), code, detail
@@ -42,6 +42,13 @@ local function write_change(view, entry, before, after, old, state)
   for i = 4, #state, 3 do write(pack('>dd', old[i], state[i])) end
 end
 
+-- `after` is -1 for a player who leaves the view, `before` for one who enters it.
+local function write_movement(view, entry, old, state, before, after, better_before, better_after)
+  if not view.has_head then write_head(view) end
+  write_change(view, entry, before, after, old, state)
+  if view.board.competition then write(pack('>dd', better_before + 1, better_after + 1)) end
+end
+
 -- The first `overtook` players after the new position, up to the old one (a new player: the last).
 local function passed(view, before, after)
   local players = {}
@@ -59,8 +66,8 @@ end
 -- verdicts of other offsets.
 local function stored_verdicts(outbox, first, last)
   if first > last then return {} end
-  local members = call('ZRANGEBYSCORE', outbox, format('%d', first), format('(%d', last))
-  local behind = call('ZRANGEBYSCORE', outbox, format('%d', last), '+inf', 'LIMIT', 0, 1)
+  local members = call('ZRANGEBYSCORE', outbox, format('%d', first), format('%d', last))
+  local behind = call('ZRANGEBYSCORE', outbox, format('(%d', last), '+inf', 'LIMIT', 0, 1)
   members[#members + 1] = behind[1]
   return members
 end

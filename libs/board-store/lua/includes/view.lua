@@ -54,6 +54,12 @@ local function store_version(view)
   board.moved[#board.moved + 1] = view
 end
 
+-- Gives the view its new version: an entry of the run changes it.
+local function touch(view, entry)
+  if not view.cause then store_version(view) end
+  view.cause = entry[OFFSET]
+end
+
 -- Updates the ranking and writes the change.
 local function publish_move(view, entry, move)
   local board, old, state = view.board, move.old, move.state
@@ -61,17 +67,15 @@ local function publish_move(view, entry, move)
   update_ranking(view.ranking, move)
   local after, better_after = positions(view, state, move.member)
   if board.changes == 'moved' and before == after and better_before == better_after then return end
-  if not view.has_head then write_head(view) end
-  write_change(view, entry, before, after, old or state, state)
-  if board.competition then write(pack('>dd', better_before + 1, better_after + 1)) end
+  write_movement(view, entry, old or state, state, before, after, better_before, better_after)
   if board.overtook > 0 then write(passed(view, before, after)) end
 end
 
 -- Applies view.move to the player of an entry.
 local function move_player(view, entry)
   local player, move, stored = entry[PLAYER], view.move, view.stored
-  if not view.cause then store_version(view) end -- the first event of the run
-  view.cause, view.states[player] = entry[OFFSET], move.bytes
+  touch(view, entry)
+  view.states[player] = move.bytes
   local at = view.stored_at[player]
   if not at then
     at = #stored + 2

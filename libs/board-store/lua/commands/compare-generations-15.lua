@@ -1,9 +1,10 @@
 -- A step of a verify: brings the shadow to the live applied offsets and, once it is there, compares
 -- a part of it with the live generation.
 --
--- KEYS  those of catch-up.lua, live, shadow_views, shadow_expiries, shadow_facts, live_views,
---       live_expiries, live_facts
---       shadow_items, live_items  event ids in the walk eventIds, players in the others
+-- KEYS  those of catch-up.lua, live, shadow_views, shadow_expiries, shadow_facts, shadow_bans,
+--       live_views, live_expiries, live_facts
+--       shadow_items, live_items  event ids in the walk eventIds, ban registers in the walks bans
+--                                 and extraBans, players in the others
 --       live_ranking, stretch_keys...
 -- ARGV  those of catch-up.lua
 --       believed_live      live generation that the caller believes in
@@ -35,6 +36,9 @@
 local walks = {}
 local differences = {}
 
+-- Players whose records the live generation has marked, but not settled (settle.lua).
+local unsettled = {}
+
 local function append(list, words)
   for _, word in ipairs(words) do list[#list + 1] = word end
 end
@@ -63,10 +67,12 @@ local function scan(command, key, cursor, step)
   return names, values, reply[1]
 end
 
+-- include compare-bans.lua
 -- include compare-views.lua
 -- include compare-players.lua
 
 local function compare_some(reply)
+  load_unsettled()
   local expected = call('HMGET', shadow_facts, 'clock', 'tooManyViews')
   local found = call('HMGET', live_facts, 'clock', 'tooManyViews')
   if expected[1] ~= found[1] then differ('clock', '', '', expected[1], found[1]) end

@@ -6,8 +6,10 @@
 -- These purposes of a shadow are the states of a build. Unranked: calls store no rankings, which
 -- saves half of their work. Ranking: they rank the players that they change, and this script ranks
 -- all others. So a ranking never has a member that fits no state. Build: all players are ranked.
+-- Banned players are not ranked; the states of erased ones are deleted. A player record that comes
+-- later has to be settled (settle.lua).
 --
--- KEYS  lease, shadows, shadow_views
+-- KEYS  lease, shadows, shadow_views, shadow_bans
 --       rankings_and_players...  for each view to rank: ranking, players
 -- ARGV  token, board
 --       generation      of the shadow
@@ -22,6 +24,7 @@
 --          their versions in turn }; LEASE_LOST, SHADOW_GONE, SERVER_CHANGED
 -- Cost  O(log players) for each of about 2,000 players; O(1) for each of about 1,000 found views
 
+-- include ban-register.lua
 -- include continuity.lua
 -- include lease.lua
 -- include member.lua
@@ -31,15 +34,36 @@ local PLAYERS_A_STEP, VIEWS_A_SCAN = 2000, 1000
 local STATES = { unranked = true, ranking = true, build = true }
 local columns, tie = tonumber(column_count), tonumber(tie_sign)
 
+local has_bans = call('EXISTS', shadow_bans) == 1
+
+-- Returns those of the players and states who are to be ranked.
+local function present_of(players, words)
+  if not has_bans then return words end
+  local ids, entries, present, erased = {}, {}, {}, {}
+  for i = 1, #words, 2 do ids[#ids + 1] = words[i] end
+  load_entries(shadow_bans, ids, entries)
+  for i = 1, #words, 2 do
+    local standing = standing_in(entries[words[i]])
+    if standing == ERASED then erased[#erased + 1] = words[i] end
+    if standing == UNBANNED then
+      present[#present + 1], present[#present + 2] = words[i], words[i + 1]
+    end
+  end
+  call_in_chunks('HDEL', players, erased)
+  return present
+end
+
 -- Ranks about `count` players of a view from the cursor on; returns the next cursor, and how many.
 local function rank_players(ranking, players, cursor, count)
   local next, words = unpack(call('HSCAN', players, cursor, 'COUNT', count))
+  local scanned = #words / 2
+  words = present_of(players, words)
   for i = 1, #words, 2 do
     local state = read_state(words[i + 1], columns)
     words[i], words[i + 1] = format('%d', state[1]), member_of(tie, state, words[i])
   end
   call_in_chunks('ZADD', ranking, words)
-  return next, #words / 2
+  return next, scanned
 end
 
 if not holds_lease(lease, token) then return LEASE_LOST end

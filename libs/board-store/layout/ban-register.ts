@@ -1,0 +1,62 @@
+import type { Redis } from 'ioredis';
+import { formatTime } from '#board';
+import type { DecodedPlayerRecord, PlayerRecordKind } from '#contracts';
+import { rowsOf } from '../lua/scripts.js';
+
+/** An entry of the ban register: the player record that counts, and its place in the score topic. */
+export interface BanEntry {
+  readonly playerId: string;
+  readonly kind: PlayerRecordKind;
+  /** In ms: of two records on a player, the later one counts. */
+  readonly time: number;
+  readonly partition: number;
+  readonly offset: number;
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+/** An entry as lua/includes/ban-register.lua reads it. */
+export function banText(
+  { kind, occurredAt, reason, by }: DecodedPlayerRecord,
+  { partition, offset }: { readonly partition: number; readonly offset: number },
+): string {
+  return `${kind} ${occurredAt} ${partition} ${offset} ${JSON.stringify({ reason, by })}`;
+}
+
+const ENTRY = /^(\w+) (-?\d+) (\d+) (\d+) (.*)$/;
+
+export function parseBan(playerId: string, text: string): BanEntry {
+  const [, kind, time, partition, offset, texts = '{}'] = ENTRY.exec(text) ?? [];
+  return {
+    playerId,
+    kind: kind as PlayerRecordKind,
+    time: Number(time),
+    partition: Number(partition),
+    offset: Number(offset),
+    ...(JSON.parse(texts) as Pick<BanEntry, 'reason' | 'by'>),
+  };
+}
+
+/** `banned at 2026-11-20T09:00:00.000Z`, of a difference that verify found. */
+export function describeBan(text: string): string {
+  const { kind, time } = parseBan('', text);
+  return `${kind} at ${formatTime(time)}`;
+}
+
+/** How many entries a step of a scan looks at. */
+const ENTRIES_A_STEP = 1_000;
+
+/** All entries of a generation, with their texts; page by page. Finds every entry that is there during the whole scan. */
+export async function* scanBans(
+  redis: Redis,
+  key: string,
+): AsyncGenerator<{ readonly entry: BanEntry; readonly text: string }[]> {
+  let cursor = '0';
+  do {
+    const [next, words] = await redis.hscan(key, cursor, 'COUNT', ENTRIES_A_STEP);
+    yield rowsOf(words, 2).map(([playerId = '', text = '']) => {
+      return { entry: parseBan(playerId, text), text };
+    });
+    cursor = next;
+  } while (cursor !== '0');
+}

@@ -1,0 +1,24 @@
+-- Events of players who are banned or erased (ban-register.lua). If the record is not settled yet, the
+-- ranking still has the member of the old state, which leaves it with the event.
+
+-- include settle.lua
+
+-- Applies view.move to a banned player: only the state changes.
+local function move_banned(view, entry)
+  local move, player = view.move, entry[PLAYER]
+  touch(view, entry)
+  if move.old and not view.board.unranked then leave(view, entry, move.old) end
+  view.states[player] = move.bytes
+  call('HSET', view.players, player, move.bytes)
+end
+
+-- An erased player has no state after an event; but the view exists then, as without the erasure.
+local function move_erased(view, entry)
+  local board, player = view.board, entry[PLAYER]
+  local bytes = view.states[player]
+  if not view.known then touch(view, entry) end
+  if not bytes then return end
+  if not board.unranked then leave(view, entry, read_state(bytes, #board.updates)) end
+  view.states[player] = false
+  call('HDEL', view.players, player)
+end

@@ -1,0 +1,62 @@
+-- The ban register of a generation: player -> entry of the player record that counts. An entry is
+-- kind, time in ms, partition and offset of the record, then a space and JSON (ban-register.ts). An
+-- erasure counts before all others; else the latest record does, by time, partition, offset. So the
+-- order in which records are joined changes nothing.
+--
+-- A player's standing follows from the entry. Only a present player is in rankings:
+--   unbanned  present, as is a player without an entry
+--   banned    has states, which events change, and no members
+--   erased    has neither
+
+-- include arguments.lua
+
+local UNBANNED, BANNED, ERASED = 'unbanned', 'banned', 'erased'
+local ENTRY = EVENT_ID -- of a player record, in the place of the event id
+local PARTS_OF_ENTRY = '^(%a+) (%-?%d+) (%d+) (%d+)'
+
+local function standing_in(entry)
+  return entry and string.match(entry, '^%a+') or UNBANNED
+end
+
+-- Loads the entries of players into `entries`.
+local function load_entries(bans, players, entries)
+  for first, last in chunks(players) do
+    local found = call('HMGET', bans, unpack(players, first, last))
+    for i, entry in ipairs(found) do entries[players[first + i - 1]] = entry end
+  end
+end
+
+-- Whether an entry counts before the present one.
+local function counts_before(entry, present)
+  if not present then return true end
+  local kind, time, partition, offset = string.match(entry, PARTS_OF_ENTRY)
+  local kind_now, time_now, partition_now, offset_now = string.match(present, PARTS_OF_ENTRY)
+  if (kind == ERASED) ~= (kind_now == ERASED) then return kind == ERASED end
+  if time ~= time_now then return tonumber(time) > tonumber(time_now) end
+  if partition ~= partition_now then return tonumber(partition) > tonumber(partition_now) end
+  return tonumber(offset) > tonumber(offset_now)
+end
+
+-- Joins a player record; store_entries stores it. Sets record.changes if the standing changes.
+local function join(board, record)
+  local player, entry = record[PLAYER], record[ENTRY]
+  local present, joined = board.entries[player], board.joined
+  if not counts_before(entry, present) then return end
+  record.changes = standing_in(entry) ~= standing_in(present)
+  board.entries[player] = entry
+  joined[#joined + 1], joined[#joined + 2] = player, entry
+end
+
+-- Loads the entries of all players of the run and joins its records, before any event is applied.
+local function load_register(board, records)
+  board.entries, board.joined = {}, {}
+  load_entries(board.bans, board.asked, board.entries)
+  for _, record in ipairs(records) do
+    if record.board == board then join(board, record) end
+  end
+end
+
+-- A later entry of the same player in `joined` is the one that stays.
+local function store_entries(board)
+  if board.joined then call_in_chunks('HSET', board.bans, board.joined) end
+end

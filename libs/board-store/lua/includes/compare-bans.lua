@@ -1,0 +1,44 @@
+-- Walks over the ban registers: `bans` of the shadow, `extraBans` that only the live one has. Players
+-- whose records are not settled are skipped in all walks: the live generation is ahead with them.
+
+-- include ban-register.lua
+
+local ENTRIES_A_STEP = 500
+local shadow_register, live_register = shadow_items, live_items
+
+local function load_unsettled()
+  local facts = call('HGETALL', live_facts)
+  for i = 1, #facts, 2 do
+    if sub(facts[i], 1, #UNSETTLED) == UNSETTLED then unsettled[facts[i + 1]] = true end
+  end
+end
+
+-- The standing of each player by the register of the shadow; false for a player to skip.
+local function standings_of(players)
+  local entries, standings = {}, {}
+  if call('EXISTS', shadow_bans) == 1 then load_entries(shadow_bans, players, entries) end
+  for i, player in ipairs(players) do
+    standings[i] = not unsettled[player] and standing_in(entries[player])
+  end
+  return standings
+end
+
+walks['bans'] = function(cursor)
+  local players, expected, next = scan('HSCAN', shadow_register, cursor, ENTRIES_A_STEP)
+  local live = each_of('HMGET', live_register, players)
+  for i, player in ipairs(players) do
+    if not unsettled[player] and live[i] ~= expected[i] then
+      differ('ban', '', player, expected[i], live[i])
+    end
+  end
+  return next, #players, {}
+end
+
+walks['extraBans'] = function(cursor)
+  local players, live, next = scan('HSCAN', live_register, cursor, ENTRIES_A_STEP)
+  local expected = each_of('HMGET', shadow_register, players)
+  for i, player in ipairs(players) do
+    if not unsettled[player] and not expected[i] then differ('ban', '', player, nil, live[i]) end
+  end
+  return next, #players, {}
+end

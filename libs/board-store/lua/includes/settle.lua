@@ -1,0 +1,83 @@
+-- Player records that change a standing (ban-register.lua): each has to change all views with a state
+-- of the player. A call can neither know these views nor change thousands of them, so a record takes
+-- several calls. The first one marks it: it stores the entry, which counts for all later events, and
+-- the player in a field `unsettled:PARTITION OFFSET` of the facts. Later calls settle some views each;
+-- the last one deletes the field. Any process may repeat any of them, as a view that is settled
+-- already does not change.
+
+-- include ban-register.lua
+-- include view.lua
+
+local UNSETTLED = 'unsettled:'
+local leave, record_state, apply_record
+
+do -- a script can have 200 locals at a time; those of this block end with it
+  local NOBODY = '\0' -- as passed (verdict.lua) writes it
+
+  local function unsettled_field(partition, record)
+    return format('%s%s %d', UNSETTLED, partition, record[OFFSET])
+  end
+
+  local function write_place(view, entry, state, before, after, better_before, better_after)
+    write_movement(view, entry, state, state, before, after, better_before, better_after)
+    if view.board.overtook > 0 then write(NOBODY) end
+  end
+
+  -- Removes the player's member of this state, if the ranking has it.
+  function leave(view, entry, state)
+    local member = member_of(view.board.tie, state, entry[PLAYER])
+    if not call('ZSCORE', view.ranking, member) then return end
+    touch(view, entry)
+    if view.live then
+      local before, better_before = positions(view, state, member)
+      write_place(view, entry, state, before, -1, better_before, -1)
+    end
+    call('ZREM', view.ranking, member)
+  end
+
+  -- Adds the player's member of this state, unless the ranking has it.
+  local function enter(view, entry, state)
+    local member = member_of(view.board.tie, state, entry[PLAYER])
+    if call('ZADD', view.ranking, format('%d', state[1]), member) == 0 then return end
+    touch(view, entry)
+    if not view.live then return end
+    local after, better_after = positions(view, state, member)
+    write_place(view, entry, state, -1, after, -1, better_after)
+  end
+
+  local function has_expired(view)
+    local board = view.board
+    local expires = board.clock and call('ZSCORE', board.expiries, view.text)
+    return expires and tonumber(expires) <= board.clock
+  end
+
+  -- Makes the ranking of a view fit the standing of the player of a record.
+  local function settle(view, record)
+    local board, player = view.board, record[PLAYER]
+    local bytes, standing = view.states[player], standing_in(board.entries[player])
+    if not bytes or has_expired(view) then return end
+    local state = read_state(bytes, #board.updates)
+    if standing == UNBANNED then return enter(view, record, state) end
+    leave(view, record, state)
+    if standing == ERASED then call('HDEL', view.players, player) end
+  end
+
+  -- Whether the record of a run is marked, and whether it remains unsettled after this call.
+  function record_state(run, record, partition)
+    if not record then return false, false end
+    local views = run.lists[record[LIST]]
+    local field = unsettled_field(partition, record)
+    local is_marked = call('HEXISTS', record.board.facts, field) == 1
+    views.is_last = views.is_last and is_marked
+    return is_marked, (is_marked or record.changes) and not views.is_last
+  end
+
+  function apply_record(views, record, partition)
+    local board, field = views.board, unsettled_field(partition, record)
+    if record.changes and not board.unranked then
+      call('HSET', board.facts, field, record[PLAYER])
+    end
+    for i = 1, #views do settle(views[i], record) end
+    if views.is_last then call('HDEL', board.facts, field) end
+  end
+end

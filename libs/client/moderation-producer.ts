@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import type { Message } from 'kafkajs';
+import {
+  encodePlayerRecord,
+  playerRecordProblem,
+  type PlayerRecord,
+  type PlayerRecordKind,
+  type Source,
+} from '#contracts';
+import { InvalidPlayerRecordError } from './client-errors.js';
+import type { ScoreProducer } from './score-producer.js';
+
+/** A BoardReader: it knows the time of the record that counts for a player. */
+export interface BanReader {
+  ban(board: string, playerId: string): Promise<{ readonly time: number } | null>;
+}
+
+export interface ModerationOptions {
+  readonly producer: Pick<ScoreProducer, 'sendMessages'>;
+  readonly reader: BanReader;
+  /** CloudEvents source of the records. */
+  readonly source?: string;
+}
+
+/** How many players are looked up at a time. */
+const LOOK_UPS = 100;
+
+/**
+ * Bans, unbans and erases players, by records in the score topic: see PlayerRecordKind. Each counts for one board. A record is
+ * dated later than the one that counts for its player now, also if that was sent by a host whose clock is ahead.
+ */
+export class ModerationProducer {
+  readonly #source: string;
+
+  constructor(private readonly options: ModerationOptions) {
+    this.#source = options.source ?? '/ranklog/client';
+  }
+
+  /** Takes a player off all views of a board. The scores are kept, and go on changing. */
+  async ban(record: PlayerRecord): Promise<Source> {
+    return this.#sendOne('banned', record);
+  }
+
+  /** Brings a banned player back, with all scores. Does nothing to an erased one. */
+  async unban(record: PlayerRecord): Promise<Source> {
+    return this.#sendOne('unbanned', record);
+  }
+
+  /** Deletes what a board keeps of a player, for good: later events leave nothing either. */
+  async erase(record: PlayerRecord): Promise<Source> {
+    return this.#sendOne('erased', record);
+  }
+
+  /**
+   * Sends one record for each player and board; resolves when all in-sync replicas have them, with the place of each.
+   * @throws InvalidPlayerRecordError before any is sent, SendError, and the errors of the reader
+   */
+  async send(kind: PlayerRecordKind, records: readonly PlayerRecord[]): Promise<Source[]> {
+    for (const [index, record] of records.entries()) {
+      const problem = playerRecordProblem(record);
+      if (problem !== undefined) throw new InvalidPlayerRecordError(index, problem);
+    }
+    const messages: Message[] = [];
+    for (let first = 0; first < records.length; first += LOOK_UPS) {
+      const some = records.slice(first, first + LOOK_UPS);
+      messages.push(...(await Promise.all(some.map((record) => this.#message(kind, record)))));
+    }
+    const places = await this.options.producer.sendMessages(messages);
+    return messages.flatMap((message) => places.get(message) ?? []);
+  }
+
+  async #sendOne(kind: PlayerRecordKind, record: PlayerRecord): Promise<Source> {
+    const [place] = await this.send(kind, [record]);
+    return place as Source;
+  }
+
+  async #message(kind: PlayerRecordKind, record: PlayerRecord): Promise<Message> {
+    const present = await this.options.reader.ban(record.board, record.playerId);
+    const time = Math.max(Date.now(), (present?.time ?? -Infinity) + 1);
+    return encodePlayerRecord(kind, record, { id: randomUUID(), source: this.#source, time });
+  }
+}

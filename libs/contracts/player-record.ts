@@ -1,0 +1,142 @@
+import { isUtf8 } from 'node:buffer';
+import { EARLIEST_TIME, formatTime, LATEST_TIME } from '#board';
+import { absentOr, objectOf, parseObject } from './checks.js';
+import { cloudEventHeaders, cloudEventProblem, PLAYER_RECORD_TYPES } from './cloud-events.js';
+import type { Rejection } from './dead-letter-codes.js';
+import { hasTooManyHeaders, headerText, MAX_HEADERS, type RawRecord } from './record.js';
+import { ID, REASON, show } from './values.js';
+
+/**
+ * Bans a player from a board, takes that back, or erases the player. A banned player is in no view, but scores of theirs are kept,
+ * so that an unban brings them back. Of an erased player, nothing is kept, now or later; only a void of the record undoes that.
+ */
+export type PlayerRecordKind = keyof typeof PLAYER_RECORD_TYPES;
+
+/** The value of a record of the score topic with the type of a PlayerRecordKind. Unknown fields are ignored. */
+export interface PlayerRecord {
+  board: string;
+  /** Also the key of the record. */
+  playerId: string;
+  reason?: string;
+  /** Who has decided it. */
+  by?: string;
+}
+
+/** A player record, and the time in ms by which it counts: of two records on a player, the later one. */
+export interface DecodedPlayerRecord extends Readonly<PlayerRecord> {
+  readonly kind: PlayerRecordKind;
+  readonly occurredAt: number;
+}
+
+/** The header with the time of a player record in ms: a topic with LogAppendTime would stamp a retry anew. */
+const TIME_HEADER = 'ranklog_time';
+
+/** How much later than its record a player record can be dated: a ban by a clock that is ahead would outlive a later unban. */
+const MOST_AHEAD_MS = 3_600_000;
+
+const RECORD = objectOf<PlayerRecord>('PlayerRecord', {
+  board: ID,
+  playerId: ID,
+  reason: absentOr(REASON),
+  by: absentOr(REASON),
+});
+
+/** The record, keyed by player. `time` in ms: later than that of the player's present record on the board, if there is one. */
+export function encodePlayerRecord(
+  kind: PlayerRecordKind,
+  { board, playerId, reason, by }: PlayerRecord,
+  { id, source, time }: { readonly id: string; readonly source: string; readonly time: number },
+) {
+  const type = PLAYER_RECORD_TYPES[kind];
+  return {
+    key: playerId,
+    value: JSON.stringify({ board, playerId, reason, by }),
+    headers: { ...cloudEventHeaders({ id, type, source }), [TIME_HEADER]: String(time) },
+  };
+}
+
+/** What is wrong with the value of a player record, and why: the path of the field and what it must be. */
+export function playerRecordProblem(value: unknown): string | undefined {
+  return RECORD.problem(value);
+}
+
+export type PlayerRecordDecoding =
+  | { readonly ok: true; readonly playerRecord: DecodedPlayerRecord }
+  | ({ readonly ok: false } & Rejection);
+
+/** Reads a record of the score topic; undefined if its `ce_type` is not that of a player record. Never throws. */
+export function decodePlayerRecord(
+  record: RawRecord & { readonly timestamp: number },
+): PlayerRecordDecoding | undefined {
+  const kind = kindOf(record);
+  if (kind === undefined) return undefined;
+  const problem = headersProblem(kind, record);
+  if (problem !== undefined) return { ok: false, ...problem };
+  const { value } = record;
+  if (value === null || value.length === 0) return reject('EMPTY_VALUE', 'the value is empty');
+  if (!isUtf8(value)) return reject('NOT_UTF8', 'the value is not valid UTF-8');
+  const found = parseObject(value.toString('utf8'));
+  if (found === undefined) return reject('NOT_AN_OBJECT', 'the value is not a JSON object');
+  return decodeValue(kind, withoutNulls(found), timeOf(record));
+}
+
+function kindOf(record: RawRecord): PlayerRecordKind | undefined {
+  const type = headerText(record, 'ce_type');
+  const kinds = Object.keys(PLAYER_RECORD_TYPES) as PlayerRecordKind[];
+  return kinds.find((kind) => PLAYER_RECORD_TYPES[kind] === type);
+}
+
+function headersProblem(kind: PlayerRecordKind, record: RawRecord & { timestamp: number }) {
+  if (hasTooManyHeaders(record)) {
+    const detail = `the record has more than ${MAX_HEADERS} headers`;
+    return { code: 'TOO_MANY_HEADERS', detail } as const;
+  }
+  return cloudEventProblem(record, PLAYER_RECORD_TYPES[kind]) ?? timeProblem(record);
+}
+
+/** NaN for a header that is no number. */
+function timeOf(record: RawRecord & { timestamp: number }): number {
+  const text = headerText(record, TIME_HEADER);
+  if (text === undefined) return record.timestamp;
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : NaN;
+}
+
+function timeProblem(record: RawRecord & { timestamp: number }): Rejection | undefined {
+  const time = timeOf(record);
+  const { timestamp } = record;
+  if (!(time >= EARLIEST_TIME && time <= LATEST_TIME)) {
+    const text = headerText(record, TIME_HEADER);
+    const what = text === undefined ? `the timestamp ${timestamp}` : `${TIME_HEADER} ${show(text)}`;
+    const detail = `${what} is not a time in ms in the years 0001 to 9999`;
+    return { code: 'INVALID_TIME', detail };
+  }
+  if (time - timestamp <= MOST_AHEAD_MS) return undefined;
+  const detail = `${TIME_HEADER} is ${formatTime(time)}, ${time - timestamp} ms after the record's timestamp; ${MOST_AHEAD_MS} are allowed`;
+  return { code: 'TOO_FAR_AHEAD', detail };
+}
+
+/** Null counts as absent, as in a score event. */
+function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
+}
+
+function decodeValue(
+  kind: PlayerRecordKind,
+  value: Record<string, unknown>,
+  occurredAt: number,
+): PlayerRecordDecoding {
+  const problem = playerRecordProblem(value);
+  if (problem !== undefined) {
+    const isId = /^\/(board|playerId)/.test(problem);
+    const field = problem.slice(1, problem.indexOf(' '));
+    const detail = `${field} is ${show(value[field])}; ${problem.slice(1)}`;
+    return reject(isId ? 'INVALID_ID' : 'INVALID_PLAYER_RECORD', detail);
+  }
+  const { board, playerId, reason, by } = value as unknown as PlayerRecord;
+  const texts = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
+  return { ok: true, playerRecord: { kind, board, playerId, occurredAt, ...texts } };
+}
+
+function reject(code: Rejection['code'], detail: string): PlayerRecordDecoding {
+  return { ok: false, code, detail };
+}
