@@ -7,6 +7,8 @@ import type {
   ComparisonWalk,
   Difference,
   Lease,
+  RankingCursor,
+  RankingStep,
   Shadow,
   ShadowRefusal,
   Stretch,
@@ -14,7 +16,7 @@ import type {
 import type { KeySpace } from '../layout/keys.js';
 import { TIE_SIGNS } from '../layout/ties.js';
 import type { Named } from '../lua/argument-order.js';
-import { refusalOf, rowsOf, type CatchUpReply } from '../lua/scripts.js';
+import { refusalOf, rowsOf, type CatchUpReply, type RankReply } from '../lua/scripts.js';
 
 /**
  * What a catch-up call writes to: the shadow of a board in its shard, under the lease of the board.
@@ -159,4 +161,23 @@ function readDifference(
     ...(expected && { expected }),
     ...(found && { found }),
   };
+}
+
+export const BEGIN_RANKING: RankingCursor = {
+  server: '',
+  views: [],
+  playersCursor: '0',
+  viewsCursor: '0',
+};
+
+/** Reads a reply of lua/commands/rank-shadow-4.lua. The first argument is the cursor of the call. */
+export function readRanking(cursor: RankingCursor, reply: RankReply): RankingStep {
+  const [server, playersCursor, players, done, nextViewsCursor, found] = reply;
+  if (cursor.views.length > 0) {
+    const views = cursor.views.slice(done);
+    return { players, next: { ...cursor, views, playersCursor } };
+  }
+  const views = rowsOf(found, 2).map(([view = '']) => view);
+  const viewsCursor = nextViewsCursor === '0' ? '' : nextViewsCursor;
+  return { players, next: { server, views, playersCursor, viewsCursor } };
 }

@@ -14,7 +14,6 @@ import type {
   CatchUpOutcome,
   ComparisonStep,
   Lease,
-  RankingCursor,
   RankingStep,
   Shadow,
   ShadowPurpose,
@@ -24,13 +23,15 @@ import { ShardedStore } from '../layout/sharded-store.js';
 import { LeaseLostError, NoPreviousGenerationError } from '../layout/store-errors.js';
 import { TIE_SIGNS } from '../layout/ties.js';
 import type { LiveBoard, PlayerEntry } from '../layout/types.js';
-import { refusalOf, rowsOf, type CatchUpReply, type RankReply } from '../lua/scripts.js';
+import { refusalOf, type CatchUpReply } from '../lua/scripts.js';
 import {
   beginComparison,
   catchUpArguments,
   catchUpOutcome,
   comparisonEnding,
+  BEGIN_RANKING,
   readComparison,
+  readRanking,
   type ShadowPlace,
 } from './catch-up-arguments.js';
 import { moveGeneration, type Move } from './generation-catalog.js';
@@ -60,13 +61,6 @@ export interface Promotion {
 export interface UnsettledRecord extends Pick<PlayerEntry, 'playerId' | 'offset' | 'entry'> {
   readonly partition: number;
 }
-
-const BEGIN_RANKING: RankingCursor = {
-  server: '',
-  views: [],
-  playersCursor: '0',
-  viewsCursor: '0',
-};
 
 /** Generations other than the live one. Every write needs the lease of the board; every method may be repeated. */
 export class GenerationStore extends ShardedStore {
@@ -357,15 +351,4 @@ export class GenerationStore extends ShardedStore {
     if (outcome.status === 'generationChanged') this.#believed.delete(board);
     return outcome;
   }
-}
-
-function readRanking(cursor: RankingCursor, reply: RankReply): RankingStep {
-  const [server, playersCursor, players, done, nextViewsCursor, found] = reply;
-  if (cursor.views.length > 0) {
-    const views = cursor.views.slice(done);
-    return { players, next: { ...cursor, views, playersCursor } };
-  }
-  const views = rowsOf(found, 2).map(([view = '']) => view);
-  const viewsCursor = nextViewsCursor === '0' ? '' : nextViewsCursor;
-  return { players, next: { server, views, playersCursor, viewsCursor } };
 }

@@ -179,7 +179,10 @@ export class LogFeed {
    */
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
-    if (!decoded.ok) return this.#deliverPlayerRecord(partition, record);
+    if (!decoded.ok) {
+      this.#deliverPlayerRecord(partition, record);
+      return;
+    }
     const { offset } = record;
     for (const queue of this.#queues) {
       const { board, definition } = queue.shadow;
