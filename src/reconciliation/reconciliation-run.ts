@@ -237,8 +237,6 @@ export class ReconciliationRun {
       signal.throwIfAborted();
       const opened = await openShadow(this.parts, leases.lease(board), plan);
       this.#open.set(board, opened.shadow);
-      if (plan.kind !== 'rollback')
-        await takeOverRecords(this.parts, leases.lease(board), opened.shadow);
       leases.note(board, { generation: opened.shadow.generation });
       shadows.push(opened);
     }
@@ -296,6 +294,7 @@ export class ReconciliationRun {
       case 'snapshot': {
         const { board, generation, starts } = at.shadow;
         await at.catchUp.reachEnds();
+        await takeOverRecords(parts, at.lease, at.shadow);
         await settleRecords(parts, at);
         await parts.generations.keepAsSnapshot(at.lease, at.shadow);
         const report = { board, generation, asOf: task.until, ...(starts && { starts }) };

@@ -11,6 +11,7 @@ import type { GenerationModel, GenerationsModel } from './generations-model.js';
 import { Oracle } from './oracle.js';
 import type { RegistryRun } from './registry-run.js';
 import type { Sandbox } from './sandbox.js';
+import { oracleRecord } from './scenario-log.js';
 import type { ApplyStep, BoardStep, BoardStepOf } from './steps.js';
 
 type Between = BoardStepOf<'verify'>['between'];
@@ -57,7 +58,9 @@ export class BoardRun {
     const { log } = this.sandbox;
     const oracle = new Oracle([live.definition]);
     for (let partition = 0; partition < log.partitions; partition++)
-      for (const { event } of log.events(live, partition)) oracle.apply(board, event, partition);
+      for (const entry of log.entries(live, partition))
+        if (entry.kind === 'event') oracle.apply(board, entry.event, partition);
+        else oracle.join(board, oracleRecord(entry));
     if (!this.#arePromised(live, { ...live, oracle })) return;
     const bytes = (one: Oracle) => one.views(board).map((view) => [view, one.bytes(board, view)]);
     expect(bytes(live.oracle)).toEqual(bytes(oracle));

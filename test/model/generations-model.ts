@@ -88,6 +88,26 @@ export class GenerationsModel {
     this.all.set(id, { ...generation, oracle: new Oracle([definition]), appliedOffsets });
   }
 
+  /**
+   * A shadow takes over player records of the live generation: see takeOverRecords. Those that are not settled there come later.
+   */
+  takeOver(board: string, shadow: GenerationModel): void {
+    const live = this.liveGeneration(board);
+    if (live === undefined) return;
+    const { register, unsettled } = live.oracle.memory(board);
+    const { definition, starts, oracle } = shadow;
+    for (const record of register.values()) {
+      const { partition, offset } = record;
+      const isVoid = definition.voids?.some(
+        (place) => place.partition === partition && place.offset === offset,
+      );
+      const isBelow = offset < (starts?.get(partition) ?? 0);
+      if (isVoid === true || unsettled.has(`${partition} ${offset}`)) continue;
+      if (isBelow || record.kind === 'erased')
+        oracle.join(board, record, { ranked: this.ranked(shadow) !== 'none' });
+    }
+  }
+
   ranked({ board, generation }: GenerationModel): Ranked {
     const shadow = this.shadows.get(board);
     return shadow?.generation === generation ? shadow.ranked : 'all';

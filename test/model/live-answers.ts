@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { ApplyCall, Boards, LiveBoard, Verdict } from '#board-store';
+import type { ApplyCall, Boards, LiveBoard, PlayerEntry, Verdict } from '#board-store';
 import { changesOf } from '../board-store/fixture.js';
 import type { StoreModel } from './store-model.js';
 
@@ -20,8 +20,16 @@ export class LiveAnswers {
     const { model, boards } = known;
     const kept = model.partition(call.shard, partition);
     const { appliedOffset } = kept;
+    const [record] = entries;
+    if (record?.kind === 'player' && record.offset > appliedOffset) {
+      this.#compareRecord(known, call, record, answered);
+      return;
+    }
     kept.published = Math.max(kept.published, published);
     kept.appliedOffset = Math.max(appliedOffset, through);
+    // What an earlier generation has left of a record is dropped.
+    if (through > appliedOffset)
+      kept.outbox = kept.outbox.filter(({ offset }) => offset <= appliedOffset);
     if (kept.appliedOffset + 1 >= kept.target) kept.target = 0;
     kept.outbox = kept.outbox.filter(({ offset }) => offset >= kept.published);
     expect(answered).toEqual(answered.toSorted(byOffset));
@@ -39,15 +47,48 @@ export class LiveAnswers {
     kept.outbox.push(...fresh);
   }
 
+  /** Compares a step of a player record: the answer has the verdicts of all steps so far, of which the rank changes are one. */
+  #compareRecord(
+    known: Known,
+    { shard, partition, published, through, entries }: ApplyCall,
+    record: PlayerEntry,
+    answered: readonly Verdict[],
+  ): void {
+    const { model, boards } = known;
+    const kept = model.partition(shard, partition);
+    const { unsettled } = model.generations.oracle(record.board).memory(record.board);
+    const place = `${partition} ${record.offset}`;
+    const wasMarked = unsettled.has(place);
+    kept.published = Math.max(kept.published, published);
+    const isKept = ({ offset }: Verdict) => offset >= kept.published;
+    const before = kept.outbox.filter((one) => wasMarked && one.offset === record.offset);
+    kept.outbox = kept.outbox.filter((one) => isKept(one) && one.offset <= kept.appliedOffset);
+    const muted = through < kept.published;
+    const expected = model.judge(entries, { partition, muted });
+    kept.appliedOffset = unsettled.has(place) ? through - 1 : through;
+    if (kept.appliedOffset + 1 >= kept.target) kept.target = 0;
+    const found = partsOf(answered.map((verdict) => asExpected(boards, verdict)));
+    const earlier = partsOf(before.map((verdict) => asExpected(boards, verdict)));
+    expect(found).toEqual([...earlier, ...partsOf(expected)].sort());
+    this.#takeVersions(known, answered, before);
+    kept.outbox.push(...answered.filter(isKept));
+  }
+
   /** Checks that a call gives all its verdicts on a view one version, above the versions of earlier calls. */
-  #takeVersions({ model, boards }: Known, verdicts: readonly Verdict[]): void {
+  #takeVersions(
+    { model, boards }: Known,
+    verdicts: readonly Verdict[],
+    before: readonly Verdict[] = [],
+  ): void {
     const versions = new Map<string, number>();
+    const old = new Set(
+      before.flatMap(versionsIn).map(({ view, version }) => `${view} ${version}`),
+    );
     for (const verdict of verdicts) {
       if (verdict.kind === 'deadLetter') continue;
       const { board } = liveBoard(boards, verdict.generation);
-      for (const { view, version } of verdict.kind === 'leaderChange'
-        ? [verdict]
-        : changesOf(verdict)) {
+      for (const { view, version } of versionsIn(verdict)) {
+        if (old.has(`${view} ${version}`)) continue; // of an earlier call
         const name = `${board} ${view}`;
         expect(version).toBe(versions.get(name) ?? version);
         expect(version).toBeGreaterThan(this.#versions.get(name) ?? 0);
@@ -57,6 +98,30 @@ export class LiveAnswers {
     }
     for (const [name, version] of versions) this.#versions.set(name, version);
   }
+}
+
+function versionsIn(verdict: Verdict): readonly { view: string; version: number }[] {
+  if (verdict.kind === 'deadLetter') return [];
+  return verdict.kind === 'leaderChange' ? [verdict] : changesOf(verdict);
+}
+
+/** The changes and other verdicts of a record, as texts in order. */
+function partsOf(verdicts: readonly object[]): string[] {
+  const parts = verdicts.flatMap((verdict) =>
+    'changes' in verdict ? (verdict.changes as object[]) : [verdict],
+  );
+  return parts.map((part) => JSON.stringify(sorted(part))).sort();
+}
+
+/** With the names of all objects in order, and without values that JSON lacks. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([name, part]) => [name, sorted(part)] as const)
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
 }
 
 /** Redis draws versions from its clock. */

@@ -116,7 +116,8 @@ export class LiveRun {
   }
 
   /** Publishes a share of the results so far, repeats records, and applies some new ones. */
-  async apply({ partition, size, back, skip, stale, publish }: ApplyStep): Promise<void> {
+  async apply(step: ApplyStep): Promise<void> {
+    const { partition, size, back, skip, stale, publish, killed } = step;
     this.#publish(partition, publish);
     const log = this.#log(partition);
     const next = this.#next[partition]!;
@@ -129,20 +130,51 @@ export class LiveRun {
     await this.#reachPublished();
     await this.#expectGaps(partition, next + skip);
     let from = offsetAfter(log, first);
+    let done = first;
+    let steps = killed;
     for (const run of splitAt(log.slice(first, last), published)) {
       for (const shard of this.#shards()) {
         const call = this.#call(shard, partition, from, run);
-        await this.#apply(stale ? { ...call, believed: -1, published: 0 } : call);
+        const sent = stale ? { ...call, believed: -1, published: 0 } : call;
+        const taken = await this.#applyWhole(sent, steps);
+        if (taken === undefined) {
+          this.#next[partition] = Math.max(next, done);
+          return;
+        }
+        steps -= taken;
       }
       from = (run.at(-1)?.offset ?? from - 1) + 1;
+      done += run.length;
     }
     if (recovering) await this.#expectRefusal(partition);
     this.#next[partition] = Math.max(next, last);
   }
 
+  /**
+   * Makes a call, and those that settle its player record. Returns how many calls settled views; undefined if it was killed, after
+   * `most` of them.
+   */
+  async #applyWhole(call: ApplyCall, most: number): Promise<number | undefined> {
+    await this.#apply(call);
+    const [entry] = call.entries;
+    const isOpen = this.model.partition(call.shard, call.partition).appliedOffset < call.through;
+    if (!isOpen || entry?.kind !== 'player') return 0;
+    const live = this.boards.live.get(entry.board)!;
+    const views = await this.store.viewsOfPlayer(live, entry.playerId);
+    const size = 1 + (entry.offset % 3);
+    for (let from = 0, taken = 0; ; from += size, taken++) {
+      if (taken === most) return undefined;
+      const page = views.slice(from, from + size);
+      const isLast = from + size >= views.length;
+      await this.#apply({ ...call, entries: [{ ...entry, step: { views: page, isLast } }] });
+      if (isLast) return taken + 1;
+    }
+  }
+
   /** Applies what is left, publishes all, and compares the applied offsets. */
   async applyAll(): Promise<void> {
-    const rest = { kind: 'apply', back: 3, skip: 0, stale: false, publish: 1 } as const;
+    const never = { skip: 0, stale: false, killed: Infinity } as const;
+    const rest = { kind: 'apply', back: 3, publish: 1, ...never } as const;
     const partitions = [...this.#next.keys()];
     for (let recovering = 0; recovering < 2; recovering++)
       for (const partition of partitions)

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { BoardDefinition } from '#board';
-import { PLAYER_IDS, valuesArbitrary } from './arbitrary.js';
+import { BASE_TIME, PLAYER_IDS, valuesArbitrary } from './arbitrary.js';
 import { inputArbitrary } from './inputs.js';
+import type { OracleRecord } from './oracle-players.js';
 import type { SentEvent } from './oracle-resolve.js';
 
 /** Random logs: events, records that are no event, and offsets of control records between them. */
@@ -9,8 +10,12 @@ import type { SentEvent } from './oracle-resolve.js';
 /** One record of a random log. `gap` is how many offsets (of control records) come before it. */
 export type SentRecord = { readonly gap: number } & (
   | { readonly kind: 'event'; readonly board: number; readonly sent: SentEvent }
+  | { readonly kind: 'player'; readonly board: number; readonly sent: SentPlayerRecord }
   | { readonly kind: 'deadLetter'; readonly code: string; readonly detail: string }
 );
+
+/** A ban, unban or erasure; its record has the same time. */
+export type SentPlayerRecord = Pick<OracleRecord, 'kind' | 'playerId' | 'time'>;
 
 /** How many records a partition has at most. */
 export const RECORDS = 18;
@@ -68,6 +73,17 @@ function draftArbitrary(
     back: fc.integer({ min: 1, max: 4 }),
     laterMs: fc.constantFrom(0, 0, 1, 2, -1, -2, 3, HOUR, -HOUR, 24 * HOUR),
   });
+  /** Few times, so that the order of a player's records is often not that of the log. */
+  const playerRecord = fc.record({
+    gap,
+    kind: fc.constant('player'),
+    board: fc.nat({ max: definitions.length - 1 }),
+    sent: fc.record({
+      kind: fc.constantFrom('banned', 'banned', 'unbanned', 'unbanned', 'erased'),
+      playerId: fc.constantFrom(...players),
+      time: fc.integer({ min: BASE_TIME, max: BASE_TIME + 6 }),
+    }),
+  });
   const deadLetter = fc.record({
     gap,
     kind: fc.constant('deadLetter'),
@@ -77,6 +93,7 @@ function draftArbitrary(
   return fc.oneof(
     ...events,
     { weight: 3, arbitrary: repeat },
+    { weight: 4 * definitions.length, arbitrary: playerRecord },
     { weight: 1, arbitrary: deadLetter },
   );
 }
@@ -85,7 +102,7 @@ function draftArbitrary(
 function recordsOf(drafts: readonly Draft[]): readonly SentRecord[] {
   const sent: Extract<SentRecord, { kind: 'event' }>[] = [];
   return drafts.flatMap((draft): SentRecord[] => {
-    if (draft.kind === 'deadLetter') return [draft];
+    if (draft.kind === 'deadLetter' || draft.kind === 'player') return [draft];
     const event = draft.kind === 'event' ? draft : sent.at(-draft.back);
     if (event === undefined) return [];
     const laterMs = draft.kind === 'event' ? 0 : draft.laterMs;

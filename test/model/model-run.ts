@@ -160,7 +160,9 @@ export class ModelRun {
     const { redis, keys } = this;
     const generations = [...this.#model.all.values()].map((live) => {
       const place = { keys, shard: this.#sandbox.shardOf(live.board), live };
-      return compareGeneration(redis, place, live.oracle, this.#model.ranked(live));
+      const isLive = this.#model.live.get(live.board) === live.generation;
+      const ranked = this.#model.ranked(live);
+      return compareGeneration(redis, place, live.oracle, { ranked, isLive });
     });
     const boards = [...this.#model.live.keys()].map(async (board) => {
       const reported = await redis.hkeys(keys.leaders(this.#sandbox.shardOf(board), board));

@@ -7,12 +7,13 @@ import {
   type OraclePassed,
   type OraclePlacing,
 } from './oracle-ranks.js';
+import { placedPlayers, settle, standingOf, type OracleRecord } from './oracle-players.js';
 import { updatedState, type OracleState } from './oracle-update.js';
 
 export interface OracleChange {
   readonly view: string;
   readonly before: OraclePlacing | null;
-  readonly after: OraclePlacing;
+  readonly after: OraclePlacing | null;
   readonly overtook?: readonly OraclePassed[];
 }
 export type OracleDeadLetterCode = 'SUM_OUT_OF_RANGE' | 'TOO_MANY_VIEWS' | 'WINDOW_EXPIRED';
@@ -30,6 +31,8 @@ export interface OracleView {
   readonly expiresAt: number | null;
   readonly published: boolean;
   readonly players: Map<string, OracleState>;
+  /** The players who are in the ranking. */
+  readonly placed: Set<string>;
 }
 
 /** What `deduplicate` knows of one partition: its clock, and times by event id, newline, player id. */
@@ -51,6 +54,10 @@ export interface BoardMemory {
   orderMattered: boolean;
   readonly partitions: Map<number, OraclePartition>;
   readonly views: Map<string, OracleView>;
+  /** The record of each player that counts. */
+  readonly register: Map<string, OracleRecord>;
+  /** Records that are marked and not settled, by `partition offset`. */
+  readonly unsettled: Map<string, OracleRecord>;
 }
 
 export function emptyMemory(): BoardMemory {
@@ -63,6 +70,8 @@ export function emptyMemory(): BoardMemory {
     orderMattered: false,
     partitions: new Map(),
     views: new Map(),
+    register: new Map(),
+    unsettled: new Map(),
   };
 }
 
@@ -138,6 +147,8 @@ function change(
   event: ResolvedEvent,
   views: readonly ResolvedView[],
 ): OracleOutcome {
+  if (standingOf(memory, event.playerId) === 'erased')
+    return passErased(definition, memory, event, views);
   const updates: [ResolvedView, OracleState][] = [];
   for (const view of views) {
     const before = memory.views.get(view.view)?.players.get(event.playerId);
@@ -165,23 +176,54 @@ interface Move {
   readonly state: OracleState;
 }
 
-/** Gives the player the state; returns the published change. */
+/** An event of an erased player makes its views, and leaves no state. */
+function passErased(
+  definition: BoardDefinition,
+  memory: BoardMemory,
+  { playerId }: ResolvedEvent,
+  views: readonly ResolvedView[],
+): OracleOutcome {
+  const made = views.filter(({ view }) => !memory.views.has(view));
+  for (const view of made) viewOf(memory, view);
+  const { moved, ...outcome } = settle(
+    definition,
+    memory,
+    playerId,
+    views.map(({ view }) => view),
+  );
+  return { ...outcome, moved: [...made.map(({ view }) => view), ...moved] };
+}
+
+function viewOf({ views }: BoardMemory, { view, expiresAt, published }: ResolvedView): OracleView {
+  const known = views.get(view) ?? { players: new Map(), placed: new Set() };
+  const found = { expiresAt, published, players: known.players, placed: known.placed };
+  views.set(view, found);
+  return found;
+}
+
+/** Gives the player the state; returns the published change. A banned player is in no ranking afterwards. */
 function move(
   definition: BoardDefinition,
-  { views }: BoardMemory,
-  { view: { view, expiresAt, published }, playerId, state }: Move,
+  memory: BoardMemory,
+  { view: resolved, playerId, state }: Move,
 ): OracleChange | undefined {
-  const { players } = views.get(view) ?? { players: new Map<string, OracleState>() };
-  views.set(view, { expiresAt, published, players });
-  const orderBefore = published ? inOrder(definition, players) : [];
-  players.set(playerId, state);
-  if (!published) return undefined;
-  const orderAfter = inOrder(definition, players);
+  const { view, published } = resolved;
+  const found = viewOf(memory, resolved);
+  const orderBefore = published ? inOrder(definition, placedPlayers(found)) : [];
+  found.players.set(playerId, state);
+  const isBanned = standingOf(memory, playerId) === 'banned';
+  const wasPlaced = found.placed.has(playerId);
+  if (isBanned) found.placed.delete(playerId);
+  else found.placed.add(playerId);
+  if (!published || (isBanned && !wasPlaced)) return undefined;
+  const orderAfter = inOrder(definition, placedPlayers(found));
   const { rankChanges, overtook } = definition.publish;
   const before = placingOf(definition, orderBefore, playerId);
-  const after = placingOf(definition, orderAfter, playerId)!;
-  const inPlace = before?.rank === after.rank && before.competitionRank === after.competitionRank;
+  const after = placingOf(definition, orderAfter, playerId);
+  const inPlace =
+    before?.rank === after?.rank && before?.competitionRank === after?.competitionRank;
   if (rankChanges === 'none' || (rankChanges === 'moved' && inPlace)) return undefined;
+  if (after === null) return { view, before, after };
   const passed = passedBy(playerId, orderBefore, orderAfter).slice(0, overtook);
   return { view, before, after, ...(passed.length > 0 && { overtook: passed }) };
 }

@@ -5,7 +5,6 @@ import {
   judge,
   type BoardMemory,
   type OracleOutcome,
-  type OracleView,
 } from './oracle-board.js';
 import { memberOf, stateBytes } from './oracle-format.js';
 import {
@@ -14,12 +13,14 @@ import {
   standingsOf,
   type OraclePlacing,
   type OracleStanding,
+  type Players,
 } from './oracle-ranks.js';
+import { join, placedPlayers, settle, type OracleRecord } from './oracle-players.js';
 
 /*
  * The oracle in parts: oracle-windows (which instance of a window holds a time), oracle-resolve (an event in a board's
- * terms), oracle-update (a player's state), oracle-board (the outcome of an event), oracle-ranks (places),
- * oracle-format (bytes and texts). Random boards, events and logs come from definitions, inputs and logs.
+ * terms), oracle-update (a player's state), oracle-board (the outcome of an event), oracle-players (bans and erasures),
+ * oracle-ranks (places), oracle-format (bytes and texts). Random boards, events and logs come from definitions, inputs and logs.
  */
 
 export interface OracleLeader extends OraclePlacing {
@@ -30,6 +31,10 @@ export interface OracleLeader extends OraclePlacing {
 export interface OracleBytes {
   readonly ranking: readonly { readonly score: string; readonly member: string }[];
   readonly players: Readonly<Record<string, string>>;
+}
+
+function placeOf({ partition, offset }: OracleRecord): string {
+  return `${partition} ${offset}`;
 }
 
 /**
@@ -57,6 +62,45 @@ export class Oracle {
     return judge(this.#definition(board), this.memory(board), event, partition);
   }
 
+  /**
+   * Joins a player record; a ranked generation has to settle it then, if it changes a standing. Returns whether it is unsettled.
+   */
+  mark(board: string, record: OracleRecord, { ranked = true } = {}): boolean {
+    const { unsettled } = this.memory(board);
+    const changes = join(this.memory(board), record);
+    if (changes && ranked) unsettled.set(placeOf(record), record);
+    return unsettled.has(placeOf(record));
+  }
+
+  /** Settles views for a record; the last ones if `isLast`. */
+  settle(board: string, record: OracleRecord, views: Iterable<string>, isLast: boolean) {
+    const memory = this.memory(board);
+    const outcome = settle(this.#definition(board), memory, record.playerId, views);
+    if (isLast) memory.unsettled.delete(placeOf(record));
+    return outcome;
+  }
+
+  /** Applies a player record to all views at once. It stays unsettled in a ranked generation, as settleAll says. */
+  join(board: string, record: OracleRecord, { ranked = false } = {}): void {
+    this.mark(board, record, { ranked });
+    this.settle(board, record, this.memory(board).views.keys(), false);
+  }
+
+  /** Deletes what is left of erased players in a shadow: its ranking does that. */
+  forgetErased(board: string): void {
+    const { views, register } = this.memory(board);
+    for (const { players, placed } of views.values())
+      for (const [playerId, { kind }] of register)
+        if (kind === 'erased') {
+          players.delete(playerId);
+          placed.delete(playerId);
+        }
+  }
+
+  settleAll(board: string): void {
+    this.memory(board).unsettled.clear();
+  }
+
   /** The names of the views that exist, sorted. */
   views(board: string): string[] {
     const memory = this.memory(board);
@@ -71,10 +115,16 @@ export class Oracle {
     return standingsOf(this.#definition(board), this.#players(board, view));
   }
 
+  /** Whether the board reports leader changes of a view. */
+  reportsLeaders(board: string, view: string): boolean {
+    const { publish } = this.#definition(board);
+    return publish.leaders > 0 && this.memory(board).views.get(view)?.published === true;
+  }
+
   /** The top that leader changes report; empty if the board reports none, or not of this view. */
   leaders(board: string, view: string): OracleLeader[] {
     const { publish } = this.#definition(board);
-    if (this.memory(board).views.get(view)?.published !== true) return [];
+    if (!this.reportsLeaders(board, view)) return [];
     return this.standings(board, view)
       .slice(0, publish.leaders)
       .map((standing) => ({ playerId: standing.playerId, ...placingIn(standing) }));
@@ -92,9 +142,9 @@ export class Oracle {
 
   bytes(board: string, view: string): OracleBytes {
     const definition = this.#definition(board);
-    const players = this.#players(board, view);
+    const { players = new Map<string, never>() } = this.memory(board).views.get(view) ?? {};
     return {
-      ranking: inOrder(definition, players).map(({ playerId, state }) => ({
+      ranking: inOrder(definition, this.#players(board, view)).map(({ playerId, state }) => ({
         score: String(state[0]!.value),
         member: memberOf(state, definition.ties, playerId).toString('hex'),
       })),
@@ -125,7 +175,9 @@ export class Oracle {
     return found;
   }
 
-  #players(board: string, view: string): OracleView['players'] {
-    return this.memory(board).views.get(view)?.players ?? new Map<string, never>();
+  /** The players in the ranking. */
+  #players(board: string, view: string): Players {
+    const found = this.memory(board).views.get(view);
+    return found === undefined ? new Map<string, never>() : placedPlayers(found);
   }
 }

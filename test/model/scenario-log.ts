@@ -1,6 +1,17 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
-import type { ApplyEntry, Boards, EventEntry, LiveBoard, Starts } from '#board-store';
+import {
+  banText,
+  parseBan,
+  type ApplyEntry,
+  type BoardEntry,
+  type Boards,
+  type EventEntry,
+  type LiveBoard,
+  type PlayerEntry,
+  type Starts,
+} from '#board-store';
 import { placed, type PlacedRecord } from './logs.js';
+import type { OracleRecord } from './oracle-players.js';
 import { resolvePlainlyAt, type PlainResolution } from './oracle-resolve.js';
 import type { Scenario } from './scenario.js';
 
@@ -36,9 +47,9 @@ export class ScenarioLog {
   /** The board and the player that a record names; undefined if the record is no event. */
   target(partition: number, offset: number): { board: string; playerId: string } | undefined {
     const record = this.#records[partition]!.find((one) => one.offset === offset);
-    return record?.kind === 'event'
-      ? { board: this.#boards[record.board]!, playerId: record.sent.input.playerId }
-      : undefined;
+    if (record === undefined || record.kind === 'deadLetter') return undefined;
+    const { playerId } = record.kind === 'event' ? record.sent.input : record.sent;
+    return { board: this.#boards[record.board]!, playerId };
   }
 
   /** The records of a partition, resolved against the live boards. */
@@ -46,10 +57,15 @@ export class ScenarioLog {
     return this.#records[partition]!.map((record) => this.#entry(record, partition, boards));
   }
 
-  /** The events of a partition that are applied to a generation when the whole log is applied. */
-  events({ board, definition, starts }: LiveBoard, partition: number): readonly EventEntry[] {
-    return this.#records[partition]!.flatMap((record) => {
+  /**
+   * The events and player records of a partition that are applied to a generation when the whole log is applied: player records
+   * also from before its start.
+   */
+  entries({ board, definition, starts }: LiveBoard, partition: number): readonly BoardEntry[] {
+    return this.#records[partition]!.flatMap((record): BoardEntry[] => {
       if (record.kind === 'deadLetter' || this.#boards[record.board] !== board) return [];
+      if (record.kind === 'player')
+        return isVoid(definition, record) ? [] : [playerEntry(board, record)];
       if (isBefore(starts, partition, record.offset)) return [];
       const { event } = this.#resolve(definition, record);
       return event === undefined ? [] : [eventEntry(record.offset, board, event)];
@@ -68,6 +84,10 @@ export class ScenarioLog {
       return boards.building.has(board)
         ? { kind: 'none', offset }
         : { kind: 'deadLetter', offset, code: 'UNKNOWN_BOARD', detail: board };
+    if (record.kind === 'player')
+      return isVoid(live.definition, record)
+        ? { kind: 'none', offset }
+        : playerEntry(board, record);
     if (isBefore(live.starts, partition, offset)) return { kind: 'none', offset };
     const { event, reasons } = this.#resolve(live.definition, record);
     if (event !== undefined) return eventEntry(offset, board, event);
@@ -90,6 +110,24 @@ function isBefore(starts: Starts | undefined, partition: number, offset: number)
   return offset < (starts?.get(partition) ?? 0);
 }
 
+type PlacedPlayerRecord = Extract<PlacedRecord, { readonly kind: 'player' }>;
+
+function isVoid({ voids = [] }: BoardDefinition, { partition, offset }: PlacedRecord): boolean {
+  return voids.some((place) => place.partition === partition && place.offset === offset);
+}
+
+function playerEntry(board: string, { sent, ...place }: PlacedPlayerRecord): PlayerEntry {
+  const { kind, playerId, time } = sent;
+  const entry = banText({ board, kind, playerId, occurredAt: time }, place);
+  return { kind: 'player', offset: place.offset, board, playerId, entry };
+}
+
+/** A player record in the terms of the oracle. */
+export function oracleRecord({ playerId, entry }: PlayerEntry): OracleRecord {
+  const { kind, time, partition, offset } = parseBan(playerId, entry);
+  return { kind, playerId, time, partition, offset };
+}
+
 function eventEntry(offset: number, board: string, event: ResolvedEvent): EventEntry {
   return { kind: 'event', offset, board, event };
 }
@@ -99,8 +137,18 @@ export function offsetAfter(log: readonly LogEntry[], count: number): number {
   return (log.slice(0, count).at(-1)?.offset ?? -1) + 1;
 }
 
-/** Splits a run into calls, none of which straddles the published position. An empty run is one call, too. */
+/**
+ * Splits a run into calls, none of which straddles the published position. A player record has a call of its own. An empty run is
+ * one call, too.
+ */
 export function splitAt(run: readonly LogEntry[], published: number): (readonly LogEntry[])[] {
-  const at = run.filter(({ offset }) => offset < published).length;
-  return at === 0 || at === run.length ? [run] : [run.slice(0, at), run.slice(at)];
+  const calls: LogEntry[][] = [[]];
+  for (const [index, entry] of run.entries()) {
+    const before = run[index - 1];
+    const isApart = [before?.kind, entry.kind].includes('player');
+    const isSplit = before !== undefined && before.offset < published && entry.offset >= published;
+    if (before !== undefined && (isApart || isSplit)) calls.push([]);
+    calls.at(-1)!.push(entry);
+  }
+  return calls;
 }

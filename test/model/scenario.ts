@@ -83,7 +83,7 @@ function scenarioArbitrary(shape: Shape): fc.Arbitrary<Scenario> {
 }
 
 /**
- * Voids events of the log: in the definitions that each board has, and in a copy of the first one,
+ * Voids events and player records of the log: in the definitions that each board has, and in a copy of the first one,
  * which is what `ranklog scores void` builds. `picks` has numbers of events for each definition.
  */
 function withVoids(scenario: Scenario, picks: readonly (readonly number[])[]): Scenario {
@@ -91,9 +91,10 @@ function withVoids(scenario: Scenario, picks: readonly (readonly number[])[]): S
   const records = scenario.logs.flatMap(placed);
   const variants = scenario.variants.map((own, board) => {
     const places = records.flatMap((record) => {
-      if (record.kind !== 'event' || record.board !== board) return [];
-      const { partition, offset, sent } = record;
-      return [{ partition, offset, timestamp: sent.timestamp }];
+      if (record.kind === 'deadLetter' || record.board !== board) return [];
+      const { partition, offset } = record;
+      const timestamp = record.kind === 'event' ? record.sent.timestamp : record.sent.time;
+      return [{ partition, offset, timestamp }];
     });
     const voiding = (definition: BoardDefinition): BoardDefinition => {
       const picked = new Set(rest.shift()?.map((pick) => places[pick % places.length]));

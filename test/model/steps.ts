@@ -27,6 +27,8 @@ export function applyStepArbitrary(partitions: number) {
     skip: seldom(5, records, 0),
     /** Whether it believes in an applied offset and a published position of long ago, as a zombie does. */
     stale: fc.boolean(),
+    /** After how many calls that settle player records it is killed. */
+    killed: seldom(3, fc.nat({ max: 3 }), Infinity),
     /** How far the published position moves first: a share of what was applied and not yet published. */
     publish: fc.constantFrom(0, 0, 0.5, 1),
   });

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { canExpire } from '#board';
-import type { Boards, KeySpace } from '#board-store';
+import { canExpire, type BoardDefinition } from '#board';
+import { parseBan, type BanEntry, type Boards, type KeySpace } from '#board-store';
 import type { GenerationModel, GenerationsModel, Ranked } from './generations-model.js';
-import type { Oracle } from './oracle.js';
+import type { BoardMemory } from './oracle-board.js';
+import type { OracleRecord } from './oracle-players.js';
+import type { Oracle, OracleBytes } from './oracle.js';
 import { readBytes, readScores, type BoardPlace } from './store-keys.js';
 import type { StoreModel } from './store-model.js';
 
@@ -13,18 +15,27 @@ export async function compareGeneration(
   redis: Redis,
   place: BoardPlace,
   oracle: Oracle,
-  ranked: Ranked = 'all',
+  { ranked = 'all', isLive = true }: { ranked?: Ranked; isLive?: boolean } = {},
 ): Promise<void> {
   const { keys, shard } = place;
   const { board, generation, definition } = place.live;
   const { views, clock, expired, duplicates, refused, partitions } = oracle.memory(board);
+  const { register, unsettled } = oracle.memory(board);
   const versions = await redis.hgetall(keys.views(shard, generation));
   expect(Object.keys(versions).sort()).toEqual([...views.keys()].sort());
   const names = [...views.keys()];
-  const found = await Promise.all(names.map((view) => readBytes(redis, place, view)));
+  const isOpen = isUncertain(oracle.memory(board), isLive, ranked);
+  const read = async (view: string) =>
+    without(isOpen, definition, await readBytes(redis, place, view));
+  const found = await Promise.all(names.map(read));
+  const bans = await redis.hgetall(keys.bans(shard, generation));
+  expect(Object.entries(bans).map(([id, text]) => asRecord(parseBan(id, text)))).toEqual(
+    expect.arrayContaining([...register.values()]),
+  );
+  expect(Object.keys(bans)).toHaveLength(register.size);
   expect(found).toEqual(
     names.map((view, index) => {
-      const { players, ranking } = oracle.bytes(board, view);
+      const { players, ranking } = without(isOpen, definition, oracle.bytes(board, view));
       const has = new Set(found[index]!.ranking.map(({ member }) => member));
       const some = {
         none: [],
@@ -45,6 +56,9 @@ export async function compareGeneration(
     expired: String(expired),
     duplicates: String(duplicates),
     tooManyViews: String(refused),
+    ...Object.fromEntries(
+      [...unsettled].map(([place, { playerId }]) => [`unsettled:${place}`, playerId]),
+    ),
   });
   const ends = [...views].flatMap(([view, { expiresAt }]) =>
     expiresAt === null ? [] : [[view, expiresAt] as const],
@@ -55,6 +69,36 @@ export async function compareGeneration(
     const span = known.clock - (definition.deduplicateMs ?? 0);
     expect(ids).toEqual(new Map([...known.remembered].filter(([, time]) => time > span)));
   }
+}
+
+function asRecord({ playerId, kind, time, partition, offset }: BanEntry): OracleRecord {
+  return { playerId, kind, time, partition, offset };
+}
+
+/**
+ * Of which players the places in a shadow are uncertain: those whose records are not settled, and, before it is ranked, erased ones,
+ * whose states the ranking deletes. Of a live generation, every step is known.
+ */
+function isUncertain({ register, unsettled }: BoardMemory, isLive: boolean, ranked: Ranked) {
+  if (isLive) return () => false;
+  const open = new Set([...unsettled.values()].map(({ playerId }) => playerId));
+  return (playerId: string) =>
+    open.has(playerId) || (ranked !== 'all' && register.get(playerId)?.kind === 'erased');
+}
+
+/** The bytes of a view without some players. */
+function without(
+  isLeftOut: (playerId: string) => boolean,
+  { columns, ties }: BoardDefinition,
+  { ranking, players }: OracleBytes,
+): OracleBytes {
+  const idFrom = 8 * (columns.length - 1) + (ties === 'none' ? 0 : 7);
+  const idOf = (member: string) => Buffer.from(member, 'hex').subarray(idFrom).toString();
+  const kept = Object.entries(players).filter(([playerId]) => !isLeftOut(playerId));
+  return {
+    ranking: ranking.filter(({ member }) => !isLeftOut(idOf(member))),
+    players: Object.fromEntries(kept),
+  };
 }
 
 /** What the key names of boards are made from. */
@@ -110,27 +154,30 @@ function generationKeys(
   { promoted, live }: GenerationsModel,
 ): OptionalKey[] {
   const shard = shardOf(board);
-  const { views, partitions, clock, expired, duplicates, refused } = oracle.memory(board);
+  const memory = oracle.memory(board);
+  const { views, partitions, clock, expired, duplicates, refused, register, unsettled } = memory;
   const hasFacts =
     promoted.has(generation) ||
     views.size > 0 ||
     (canExpire(definition) && clock > -Infinity) ||
     partitions.size > 0 ||
-    expired + duplicates + refused > 0;
+    expired + duplicates + refused + unsettled.size > 0;
   const expires = [...views.values()].some(({ expiresAt }) => expiresAt !== null);
   const isApart = live.get(board) !== generation && appliedOffsets.size > 0;
   return [
     [views.size > 0, keys.views(shard, generation)],
     [hasFacts, keys.facts(shard, generation)],
     [expires, keys.expiries(shard, generation)],
+    [register.size > 0, keys.bans(shard, generation)],
     [isApart, keys.appliedOffsetsOf(shard, generation)],
     ...[...partitions].map(([partition, known]): OptionalKey => [
       [...known.remembered.values()].some((time) => time > known.clock - definition.deduplicateMs!),
       keys.eventIds(shard, generation, partition),
     ]),
-    ...[...views.keys()].flatMap((view) =>
-      keys.ofView(shard, generation, view).map((key): OptionalKey => [true, key]),
-    ),
+    ...[...views].flatMap(([view, { players, placed }]): OptionalKey[] => [
+      [placed.size > 0, keys.ranking(shard, generation, view)],
+      [players.size > 0, keys.players(shard, generation, view)],
+    ]),
   ];
 }
 

@@ -1,7 +1,15 @@
 import { expect } from '@jest/globals';
-import type { ApplyCall, ApplyEntry, LeaderChangeVerdict, Verdict } from '#board-store';
+import type {
+  ApplyCall,
+  ApplyEntry,
+  LeaderChangeVerdict,
+  PlayerEntry,
+  Verdict,
+} from '#board-store';
 import { GenerationsModel } from './generations-model.js';
-import type { OracleLeader } from './oracle.js';
+import type { OracleOutcome } from './oracle-board.js';
+import type { Oracle, OracleLeader } from './oracle.js';
+import { oracleRecord } from './scenario-log.js';
 
 /** What Redis should hold of one partition in one shard. */
 export interface ShardPartition {
@@ -94,11 +102,13 @@ export class StoreModel {
         verdicts.push({ ...entry });
         continue;
       }
-      if (entry.kind === 'player') throw new Error('the model has no player records');
       const { board, offset } = entry;
       const oracle = this.generations.oracle(board);
       const known = new Set(oracle.memory(board).views.keys());
-      const { verdict, moved } = oracle.apply(board, entry.event, partition);
+      const { verdict, moved } =
+        entry.kind === 'event'
+          ? oracle.apply(board, entry.event, partition)
+          : this.#applyRecord(oracle, entry);
       for (const view of moved) {
         const { isNew = !known.has(view) } = causes.get(`${board} ${view}`) ?? {};
         causes.set(`${board} ${view}`, { board, view, offset, isNew });
@@ -110,9 +120,19 @@ export class StoreModel {
     const leaderChanges = [...causes.values()].flatMap((cause) => this.#leaderChange(cause));
     if (!muted) return [...verdicts, ...leaderChanges];
     for (const { board, view } of causes.values())
-      if (this.generations.oracle(board).leaders(board, view).length > 0)
+      if (this.generations.oracle(board).reportsLeaders(board, view))
         this.reports.delete(`${board} ${view}`);
     return [];
+  }
+
+  /** A step of a player record. */
+  #applyRecord(oracle: Oracle, entry: PlayerEntry): OracleOutcome {
+    const { board, step } = entry;
+    const record = oracleRecord(entry);
+    const isOpen = oracle.mark(board, record);
+    if (!isOpen || step === undefined) return { moved: [] };
+    const views = step.views.map(({ view }) => view);
+    return oracle.settle(board, record, views, step.isLast);
   }
 
   /**
@@ -123,7 +143,8 @@ export class StoreModel {
     const oracle = this.generations.oracle(board);
     const top = oracle.leaders(board, view);
     const last = isNew ? undefined : this.reports.get(`${board} ${view}`);
-    if (top.length === 0 || oracle.leadersText(board, view) === last?.text) return [];
+    const isReported = oracle.reportsLeaders(board, view);
+    if (!isReported || oracle.leadersText(board, view) === (last?.text ?? '')) return [];
     const before = last?.top.map(({ playerId }) => playerId) ?? [];
     const since = last?.version ?? null;
     return [{ kind: 'leaderChange', offset, board, view, since, top, before }];

@@ -1,5 +1,6 @@
 import type { AppliedOffset, Shadow, Stretch } from '#board-store';
 import type { Sandbox } from './sandbox.js';
+import { oracleRecord } from './scenario-log.js';
 import type { BoardStepOf } from './steps.js';
 
 /** How much of the log a builder hands to a call: a number of new records of each partition, or all; and how many it repeats. */
@@ -20,8 +21,8 @@ export class Stretches {
       const from = back === 0 ? appliedOffset + 1 : Math.min(appliedOffset + 1, repeated);
       const last = Math.min(offsets.length, done + (sizes?.[partition] ?? Infinity));
       const through = Math.max(from - 1, offsets[last - 1] ?? -1);
-      const events = log.events(shadow, partition);
-      const entries = events.filter(({ offset }) => offset >= from && offset <= through);
+      const all = log.entries(shadow, partition);
+      const entries = all.filter(({ offset }) => offset >= from && offset <= through);
       return { partition, from, through, entries };
     });
   }
@@ -33,14 +34,16 @@ export class Stretches {
     partitions: readonly number[],
   ): Map<number, AppliedOffset> {
     const { board, generation } = shadow;
-    const { oracle, appliedOffsets } = this.sandbox.model.generation(generation);
+    const { model } = this.sandbox;
+    const { oracle, appliedOffsets } = model.generation(generation);
+    const ranked = model.ranked(model.generation(generation)) !== 'none';
     for (const { partition, through, entries } of stretches) {
       const appliedOffset = this.appliedOffset(shadow, partition);
       const to = Math.min(through, this.liveAppliedOffset(board, partition));
       if (to <= appliedOffset) continue;
-      for (const entry of entries)
-        if (entry.kind === 'event' && entry.offset > appliedOffset && entry.offset <= to)
-          oracle.apply(board, entry.event, partition);
+      for (const entry of entries.filter(({ offset }) => offset > appliedOffset && offset <= to))
+        if (entry.kind === 'event') oracle.apply(board, entry.event, partition);
+        else oracle.join(board, oracleRecord(entry), { ranked });
       appliedOffsets.set(partition, to);
     }
     return new Map(

@@ -24,9 +24,9 @@ interface Cause {
 export class Subscriber {
   readonly #taken = new Set<string>();
   /** By `board view`, then by player id. */
-  readonly #columns = new Map<string, Map<string, Columns>>();
+  readonly #columns = new Map<string, Map<string, Columns | null>>();
   /** The same columns, without those of chains that ended. */
-  readonly #chains = new Map<string, Map<string, Columns>>();
+  readonly #chains = new Map<string, Map<string, Columns | null>>();
   /** By `board view`. */
   readonly #leaders = new Map<string, LeaderChangeVerdict[]>();
 
@@ -46,10 +46,11 @@ export class Subscriber {
     for (const change of changesOf(verdict)) {
       const name = `${board} ${change.view}`;
       const last = this.#chains.get(name)?.get(playerId);
-      if (isChained && last !== undefined) expect(change.before?.columns).toEqual(last);
+      const before = change.before?.columns ?? null;
+      if (isChained && last !== undefined) expect(before).toEqual(last);
       for (const known of [this.#columns, this.#chains]) {
-        const players = known.get(name) ?? new Map<string, Columns>();
-        known.set(name, players.set(playerId, change.after?.columns ?? {}));
+        const players = known.get(name) ?? new Map<string, Columns | null>();
+        known.set(name, players.set(playerId, change.after?.columns ?? null));
       }
     }
   }
@@ -61,7 +62,8 @@ export class Subscriber {
 
   /** The columns of every player of a view (`board view`), by the rank changes alone. */
   columns(view: string): Record<string, Columns> {
-    return Object.fromEntries(this.#columns.get(view) ?? []);
+    const all = [...(this.#columns.get(view) ?? [])];
+    return Object.fromEntries(all.filter((one): one is [string, Columns] => one[1] !== null));
   }
 
   /**

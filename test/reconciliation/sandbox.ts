@@ -90,8 +90,10 @@ export class Sandbox extends Stores {
       if (!resolved.ok) continue;
       for (const { view, expiresAt } of resolved.event.views) {
         const players = memory.views.get(view)?.players ?? new Map<string, OracleState>();
-        memory.views.set(view, { expiresAt, published: true, players });
+        const placed = memory.views.get(view)?.placed ?? new Set<string>();
+        memory.views.set(view, { expiresAt, published: true, players, placed });
         const { playerId } = resolved.event;
+        placed.add(playerId);
         const state = updatedState(definition, players.get(playerId), resolved.event);
         if (state !== 'outOfRange') players.set(playerId, state);
       }

@@ -8,7 +8,8 @@ type Parts = Pick<ReconcilerParts, 'store' | 'generations'>;
 /**
  * Joins records of the live register to a shadow that does not read them: those from before its
  * starts, and erasures, as a snapshot of an earlier time must not show erased players either. A
- * record that live ingest has marked but not settled is left out: the shadow reads it later.
+ * record that live ingest has marked but not settled is left out: the shadow reads it later. Of a
+ * build, call it when the shadow is at the live applied offsets: then none can be missing.
  */
 export async function takeOverRecords(
   { store, generations }: Parts,

@@ -2,7 +2,7 @@ import { UNRANKED, UNSETTLED, type Promotion, type RankingCursor, type Starts } 
 import type { DefinitionRecord } from '#contracts';
 import { toError } from '#errors';
 import type { ShadowAtWork } from './log-pass.js';
-import { settleRecords } from './player-records.js';
+import { settleRecords, takeOverRecords } from './player-records.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
 import { withRetries } from './retries.js';
 
@@ -38,11 +38,13 @@ export async function promote(parts: ReconcilerParts, at: ShadowAtWork): Promise
   return { ...made, ...promotion };
 }
 
-/** Ranks the players of a build, step by step. */
+/** Ranks the players of a build, step by step. Banned players are not ranked. */
 async function rank(
-  { generations }: Pick<ReconcilerParts, 'generations'>,
+  parts: Pick<ReconcilerParts, 'store' | 'generations'>,
   { lease, shadow, catchUp, progress }: ShadowAtWork,
 ): Promise<void> {
+  const { generations } = parts;
+  await catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
   let cursor: RankingCursor | undefined;
   do {
     const step = await catchUp.withRetries(() => generations.rank(lease, shadow, cursor));

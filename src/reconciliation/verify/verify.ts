@@ -1,6 +1,7 @@
 import type { BoardDefinition } from '#board';
 import type { ComparisonCursor, Difference, TooManyViews } from '#board-store';
 import type { ShadowAtWork } from '../runs/log-pass.js';
+import { takeOverRecords } from '../runs/player-records.js';
 import type { ReconcilerParts, RunOptions } from '../runs/reconciler-parts.js';
 import { AppliedBeyondLogError } from '../runs/run-errors.js';
 
@@ -80,6 +81,7 @@ export async function finishVerify(
   { generation, mostDifferences = MOST_DIFFERENCES }: Compared,
 ): Promise<VerifyReport> {
   const { board, definition } = at.shadow;
+  await takeOverRecords(parts, at.lease, at.shadow);
   const findings = await findingsOf(parts, at, mostDifferences);
   const appliedOffsets = Object.fromEntries(at.queue.appliedOffsets());
   await parts.generations.discard(at.lease, at.shadow);

@@ -52,13 +52,8 @@ load_run(run, partition, applied_offset, last, unmuted)
 -- While a partition is below its recovery target, boards lack published events: ranks may be wrong.
 if unmuted and #run.entries > 0 and call('HLEN', recovery_targets) > 0 then return RECOVERING end
 load_reports(run.views)
-local record, verdicts = run.records[1], {}
-local is_marked, is_open = record_state(run, record, partition)
+local is_marked, is_open = record_state(run, run.records[1], partition)
 local through = math.max(applied_offset, is_open and last - 1 or last)
-if is_marked or not record then
-  local known = is_marked and last or math.min(applied_offset, last)
-  verdicts = stored_verdicts(outbox, math.max(position, from), known)
-end
 
 -- Nothing below can fail, except that Redis refuses the first write if its memory is full. Then
 -- nothing is written.
@@ -69,13 +64,20 @@ if last_record ~= '' and through > applied_offset and not is_open then
 end
 if target > 0 and through + 1 >= target then call('HDEL', recovery_targets, partition) end
 
--- Verdicts that a generation has left which is no longer live.
-if record and not is_marked then call('ZREMRANGEBYSCORE', outbox, last_offset, last_offset) end
+-- Above the applied offset, the outbox has verdicts of an open record only: those of this one, or of
+-- one that an earlier generation has left open, which are never published.
+if end_of_call > applied_offset and not is_marked then
+  call('ZREMRANGEBYSCORE', outbox, format('(%d', applied_offset), '+inf')
+end
+local verdicts = stored_verdicts(outbox, math.max(position, from), math.min(applied_offset, last))
+
 apply_run(run, partition)
 write_reports(run.boards, unmuted)
 if unmuted and #written > 0 then
   verdicts[#verdicts + 1] = table.concat(written)
   call('ZADD', outbox, format('%d', end_of_call), verdicts[#verdicts])
 end
+-- In the order in which every later call gives them.
+if is_marked then verdicts = stored_verdicts(outbox, math.max(position, from), last) end
 call('ZREMRANGEBYSCORE', outbox, '-inf', format('(%d', position))
 return { format('%d', through), format('%d', position), unpack(verdicts) }

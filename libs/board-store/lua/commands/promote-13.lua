@@ -34,10 +34,11 @@ local function keep_live_as_previous()
   call_in_chunks('HSET', previous_applied_offsets, call('HGETALL', applied_offsets))
 end
 
-local function is_unsettled()
-  for _, field in ipairs(call('HKEYS', shadow_facts)) do
+local function has_unsettled(facts)
+  for _, field in ipairs(call('HKEYS', facts)) do
     if sub(field, 1, #UNSETTLED) == UNSETTLED then return true end
   end
+  return false
 end
 
 local function promote()
@@ -48,7 +49,9 @@ local function promote()
   call('HDEL', shadows, board)
   call('SREM', removed, board)
   call('DEL', shadow_applied_offsets)
-  if leader_count == '0' then call('UNLINK', leaders) end -- the new definition has no reports
+  -- The new definition has no reports; or the last ones are of a record that is open, and so were
+  -- never published.
+  if leader_count == '0' or has_unsettled(live_facts) then call('UNLINK', leaders) end
   move_version(live)
   return note_move(promotions, board)
 end
@@ -65,7 +68,7 @@ local purpose = shadow_of(shadows, board).purpose
 local is_ranked = purpose == 'build' or purpose == 'rollback'
 if not is_ranked then
   reply[#reply + 1] = 'unranked'
-elseif is_unsettled() then
+elseif has_unsettled(shadow_facts) then
   reply[#reply + 1] = 'unsettled'
 else
   reply[#reply + 1] = promote()

@@ -36,34 +36,35 @@ local columns, tie = tonumber(column_count), tonumber(tie_sign)
 
 local has_bans = call('EXISTS', shadow_bans) == 1
 
--- Returns those of the players and states who are to be ranked.
-local function present_of(players, words)
-  if not has_bans then return words end
-  local ids, entries, present, erased = {}, {}, {}, {}
-  for i = 1, #words, 2 do ids[#ids + 1] = words[i] end
-  load_entries(shadow_bans, ids, entries)
+-- Sorts scanned players and states: score and member of each present player, for ZADD; members and
+-- ids of the erased ones. A player who was erased after an earlier ranking has a member.
+local function sort_out(words)
+  local entries, added, members, erased = {}, {}, {}, {}
+  if has_bans then
+    local ids = {}
+    for i = 1, #words, 2 do ids[#ids + 1] = words[i] end
+    load_entries(shadow_bans, ids, entries)
+  end
   for i = 1, #words, 2 do
-    local standing = standing_in(entries[words[i]])
-    if standing == ERASED then erased[#erased + 1] = words[i] end
+    local player, state = words[i], read_state(words[i + 1], columns)
+    local standing, member = standing_in(entries[player]), member_of(tie, state, player)
     if standing == UNBANNED then
-      present[#present + 1], present[#present + 2] = words[i], words[i + 1]
+      added[#added + 1], added[#added + 2] = format('%d', state[1]), member
+    elseif standing == ERASED then
+      members[#members + 1], erased[#erased + 1] = member, player
     end
   end
-  call_in_chunks('HDEL', players, erased)
-  return present
+  return added, members, erased
 end
 
 -- Ranks about `count` players of a view from the cursor on; returns the next cursor, and how many.
 local function rank_players(ranking, players, cursor, count)
   local next, words = unpack(call('HSCAN', players, cursor, 'COUNT', count))
-  local scanned = #words / 2
-  words = present_of(players, words)
-  for i = 1, #words, 2 do
-    local state = read_state(words[i + 1], columns)
-    words[i], words[i + 1] = format('%d', state[1]), member_of(tie, state, words[i])
-  end
-  call_in_chunks('ZADD', ranking, words)
-  return next, scanned
+  local added, members, erased = sort_out(words)
+  call_in_chunks('ZADD', ranking, added)
+  call_in_chunks('ZREM', ranking, members)
+  call_in_chunks('HDEL', players, erased)
+  return next, #words / 2
 end
 
 if not holds_lease(lease, token) then return LEASE_LOST end

@@ -45,17 +45,19 @@ do -- a script can have 200 locals at a time; those of this block end with it
     write_place(view, entry, state, -1, after, -1, better_after)
   end
 
-  local function has_expired(view)
+  -- Changes of a view that has expired are not reported.
+  local function mute_if_expired(view)
     local board = view.board
     local expires = board.clock and call('ZSCORE', board.expiries, view.text)
-    return expires and tonumber(expires) <= board.clock
+    if expires and tonumber(expires) <= board.clock then view.live, view.reported = false, false end
   end
 
   -- Makes the ranking of a view fit the standing of the player of a record.
   local function settle(view, record)
     local board, player = view.board, record[PLAYER]
     local bytes, standing = view.states[player], standing_in(board.entries[player])
-    if not bytes or has_expired(view) then return end
+    if not bytes then return end
+    mute_if_expired(view)
     local state = read_state(bytes, #board.updates)
     if standing == UNBANNED then return enter(view, record, state) end
     leave(view, record, state)
