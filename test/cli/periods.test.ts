@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PERIODS_LEASE } from '../../src/reconciliation/periods/period-services.js';
 import {
   CLOSES_AT,
@@ -18,12 +18,15 @@ const time = (ms: number) => new Date(ms).toISOString();
 
 describe('ranklog periods', () => {
   let scene: PeriodScene;
-  afterEach(() => scene.close());
+  beforeAll(async () => {
+    scene = await PeriodScene.open(EVENTS);
+  });
+  afterAll(() => scene.close());
   const announce = (...args: string[]) => scene.scene.ranklog('periods', 'announce', ...args);
   const list = (...args: string[]) => scene.scene.json<object[]>('periods', 'list', ...args);
 
   it('lists a window through its manual review, ends the review, and announces it again', async () => {
-    scene = await PeriodScene.open(EVENTS, { close: { reviewMs: 'manual' } });
+    await scene.begin({ reviewMs: 'manual' });
     const listed = {
       board: 'arena',
       window: WINDOW,
@@ -63,7 +66,7 @@ describe('ranklog periods', () => {
   });
 
   it('refuses what cannot be announced, and says why', async () => {
-    scene = await PeriodScene.open(EVENTS, { close: { reviewMs: 'manual' } });
+    await scene.begin({ reviewMs: 'manual' });
     const { redis, keys, leases } = scene.sandbox;
     const today = `day:${new Date().toISOString().slice(0, 10)}`;
     const cases = [
@@ -84,15 +87,17 @@ describe('ranklog periods', () => {
     expect(held).toMatchObject({ code: 3, err: expect.stringContaining('somebody else is') });
     await leases.release(lease);
 
+    const continuity = (await redis.get(keys.continuity(0))) ?? '';
     await redis.del(keys.continuity(0));
     const stale = await announce('arena', WINDOW);
     expect(stale).toMatchObject({ code: 5, err: expect.stringContaining('are stale') });
+    await redis.set(keys.continuity(0), continuity);
     expect(await scene.announced()).toEqual([]);
   });
 
   it('says until when a window takes records, and for what a closed one waits', async () => {
     const graceMs = Date.now() + DAY - CLOSES_AT;
-    scene = await PeriodScene.open(EVENTS, { close: { graceMs } });
+    await scene.begin({ graceMs });
     const closesAt = time(START + DAY + graceMs);
     expect(await list()).toMatchObject([{ state: 'open', closesAt, waitsFor: null }]);
     const open = await announce('arena', WINDOW);

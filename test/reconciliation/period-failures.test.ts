@@ -1,4 +1,13 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
 import { encodePeriodRecord } from '#contracts';
 import { listPeriods } from '../../src/reconciliation/periods/period-list.js';
 import { event, NEXT_WINDOW, nextDaysEvent, PeriodScene, WINDOW } from './period-scene.js';
@@ -10,10 +19,14 @@ const BOTH_ONCE = [WINDOW, NEXT_WINDOW].flatMap(once);
 
 let scene: PeriodScene;
 
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await scene.close();
+beforeAll(async () => {
+  scene = await PeriodScene.open(EVENTS);
 });
+beforeEach(() => scene.begin());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(() => scene.close());
 
 /** Lets every read of a view fail whose text begins so. */
 function failReadsOf(window: string): void {
@@ -32,7 +45,6 @@ function failReadsOf(window: string): void {
 
 describe('one failure does not stop the rest: an announcer', () => {
   it('announces the other windows if one fails, and that one later', async () => {
-    scene = await PeriodScene.open(EVENTS);
     failReadsOf(WINDOW);
     const announcer = await scene.announcer();
     await expect(announcer.turn(RUN.signal)).rejects.toThrow(`no read of ${WINDOW}`);
@@ -43,20 +55,7 @@ describe('one failure does not stop the rest: an announcer', () => {
     expect(await scene.announced()).toEqual(BOTH_ONCE);
   });
 
-  it('announces the windows of other boards if one board cannot be read', async () => {
-    scene = await PeriodScene.open(EVENTS);
-    await scene.build({ ...scene.definition, board: 'a cup' });
-    const { sandbox } = scene;
-    const pinned = sandbox.pinned.bind(sandbox);
-    jest.spyOn(sandbox, 'pinned').mockImplementation((name) => {
-      return name === 'a cup' ? Promise.reject(new Error('no cup')) : pinned(name);
-    });
-    await expect(scene.turn()).rejects.toThrow('no cup');
-    expect(await scene.announced()).toEqual(BOTH_ONCE);
-  });
-
   it('leaves alone the one window whose record cannot be read, and says so', async () => {
-    scene = await PeriodScene.open(EVENTS);
     const { kafka, topics } = scene.instance;
     const record = { board: 'arena', window: WINDOW, revision: 1, view: null, ends: new Map(), notedAt: 0 }; // prettier-ignore
     const { key } = encodePeriodRecord(record);
@@ -75,5 +74,16 @@ describe('one failure does not stop the rest: an announcer', () => {
       [WINDOW, 'waiting', expect.stringMatching(reason)],
       [NEXT_WINDOW, 'announced', null],
     ]);
+  });
+
+  it('announces the windows of other boards if one board cannot be read', async () => {
+    await scene.build({ ...scene.definition, board: 'a cup' });
+    const { sandbox } = scene;
+    const pinned = sandbox.pinned.bind(sandbox);
+    jest.spyOn(sandbox, 'pinned').mockImplementation((name) => {
+      return name === 'a cup' ? Promise.reject(new Error('no cup')) : pinned(name);
+    });
+    await expect(scene.turn()).rejects.toThrow('no cup');
+    expect(await scene.announced()).toEqual(BOTH_ONCE);
   });
 });

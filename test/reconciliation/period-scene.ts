@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Partitioners } from 'kafkajs';
 import type { BoardDefinition, Close } from '#board';
 import { ScoreProducer } from '#client';
 import { decodePeriodResult, type PeriodResult, type ScoreEvent } from '#contracts';
+import { logRanges } from '#kafka-batch';
 import { Metrics } from '../../src/infra/metrics.js';
 import type { BoardRegistrar } from '../../src/reconciliation/boards/board-registrar.js';
 import { PeriodAnnouncer } from '../../src/reconciliation/periods/period-announcer.js';
-import { readPeriodRecords } from '../../src/reconciliation/periods/period-log.js';
+import { PeriodLog, readPeriodRecords } from '../../src/reconciliation/periods/period-log.js';
 import { PeriodServices } from '../../src/reconciliation/periods/period-services.js';
 import { configure } from '../support/kafka-client.js';
 import { loggerTo } from '../support/loggers.js';
@@ -61,15 +63,20 @@ interface PeriodSceneOptions {
  * allows; then the broker stamps records. Ingest has published the events and is stopped.
  */
 export class PeriodScene {
-  readonly logs: string[] = [];
+  logs: string[] = [];
   /** Of all announcers. */
-  readonly metrics = new Metrics();
+  metrics = new Metrics();
   #sent = 0;
+  #close: Partial<Close>;
+  /** By partition of the topic of results, where those of this test begin. */
+  #resultsFrom: ReadonlyMap<number, number> = new Map();
 
   private constructor(
     readonly scene: Scene,
     private readonly options: PeriodSceneOptions,
-  ) {}
+  ) {
+    this.#close = options.close ?? {};
+  }
 
   static async open(events: readonly ScoreEvent[], options: PeriodSceneOptions = {}) {
     const { ownRedis, keep = '60d' } = options;
@@ -87,6 +94,30 @@ export class PeriodScene {
     return self;
   }
 
+  /**
+   * Begins the next test: nothing is announced or noted, and the window closes so. It has all
+   * events that were sent.
+   */
+  async begin(close: Partial<Close> = {}): Promise<void> {
+    const { kafka, topics, name } = this.instance;
+    if ((await readPeriodRecords(this.instance)).size > 0) {
+      await using log = await PeriodLog.open(this.instance, name);
+      await log.delete([...log.records.values()]);
+    }
+    const ranges = await logRanges(kafka, topics.periodResults);
+    this.#resultsFrom = new Map([...ranges].map(([partition, { end }]) => [partition, end]));
+    this.#forget();
+    this.#close = close;
+    const { definition } = await this.sandbox.live('arena');
+    if (!isDeepStrictEqual(definition, this.definition)) await this.build();
+  }
+
+  #forget(): void {
+    this.logs = [];
+    this.metrics.registry.clear();
+    this.metrics = new Metrics();
+  }
+
   get instance() {
     return this.scene.instance;
   }
@@ -96,7 +127,7 @@ export class PeriodScene {
   }
 
   get definition(): BoardDefinition {
-    return this.definitionWith(this.options.close);
+    return this.definitionWith(this.#close);
   }
 
   /** The board with a closing window. */
@@ -170,7 +201,9 @@ export class PeriodScene {
   async results(): Promise<PeriodResult[]> {
     const { kafka, topics } = this.instance;
     const records = await readCommitted(kafka, topics.periodResults);
-    return records.map((record) => decodePeriodResult(record));
+    return records
+      .filter(({ partition, offset }) => offset >= (this.#resultsFrom.get(partition) ?? 0))
+      .map((record) => decodePeriodResult(record));
   }
 
   /** `VIEW REVISION` of each announcement, sorted. */
@@ -202,5 +235,6 @@ export class PeriodScene {
       topics: [{ topic: topics.periodResults, numPartitions: 2 }],
       waitForLeaders: false,
     });
+    this.#resultsFrom = new Map();
   }
 }
