@@ -45,7 +45,7 @@ describe('a command that is interrupted', () => {
     }, 'it runs');
     return command;
   };
-  const deleteLease = () => sandbox.redis.del(sandbox.keys.lease(0, 'arena'));
+  const lease = () => sandbox.keys.lease(0, 'arena');
 
   it('keeps a second command from running, whose error says who holds the lease and since when; status shows the build; Ctrl-C changes nothing', async () => {
     const before = await generations();
@@ -94,7 +94,7 @@ describe('a command that is interrupted', () => {
     });
     first.kill('SIGKILL');
     await first.ended;
-    await deleteLease(); // as if it had expired
+    await sandbox.redis.del(lease()); // as if it had expired
     expect(await discard()).toMatchObject({
       code: 0,
       out: `${generation}: discarded; the next reconciliation of board "arena" begins from the start\n`,
@@ -108,10 +108,11 @@ describe('a command that is interrupted', () => {
     const left = await shadow();
     first.kill('SIGKILL');
     await first.ended;
+    // Long enough for the next one to find the lease, and shorter than a lease usually lasts.
+    await sandbox.redis.pexpire(lease(), 6_000);
     const second = scene.instance.spawn('boards', 'apply', '--yes');
     const word = `${holderOf(first)}, which worked on board "arena", has died`;
     await until(() => second.errors.includes(word), 'the next one waits for the lease');
-    await deleteLease(); // as if it had expired
     expect(await second.ended).toBe(0);
     expect(await live()).toBe(left);
     expect((await sandbox.live('arena')).definition.columns).toMatchObject([{ update: 'sum' }]);
