@@ -75,6 +75,8 @@ function properties({ port, controller, data }) {
     'transaction.state.log.min.isr': 1,
     'transaction.state.log.num.partitions': 4,
     'group.initial.rebalance.delay.ms': 0,
+    // Else the change of a topic waits for others: tests create topics one after the other.
+    'controller.quorum.append.linger.ms': 0,
     // Tests kill members of groups; this lets other members take over their partitions soon.
     'group.min.session.timeout.ms': 1_000,
     'log.cleaner.dedupe.buffer.size': 8_388_608,
