@@ -13,7 +13,7 @@ import {
 } from './runs/build.js';
 import type { OpenShadow } from './runs/log-history.js';
 import { LogPass, type ShadowAtWork } from './runs/log-pass.js';
-import { settleRecords, takeOverRecords } from './runs/player-records.js';
+import { completeRecords } from './runs/player-records.js';
 import { promote, type PromotionReport } from './runs/promote.js';
 import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
 import { RestartPolicy } from './runs/retries.js';
@@ -294,8 +294,7 @@ export class ReconciliationRun {
       case 'snapshot': {
         const { board, generation, starts } = at.shadow;
         await at.catchUp.reachEnds();
-        await takeOverRecords(parts, at.lease, at.shadow);
-        await settleRecords(parts, at);
+        await completeRecords(parts, at);
         await parts.generations.keepAsSnapshot(at.lease, at.shadow);
         const report = { board, generation, asOf: task.until, ...(starts && { starts }) };
         return { report, outcome: `kept as generation ${generation}` };
@@ -373,8 +372,7 @@ export class ReconciliationRun {
     if (isOutOfMemory(error))
       return new OutOfMemoryError(boards, await this.parts.store.memory().catch(() => undefined));
     if (!(error instanceof LogGapError)) return toError(error);
-    const { partition, expected, log } = error;
-    const cut = [{ partition, from: expected, logStart: log.start }];
-    return new HistoryCutError(boards, cut, true);
+    const { partition, expected: from, log } = error;
+    return new HistoryCutError(boards, [{ partition, from, logStart: log.start }], true);
   }
 }

@@ -57,6 +57,12 @@ export interface Promotion {
   readonly previous?: string;
 }
 
+interface PromoteOptions {
+  readonly graceMs: number;
+  /** See lua/commands/promote-13.lua. */
+  readonly takenOver?: Readonly<Record<string, number>>;
+}
+
 /** A player record that is marked and not settled. `entry` is the present one of the player. */
 export interface UnsettledRecord extends Pick<PlayerEntry, 'playerId' | 'offset' | 'entry'> {
   readonly partition: number;
@@ -172,7 +178,7 @@ export class GenerationStore extends ShardedStore {
     lease: Lease,
     shadow: Shadow,
     stretches: readonly Stretch[],
-    { graceMs }: { graceMs: number },
+    { graceMs, takenOver = {} }: PromoteOptions,
   ): Promise<CatchUpOutcome<Promotion | typeof UNRANKED | typeof UNSETTLED>> {
     const place = this.#place(lease, shadow);
     const { keys, shard } = place;
@@ -190,6 +196,7 @@ export class GenerationStore extends ShardedStore {
       believedLive: live,
       graceMs,
       leaderCount: shadow.definition.publish.leaders,
+      takenOver: JSON.stringify(takenOver),
     };
     const reply = await this.redis.ranklogPromote(catchUpArguments(place, stretches, ending));
     const outcome = this.#outcome(shadow, reply);

@@ -1,4 +1,4 @@
-import type { BanEntry, Lease, PlayerEntry, Shadow } from '#board-store';
+import type { BanEntry, Lease, LiveBoard, PlayerEntry, Shadow } from '#board-store';
 import { splitViews } from '../../ingest/split-calls.js';
 import type { ShadowAtWork } from './log-pass.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
@@ -8,17 +8,33 @@ type Parts = Pick<ReconcilerParts, 'store' | 'generations'>;
 /**
  * Joins records of the live register to a shadow that does not read them: those from before its
  * starts, and erasures, as a snapshot of an earlier time must not show erased players either. A
- * record that live ingest has marked but not settled is left out: the shadow reads it later. Of a
- * build, call it when the shadow is at the live applied offsets: then none can be missing.
+ * record that live ingest has marked but not settled is left out: the shadow reads it later.
+ *
+ * Returns the live applied offsets of partitions in which the shadow begins later. If one of them
+ * has moved since, a record may be missing: then a promotion is refused, and this has to be repeated.
  */
 export async function takeOverRecords(
   { store, generations }: Parts,
   lease: Lease,
   shadow: Shadow,
-): Promise<void> {
+): Promise<Record<string, number>> {
+  const { board, starts = new Map<number, number>() } = shadow;
+  const applied = await generations.liveAppliedOffsets(board);
   const { live } = await store.boards();
-  const from = live.get(shadow.board);
-  if (from === undefined) return;
+  const from = live.get(board);
+  if (from !== undefined) await takeOver(generations, lease, shadow, from);
+  const below = [...applied].filter(
+    ([partition, offset]) => offset + 1 < (starts.get(partition) ?? 0),
+  );
+  return Object.fromEntries(below);
+}
+
+async function takeOver(
+  generations: Parts['generations'],
+  lease: Lease,
+  shadow: Shadow,
+  from: LiveBoard,
+): Promise<void> {
   for await (const page of generations.bans(from)) {
     const unsettled = await generations.unsettled(from);
     const isUnsettled = ({ partition, offset }: BanEntry) =>
@@ -68,4 +84,10 @@ export async function settleRecords(
       await retry(() => generations.joinRecords(lease, shadow, partition, [entry]));
     }
   }
+}
+
+/** Takes over and settles player records, of a shadow that is ranked from the start and is to be kept. */
+export async function completeRecords(parts: Parts, at: ShadowAtWork): Promise<void> {
+  await takeOverRecords(parts, at.lease, at.shadow);
+  await settleRecords(parts, at);
 }

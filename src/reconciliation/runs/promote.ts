@@ -22,13 +22,17 @@ export async function promote(parts: ReconcilerParts, at: ShadowAtWork): Promise
   const { generations, graceMs } = parts;
   const { lease, shadow, catchUp, signal } = at;
   const { board, generation, definition, starts } = shadow;
-  const goLive = () =>
-    catchUp.reach((stretches) => generations.promote(lease, shadow, stretches, { graceMs }));
+  let takenOver = {};
+  const goLive = () => {
+    const options = { graceMs, takenOver };
+    return catchUp.reach((stretches) => generations.promote(lease, shadow, stretches, options));
+  };
   let promotion = await goLive();
   // Redis answers UNRANKED until all players of a build are ranked. If it restarts meanwhile, the
   // ranking ends early, and Redis answers UNRANKED again. It answers UNSETTLED while there are
-  // player records that came after the ranking had begun.
+  // player records that came after the ranking had begun, or that have to be taken over.
   while (promotion === UNRANKED || promotion === UNSETTLED) {
+    takenOver = await catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
     if (promotion === UNRANKED) await rank(parts, at);
     else await settleRecords(parts, at);
     promotion = await goLive();
@@ -40,11 +44,9 @@ export async function promote(parts: ReconcilerParts, at: ShadowAtWork): Promise
 
 /** Ranks the players of a build, step by step. Banned players are not ranked. */
 async function rank(
-  parts: Pick<ReconcilerParts, 'store' | 'generations'>,
+  { generations }: Pick<ReconcilerParts, 'generations'>,
   { lease, shadow, catchUp, progress }: ShadowAtWork,
 ): Promise<void> {
-  const { generations } = parts;
-  await catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
   let cursor: RankingCursor | undefined;
   do {
     const step = await catchUp.withRetries(() => generations.rank(lease, shadow, cursor));

@@ -1,6 +1,7 @@
 -- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there,
 -- makes it live. The live generation becomes the previous one; an older previous one is discarded.
--- A build has to be ranked first (rank-shadow-4.lua), and all player records settled (settle.lua).
+-- A build has to be ranked first (rank-shadow-4.lua). Player records have to be settled (settle.lua),
+-- and those from before its start taken over.
 --
 -- KEYS  those of catch-up.lua, live, promotions, previous, discarded, removed, shadow_facts,
 --       live_facts
@@ -10,6 +11,8 @@
 --       believed_live  live generation that the caller believes in ('-' for none yet)
 --       grace_ms       grace time for a rollback
 --       leader_count   N of the shadow's top N
+--       taken_over     JSON: partition -> live applied offset when the shadow took over the player
+--                      records of live ingest, if that was below the shadow's start
 --       stretches...
 -- Returns  progress_in(the partitions with a live applied offset) and, when caught up, the time in
 --          us of the promotion, or 'unranked', or 'unsettled'; GENERATION_CHANGED, LEASE_LOST,
@@ -41,6 +44,14 @@ local function has_unsettled(facts)
   return false
 end
 
+-- Whether live ingest has applied records below the shadow's start since they were taken over.
+local function has_missed()
+  for partition, offset in pairs(cjson.decode(taken_over)) do
+    if applied_offset_of(applied_offsets, partition) ~= offset then return true end
+  end
+  return false
+end
+
 local function promote()
   local floor = math.max(largest_version(), now_in_us())
   if believed_live ~= BUILDING then keep_live_as_previous() end
@@ -68,7 +79,7 @@ local purpose = shadow_of(shadows, board).purpose
 local is_ranked = purpose == 'build' or purpose == 'rollback'
 if not is_ranked then
   reply[#reply + 1] = 'unranked'
-elseif has_unsettled(shadow_facts) then
+elseif has_unsettled(shadow_facts) or has_missed() then
   reply[#reply + 1] = 'unsettled'
 else
   reply[#reply + 1] = promote()
