@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { keptTime } from './player-record.js';
 import {
   causeId,
   hasTooManyHeaders,
@@ -200,9 +201,11 @@ export function decodeDeadLetter(record: RawRecord): DeadLetter | undefined {
   };
 }
 
-/** The record that retries a dead letter: the original key, value and headers, and headers that name the records before. */
-export function encodeRetry({ key, value, headers }: RawRecord, letter: TimedSource) {
+/** The record that retries a dead letter: the original key, value, headers and time, and headers that name the records before. */
+export function encodeRetry(record: RawRecord, letter: TimedSource) {
+  const { key, value, headers } = record;
   const { headers: writable } = writableHeaders(headers);
   const own = Object.entries(writable).filter(([name]) => !/^ranklog_/.test(name));
-  return { key, value, headers: { ...Object.fromEntries(own), ...retryHeaders(headers, letter) } };
+  const added = { ...keptTime(record, letter.timestamp), ...retryHeaders(headers, letter) };
+  return { key, value, headers: { ...Object.fromEntries(own), ...added } };
 }

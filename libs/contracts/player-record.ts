@@ -55,6 +55,12 @@ export function encodePlayerRecord(
   };
 }
 
+/** The header that gives a retry of a player record its time; none for another record. `timestamp`: of the record. */
+export function keptTime(record: RawRecord, timestamp: number): Readonly<Record<string, string>> {
+  if (kindOf(record) === undefined) return {};
+  return { [TIME_HEADER]: headerText(record, TIME_HEADER) ?? String(timestamp) };
+}
+
 /** What is wrong with the value of a player record, and why: the path of the field and what it must be. */
 export function playerRecordProblem(value: unknown): string | undefined {
   return RECORD.problem(value);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { parseBoardsFile, resolveEvent, type BoardDefinition } from '#board';
 import { decodeDeadLetter, encodeDeadLetter, encodeRetry } from './dead-letter.js';
 import { decodeScoreEvent } from './decode-score-event.js';
+import { decodePlayerRecord, encodePlayerRecord } from './player-record.js';
 import { MAX_HEADERS, type RawRecord, type RecordHeaders } from './record.js';
 import { decodeRetry, isRepeat } from './retry.js';
 
@@ -48,6 +49,23 @@ describe('a retry', () => {
       Array.from({ length: 1_000 }, (_, index) => [`ranklog_${index}`, 'x']),
     );
     expect(decodeScoreEvent({ ...full, headers: many })).toMatchObject({ ok: false });
+  });
+
+  it('of a ban has the time of its header, or else of the original record', () => {
+    const fields = { board: 'arena', playerId: 'p' };
+    const sent = { id: 'i', source: '/test', time: NOON - MINUTE };
+    const { headers } = encodePlayerRecord('banned', fields, sent);
+    const { ranklog_time: time, ...untimed } = headers;
+    const ban = { key: Buffer.from('p'), value: value({}), headers };
+    const timeOf = (record: RawRecord) =>
+      decodePlayerRecord({ ...record, timestamp: NOON + 60 * MINUTE });
+    const twice = retryOf(retryOf(ban, 17, NOON), 18, NOON + MINUTE);
+    expect(twice.headers).toMatchObject({ ...untimed, ranklog_time: time });
+    expect(timeOf(twice)).toMatchObject({ playerRecord: { occurredAt: NOON - MINUTE } });
+    const without = { ...ban, headers: untimed };
+    const again = retryOf(retryOf(without, 17, NOON), 18, NOON + MINUTE);
+    expect(timeOf(again)).toMatchObject({ playerRecord: { occurredAt: NOON } });
+    expect(retryOf(original(), 17, NOON).headers).not.toHaveProperty('ranklog_time');
   });
 
   it('has the original key, value and headers, and names the records before it', () => {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from 'kafkajs';
 import { DeadLetterSubscriber, type DeadLetterRecord } from '#client';
-import { formatTime } from '#contracts';
+import { encodePlayerRecord, formatTime } from '#contracts';
 import { ScoreTopic } from '../ingest/score-topic.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { letProducersDate } from '../support/kafka-client.js';
@@ -285,5 +285,19 @@ describe('ranklog dead-letters', () => {
     const ada = seen.find(({ key }) => key?.toString() === 'ada');
     expect(ada).toMatchObject({ code: 'TOO_FAR_AHEAD', timestamp: NOW - HOUR, leftOut: [] });
     expect(ada?.value?.toString()).toBe(early('ada').value);
+  });
+
+  it('a retry of a ban keeps the time of the ban', async () => {
+    const time = NOW - HOUR / 2;
+    const ban = { board: 'arena', playerId: 'ada', reason: 'bot' };
+    const record = encodePlayerRecord('banned', ban, { id: 'ban', source: '/test', time });
+    await send({ ...record, timestamp: String(time - 2 * HOUR) });
+    expect(await instance.reader.ban('arena', 'ada')).toBeNull();
+    const [letter] = (await json<Listed>('list', '--limit', '1')).deadLetters;
+    expect(letter).toMatchObject({ reason: 'TOO_FAR_AHEAD', playerId: 'ada' });
+    await instance.run('dead-letters', 'retry', '--yes', String(letter?.['id']));
+    await published();
+    expect(await instance.reader.ban('arena', 'ada')).toMatchObject({ kind: 'banned', time });
+    expect(await points()).not.toHaveProperty('ada');
   });
 });

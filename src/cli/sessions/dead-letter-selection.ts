@@ -3,9 +3,10 @@ import {
   causeId,
   DEAD_LETTER_CODES,
   decodeDeadLetter,
+  decodePlayerRecord,
   decodeScoreEvent,
   type DeadLetter,
-  type DecodedScoreEvent,
+  type PlayerRecord,
 } from '#contracts';
 import { logRanges, type KafkaRecord } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
@@ -23,11 +24,14 @@ export interface LetterFilter {
   readonly until?: number;
 }
 
-/** A dead letter. `id` is that of its record, `event` undefined if the record can't be decoded. */
+/**
+ * A dead letter. `id` is that of its record, `event` the event or player record, undefined if it
+ * can't be decoded.
+ */
 export interface FoundLetter extends DeadLetter {
   readonly id: string;
   readonly record: KafkaRecord;
-  readonly event: DecodedScoreEvent | undefined;
+  readonly event: Pick<PlayerRecord, 'board' | 'playerId'> | undefined;
 }
 
 /**
@@ -53,12 +57,17 @@ export async function selectLetters(
     for await (const record of readWithProgress(session, ranges, topic)) {
       const letter = decodeDeadLetter(record);
       if (letter === undefined) continue;
-      const decoded = decodeScoreEvent(record);
-      const event = decoded.ok ? decoded.event : undefined;
-      const found = { ...letter, id: causeId(letter), record, event };
+      const found = { ...letter, id: causeId(letter), record, event: eventOf(record) };
       if (isSelected(found, filter)) yield found;
     }
   };
+}
+
+function eventOf(record: KafkaRecord): FoundLetter['event'] {
+  const decoded = decodeScoreEvent(record);
+  if (decoded.ok) return decoded.event;
+  const found = decodePlayerRecord(record);
+  return found?.ok === true ? found.playerRecord : undefined;
 }
 
 export function isSelected(found: FoundLetter, filter: LetterFilter): boolean {
