@@ -94,7 +94,7 @@ describe('ranklog scores', () => {
     );
     expect(problems).toContain('player "bob", event "early" never counted');
     expect(problems).toContain(': refused: TOO_FAR_AHEAD)');
-    expect(problems).toContain('7/0 is no score event of the board, or not in');
+    expect(problems).toContain('7/0 is no score event or player record of the board, or');
     expect(problems).toContain('; nothing was changed');
     expect(problems).not.toContain('event "one"');
     expect(await generation()).toBe(before);

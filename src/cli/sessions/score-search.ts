@@ -7,9 +7,20 @@ import {
   type VoidChange,
 } from '#board';
 import type { LiveBoard } from '#board-store';
-import { decodeScoreEvent, isRepeat, type DecodedScoreEvent } from '#contracts';
+import {
+  decodePlayerRecord,
+  decodeScoreEvent,
+  isRepeat,
+  type DecodedPlayerRecord,
+  type DecodedScoreEvent,
+} from '#contracts';
 import type { KafkaRecord, LogRange } from '#kafka-batch';
-import { scoreNameText, type NamedScore, type ScoreName } from '../text/score-text.js';
+import {
+  scoreNameText,
+  type FoundScore,
+  type NamedScore,
+  type ScoreName,
+} from '../text/score-text.js';
 import { DuplicateFinder } from './duplicate-finder.js';
 import { readBatches, type KafkaSession } from './kafka-session.js';
 
@@ -93,7 +104,11 @@ class ScoreSearch {
   take(partition: number, record: KafkaRecord): void {
     const { board, definition } = this.live;
     const decoded = decodeScoreEvent(record);
-    if (!decoded.ok || decoded.event.board !== board) return;
+    if (!decoded.ok) {
+      this.#takePlayerRecord(partition, record);
+      return;
+    }
+    if (decoded.event.board !== board) return;
     const { event } = decoded;
     const { offset, timestamp } = record;
     const place = { partition, offset, timestamp };
@@ -106,13 +121,26 @@ class ScoreSearch {
     const { playerId, eventId = null, retryOf = [] } = event;
     const { occurredAt } = resolved.ok ? resolved.event : event;
     const found = {
-      ...{ ...place, playerId, eventId, retryOf },
+      ...{ ...place, playerId, eventId, kind: null, retryOf },
       occurredAt: occurredAt === undefined ? null : formatTime(occurredAt),
       values: resolved.ok ? decimalColumns(definition, resolved.event.values) : {},
       views: resolved.ok ? resolved.event.views.map(({ view }) => view) : [],
       effect,
     };
     for (const score of scores) score.records.push(found);
+  }
+
+  /** A player record has no event id, so only its place names it. */
+  #takePlayerRecord(partition: number, record: KafkaRecord): void {
+    const { board, definition } = this.live;
+    const decoded = decodePlayerRecord(record);
+    if (decoded?.ok !== true || decoded.playerRecord.board !== board) return;
+    const { offset, timestamp } = record;
+    const place = { partition, offset, timestamp };
+    const isVoid = isVoided(definition, {}, partition, record);
+    if (this.kind === 'unvoid' && !isVoid) return;
+    const name = scoreNameText({ kind: 'place', ...place });
+    this.#byName.get(name)?.records.push(foundRecord(decoded.playerRecord, place, isVoid));
   }
 
   /** To be called for all events of the board, in the order of a partition. */
@@ -140,4 +168,18 @@ class ScoreSearch {
     if (eventId !== undefined) names.push({ kind: 'id', playerId, eventId });
     return new Set(names.flatMap((name) => this.#byName.get(scoreNameText(name)) ?? []));
   }
+}
+
+function foundRecord(
+  { kind, playerId, occurredAt }: DecodedPlayerRecord,
+  place: RecordPlace,
+  isVoid: boolean,
+): FoundScore {
+  return {
+    ...{ ...place, playerId, eventId: null, kind, retryOf: [] },
+    occurredAt: formatTime(occurredAt),
+    values: {},
+    views: [],
+    effect: isVoid ? 'voided' : 'counts',
+  };
 }

@@ -1,4 +1,5 @@
 import type { BoardDefinition, RecordPlace, VoidChange } from '#board';
+import type { PlayerRecordKind } from '#contracts';
 import type { Backfill } from '../../reconciliation/boards/plan.js';
 import type { CutPartition } from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
@@ -10,10 +11,12 @@ export type ScoreName =
   | { readonly kind: 'id'; readonly playerId: string; readonly eventId: string }
   | { readonly kind: 'place'; readonly partition: number; readonly offset: number };
 
-/** A record of a score event, and whether it counts. */
+/** A record of a score event, or a ban, unban or erasure of a player, and whether it counts. */
 export interface FoundScore extends RecordPlace {
   readonly playerId: string;
   readonly eventId: string | null;
+  /** Of a player record; null for a score event. */
+  readonly kind: PlayerRecordKind | null;
   /** The records that it retries. */
   readonly retryOf: readonly RecordPlace[];
   /** null for a dead letter without a time of its own. */
@@ -64,7 +67,7 @@ function problemOf({ name, records }: NamedScore): string | undefined {
   if (records.length === 0)
     return name.kind === 'id'
       ? 'is not in the part of the log that is applied to the board'
-      : 'is no score event of the board, or not in the part of the log that is applied to it';
+      : 'is no score event or player record of the board, or not in the part of the log that is applied to it';
   if (records.some(({ effect }) => effect === 'counts' || effect === 'voided')) return undefined;
   const effects = records.map((record) => `${placeText(record)}: ${record.effect}`);
   return `never counted (${effects.join(', ')})`;
@@ -125,8 +128,8 @@ interface Plan {
 
 export function foundText({ board, records, cut }: Plan, backfill: Backfill): string {
   const names = [...new Set(records.flatMap(({ values }) => Object.keys(values)))];
-  const rows = records.map(({ playerId, eventId, occurredAt, values, effect, ...place }) => [
-    ...[placeText(place), playerId, eventId ?? '-', occurredAt ?? '-'],
+  const rows = records.map(({ playerId, eventId, kind, occurredAt, values, effect, ...place }) => [
+    ...[placeText(place), playerId, eventId ?? kind ?? '-', occurredAt ?? '-'],
     ...names.map((name) => values[name] ?? '-'),
     effect,
   ]);
