@@ -37,7 +37,7 @@ describe('the text of a plan', () => {
   it('says that there is nothing to do, and lists boards that are not in the file', () => {
     const removed: PlannedBoard = { ...same, board: 'old', change: 'removed' };
     expect(
-      planText({ boards: [same, removed], backfill: null, cut: [] }, { graceMs: DAY_MS }),
+      planText({ boards: [same, removed], backfill: null, cut: [], bans: [] }, { graceMs: DAY_MS }),
     ).toBe(
       [
         '= football: unchanged',
@@ -57,7 +57,7 @@ describe('the text of a plan', () => {
     const text = (count: number) => {
       const closings = Array.from({ length: count }, (_, index) => closing(40 + index));
       const boards = [{ ...changed, closings }];
-      return planText({ boards, backfill, cut: [] }, { graceMs: DAY_MS });
+      return planText({ boards, backfill, cut: [], bans: [] }, { graceMs: DAY_MS });
     };
     expect(text(1)).toContain(
       '  ! closes 1 window(s) that have ended at another time, so their ranks may change: week:2026-W40: never -> 2026-11-23T00:10:00.000Z\n',
@@ -68,8 +68,8 @@ describe('the text of a plan', () => {
 
   it('lists boards to remove, even if there is nothing to build', () => {
     const options = { graceMs: DAY_MS, remove: ['trials', 'cup'] };
-    const nothing = planText({ boards: [same], backfill: null, cut: [] }, options);
-    const some = planText({ boards: [fresh], backfill, cut: [] }, options);
+    const nothing = planText({ boards: [same], backfill: null, cut: [], bans: [] }, options);
+    const some = planText({ boards: [fresh], backfill, cut: [], bans: [] }, options);
     expect(nothing).not.toContain('nothing to do');
     for (const text of [nothing, some])
       expect(text).toMatch(/\n\nto be removed permanently: trials, cup$/);
@@ -78,7 +78,9 @@ describe('the text of a plan', () => {
   it('leaves a board to the process that builds it', () => {
     const builtBy = { holder: 'host:1', done: 5, total: 10, definition: 'same' } as const;
     const building: PlannedBoard = { ...fresh, change: 'building', builtBy };
-    expect(planText({ boards: [building], backfill: null, cut: [] }, { graceMs: DAY_MS })).toBe(
+    expect(
+      planText({ boards: [building], backfill: null, cut: [], bans: [] }, { graceMs: DAY_MS }),
+    ).toBe(
       '+ trials: new; host:1 builds it: 5 of 10 records\n\nnothing to do: other processes build trials',
     );
   });
@@ -86,14 +88,19 @@ describe('the text of a plan', () => {
   it('reports a build with another definition', () => {
     const builtBy = { holder: 'host:1', done: 5, total: 10, definition: 'other' } as const;
     const building: PlannedBoard = { ...fresh, change: 'building', builtBy };
-    expect(planText({ boards: [building], backfill, cut: [] }, { graceMs: DAY_MS })).toContain(
+    expect(
+      planText({ boards: [building], backfill, cut: [], bans: [] }, { graceMs: DAY_MS }),
+    ).toContain(
       '5 of 10 records, with another definition than the file; apply again once it is live',
     );
   });
 
   it('shows fields, records to read, the last build and the memory', () => {
     expect(
-      planText({ boards: [changed, fresh, same], backfill, cut: [] }, { graceMs: DAY_MS }),
+      planText(
+        { boards: [changed, fresh, same], backfill, cut: [], bans: [] },
+        { graceMs: DAY_MS },
+      ),
     ).toBe(
       [
         '~ arena: changed; live generation g1',
@@ -113,20 +120,25 @@ describe('the text of a plan', () => {
 
   it('shows where a partial board starts', () => {
     const partial: PlannedBoard = { ...changed, startsAt: { 0: 150, 1: 0 } };
-    expect(planText({ boards: [partial], backfill, cut: [] }, { graceMs: DAY_MS })).toContain(
+    expect(
+      planText({ boards: [partial], backfill, cut: [], bans: [] }, { graceMs: DAY_MS }),
+    ).toContain(
       '    starts where the live generation does: partial, from 0:150 1:0; "--from start" reads the whole log\n',
     );
   });
 
   it('omits the last build if there is none', () => {
     const first = { ...backfill, lastBuild: null };
-    const text = planText({ boards: [fresh], backfill: first, cut: [] }, { graceMs: DAY_MS });
+    const text = planText(
+      { boards: [fresh], backfill: first, cut: [], bans: [] },
+      { graceMs: DAY_MS },
+    );
     expect(text).toMatch(/of the log in one pass$/);
   });
 
   it('warns if only published results change', () => {
     const field = { field: 'publish.leaders', before: '0', after: '3' };
-    const plan = { boards: [{ ...changed, fields: [field] }], backfill, cut: [] };
+    const plan = { boards: [{ ...changed, fields: [field] }], backfill, cut: [], bans: [] };
     expect(planText(plan, { graceMs: DAY_MS })).toContain(
       '    publish.leaders: 0 -> 3\n  ! only published results change',
     );
@@ -134,8 +146,22 @@ describe('the text of a plan', () => {
 
   it('warns that the log is cut', () => {
     const cut = [{ partition: 1, from: 0, logStart: 100 }];
-    expect(planText({ boards: [fresh], backfill, cut }, { graceMs: DAY_MS })).toContain(
+    expect(planText({ boards: [fresh], backfill, cut, bans: [] }, { graceMs: DAY_MS })).toContain(
       '(it now begins in partition 1 at offset 100)',
+    );
+  });
+
+  it('warns of players who are banned on other boards than a new one', () => {
+    const bans = [
+      { board: 'arena', count: 1_200 },
+      { board: 'cup', count: 1 },
+    ];
+    const text = planText(
+      { boards: [fresh, changed], backfill, cut: [], bans },
+      { graceMs: DAY_MS },
+    );
+    expect(text).toContain(
+      '! players are banned or erased: 1,200 on arena, 1 on cup, and not on trials; once it is live, ',
     );
   });
 });

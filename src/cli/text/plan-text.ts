@@ -12,7 +12,7 @@ import { WHOLE_LOG_HINT, countText, durationText, partialText } from './value-te
 
 /** A plan for people. `graceMs`: how long the previous generation is kept; `remove`: boards to remove. */
 export function planText(
-  { boards, backfill, cut }: Plan,
+  { boards, backfill, cut, bans }: Plan,
   { graceMs, remove = [] }: { readonly graceMs: number; readonly remove?: readonly string[] },
 ): string {
   const built = boards.filter(needsBuild);
@@ -22,6 +22,7 @@ export function planText(
     backfill === null && remove.length === 0 && idleText(boards),
     backfill !== null && `building ${namesOf(built)}: ${backfillText(backfill)}`,
     cut.length > 0 && cutText(cut),
+    bans.length > 0 && bansText(bans, built),
     changed.length > 0 && memoryText(changed, graceMs),
     remove.length > 0 && `to be removed permanently: ${remove.join(', ')}`,
   ];
@@ -123,6 +124,15 @@ export function cutText(cut: Plan['cut']): string {
   return (
     `! the beginning of the log is gone (it now begins in partition ${places.join(', ')}), so a build lacks the events before ` +
     'and needs --allow-partial-history'
+  );
+}
+
+function bansText(bans: Plan['bans'], built: readonly PlannedBoard[]): string {
+  const fresh = namesOf(built.filter(({ generation }) => generation === null));
+  const others = bans.map(({ board, count }) => `${countText(count)} on ${board}`);
+  return (
+    `! players are banned or erased: ${others.join(', ')}, and not on ${fresh}; ` +
+    'once it is live, "ranklog players list BOARD --json | ranklog players ban NEW --file -" bans them there'
   );
 }
 

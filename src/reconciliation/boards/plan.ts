@@ -13,6 +13,8 @@ export interface Plan {
   readonly backfill: Backfill | null;
   /** Partitions whose beginning is gone from the log: boards that are built now will lack these records. */
   readonly cut: readonly CutPartition[];
+  /** If a new board will be built: the live boards that have banned or erased players, and how many. */
+  readonly bans: readonly { readonly board: string; readonly count: number }[];
 }
 
 export interface PlannedBoard {

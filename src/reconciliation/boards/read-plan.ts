@@ -30,7 +30,8 @@ export interface PlanSources {
 
 /**
  * What the boards of a file would change. `from`: where builds begin, if not where the live generations begin. Cost: of each
- * changed board, a listing of its views, and two requests for each of at most 48 of them; and a pass over the log, or a part.
+ * changed board, a listing of its views, and two requests for each of at most 48 of them; and a pass over the log, or a part. If
+ * there is a new board: the banned players of all others.
  */
 export async function readPlan(
   sources: PlanSources,
@@ -48,7 +49,7 @@ export async function readPlan(
     liveBytes: liveBytes.get(change.board) ?? null,
     closings: closingsOf(change, file, views),
   }));
-  if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [] };
+  if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [], bans: [] };
   const ranges = await logRanges(kafka, topic);
   const isAtTime = typeof from === 'number';
   // Records that the live generations lack do not count as cut.
@@ -66,7 +67,18 @@ export async function readPlan(
   });
   const leftOut = await readLeftOut(sources, rangesToRead(facts), pairs);
   const withLeftOut = planned.map((one) => ({ ...one, leftOut: leftOut.get(one.board) ?? null }));
-  return { boards: withLeftOut, backfill: backfillOf(facts, statuses), cut };
+  const bans = toBuild.some(({ live }) => live === undefined) ? await readBans(sources) : [];
+  return { boards: withLeftOut, backfill: backfillOf(facts, statuses), cut, bans };
+}
+
+/** The live boards that have banned or erased players. */
+async function readBans({ stores: { reader } }: PlanSources): Promise<Plan['bans']> {
+  const live = await reader.boards();
+  const found = live.map(async ({ board }) => {
+    const { count } = await reader.bans(board, { limit: 1 });
+    return { board, count };
+  });
+  return (await Promise.all(found)).filter(({ count }) => count > 0);
 }
 
 function plannedOf({ live, ...change }: BoardChange, from: From | undefined) {
