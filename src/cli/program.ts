@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { boards } from './boards-commands.js';
 import { deadLetters } from './dead-letter-commands.js';
 import { periods } from './period-commands.js';
+import { players } from './players-commands.js';
 import { READING } from './reading-commands.js';
 import { config, RUNNING } from './running-commands.js';
 import { scores } from './scores-commands.js';
@@ -28,7 +29,16 @@ export function createProgram(): Command {
       '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 try again later; 4 a bug; 5 the answer is stale.' +
         '\nSettings: "ranklog config" lists them.',
     );
-  for (const command of [...RUNNING, ...READING, periods, deadLetters, boards, scores, config]) {
+  for (const command of [
+    ...RUNNING,
+    ...READING,
+    periods,
+    deadLetters,
+    boards,
+    scores,
+    players,
+    config,
+  ]) {
     program.addCommand(command.copyInheritedSettings(program)); // later settings would not reach it
     for (const inner of command.commands) inner.copyInheritedSettings(command);
   }

@@ -199,7 +199,7 @@ describe('explain', () => {
         `     3  2026-01-01T09:00:06.000Z  -       dead letter: TOO_MANY_DECIMALS: column "points" of board "arena": "1.5" has more decimals than the column's 0`,
         '     4  2026-01-02T09:00:00.000Z  7       in other views',
         '',
-        '4 events in partition 0, from offset 0 to before 5. Other partitions are left out.',
+        '4 records of the player in partition 0, from offset 0 to before 5. Other partitions are left out.',
         '',
       ],
     ]);
@@ -230,14 +230,16 @@ describe('explain', () => {
     );
     expect(out.match(/^ *\d+ {2}2026-01-01T09:00:00\.000Z {2}1 +counts$/gm)).toHaveLength(1);
     expect(out).toMatch(/^ *\d+ {2}- +- +dead letter: INVALID_TIME: /m);
-    expect(out).toMatch(/^2 events in partition \d, .* Other partitions are left out\.$/m);
+    expect(out).toMatch(
+      /^2 records of the player in partition \d, .* Other partitions are left out\.$/m,
+    );
     const all = await ranklog('explain', 'arena', 'fay', '--all-partitions');
     expect(all.code).toBe(0);
     expect(all.out).toMatch(/^partition +offset +occurred/m);
     expect(all.out.match(/^ *[01] +\d+ +2026-01-01T09:00:00\.000Z {2}1 +counts$/gm)).toHaveLength(
       2,
     );
-    expect(all.out).toMatch(/^4 events in 2 partitions\.$/m);
+    expect(all.out).toMatch(/^4 records of the player in 2 partitions\.$/m);
   });
 
   it('says where the events of a player may be who has none in the partition of the key', async () => {
@@ -309,7 +311,7 @@ describe('explain', () => {
       }
     expect([...effects].sort()).toEqual(['counts', 'dead letter', 'duplicate', 'in other views']);
     const { out } = await ranklog('explain', 'mixed', 'p-1', '--limit', '2');
-    expect(out).toMatch(/\n\n(.*\n){3}\n\d+ events in .*; the last 2 are shown\./);
+    expect(out).toMatch(/\n\n(.*\n){3}\n\d+ records of the player in .*; the last 2 are shown\./);
   });
 });
 

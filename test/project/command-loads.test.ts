@@ -66,6 +66,7 @@ it('each command loads only the packages that it needs', async () => {
     doctor: '@nestjs/common ioredis kafkajs',
     import: '@nestjs/common ioredis kafkajs',
     periods: '@nestjs/common ioredis kafkajs',
+    players: '@nestjs/common ioredis kafkajs',
     produce: '@nestjs/common ioredis kafkajs',
     scores: '@nestjs/common ioredis kafkajs',
     skip: '@nestjs/common ioredis kafkajs',

@@ -8,6 +8,7 @@ import { openRedis, type RedisSession } from '../sessions/session.js';
 import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { print, table } from '../text/output.js';
+import { banJson, entryText } from '../text/player-text.js';
 
 type ExplainOptions = ReadOptions & { readonly limit: number; readonly allPartitions?: boolean };
 
@@ -35,9 +36,10 @@ async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked)
   const offsets = keys.appliedOffsets(shardOf(asked.board, await status.shards()));
   const applied = await redis.redis.hgetall(offsets);
   const place = await reader.player(asked.board, asked.player, { ...asked, gaps: true });
+  const ban = await reader.ban(asked.board, asked.player);
   const held = await logRanges(kafka.kafka, topic);
   const only = asked.allPartitions ? undefined : partitionOf(asked.player, held.size);
-  const history = new PlayerHistory(live, place, asked.limit);
+  const history = new PlayerHistory(live, place, ban, asked.limit);
   const ranges = new Map<number, LogRange>();
   for (const [partition, range] of held) {
     if (only !== undefined && partition !== only) continue;
@@ -55,6 +57,7 @@ async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked)
     partition: only ?? null,
     offsets: only === undefined ? null : (ranges.get(only) ?? null),
     partitions: held.size,
+    ban: ban === null ? null : banJson(board, ban),
     ...{ count, events, unexplained },
   };
 }
@@ -87,6 +90,7 @@ function toText(found: Explanation): string {
   const { board, playerId, view, size, standing, above, below, unexplained } = found;
   const rank = standing === null ? 'not ranked' : `rank ${standing.rank} of ${size}`;
   const lines = [`${playerId} on ${board}, ${view}: ${rank}`];
+  if (found.ban) lines.push(entryText(found.ban));
   if (above) lines.push(`${above.playerId} is in front: ${above.decidedBy}`);
   if (below) lines.push(`${below.playerId} is behind: ${below.decidedBy}`);
   if (found.events.length > 0) lines.push('', eventsTable(found));
@@ -129,7 +133,7 @@ function eventsTable({ events, partition: only }: Explanation): string {
 function countLine({ count, events, partition, partitions, offsets }: Explanation): string {
   const shown = events.length < count ? `; the last ${events.length} are shown` : '';
   if (partition === null || offsets === null)
-    return `${count} events in ${partitions} partitions${shown}.`;
+    return `${count} records of the player in ${partitions} partitions${shown}.`;
   const { start, end } = offsets;
-  return `${count} events in partition ${partition}, from offset ${start} to before ${end}${shown}. Other partitions are left out.`;
+  return `${count} records of the player in partition ${partition}, from offset ${start} to before ${end}${shown}. Other partitions are left out.`;
 }

@@ -8,24 +8,33 @@ import {
   type EventResolution,
   type ResolvedEvent,
 } from '#board';
-import type { LiveBoard, PlayerStanding } from '#board-store';
-import { decodeScoreEvent, isRepeat, type DecodedScoreEvent } from '#contracts';
+import type { BanEntry, LiveBoard, PlayerStanding } from '#board-store';
+import {
+  decodePlayerRecord,
+  decodeScoreEvent,
+  isRepeat,
+  type DecodedPlayerRecord,
+  type DecodedScoreEvent,
+} from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
 import { DuplicateFinder } from './duplicate-finder.js';
 
-/** An event of the player, and whether it counts in the view. */
+/** An event, ban, unban or erasure of the player, and whether it counts in the view. */
 export interface HistoryEntry {
   readonly partition: number;
   readonly offset: number;
   /** null for a dead letter without a time of its own. */
   readonly occurredAt: string | null;
-  /** By column; empty for a dead letter. */
+  /** By column; empty for a dead letter and for a player record. */
   readonly values: Readonly<Record<string, string>>;
   readonly effect: string;
 }
 
+/** What a player record does, as a word of its effect. */
+const KINDS = { banned: 'ban', unbanned: 'unban', erased: 'erasure' } as const;
+
 /**
- * Finds the events of one player in the records of partitions, as ingest does. Keeps the last
+ * Finds the events and player records of one player in the records of partitions, as ingest does. Keeps the last
  * `limit` ones, and counts all.
  */
 export class PlayerHistory {
@@ -43,16 +52,25 @@ export class PlayerHistory {
   constructor(
     private readonly live: Pick<LiveBoard, 'definition' | 'starts'>,
     private readonly place: Pick<PlayerStanding, 'playerId' | 'view' | 'standing'>,
+    private readonly ban: BanEntry | null,
     private readonly limit: number,
   ) {
     this.#duplicates = new DuplicateFinder(live.definition);
   }
 
-  /** The columns of the place whose values the events that count do not explain. */
+  /**
+   * The columns of the place whose values the events that count do not explain; none for a player
+   * who is banned or erased, and so has no place.
+   */
   get unexplained(): string[] {
+    if (this.place.standing === null && this.#isAbsent) return [];
     const made = this.#made.length > 0 ? decimalColumns(this.live.definition, this.#made) : {};
     const names = this.live.definition.columns.map(({ name }) => name);
     return names.filter((name) => made[name] !== this.place.standing?.columns[name]);
+  }
+
+  get #isAbsent(): boolean {
+    return this.ban !== null && this.ban.kind !== 'unbanned';
   }
 
   /** The last entries of all partitions, in the order of the records' times. */
@@ -76,7 +94,11 @@ export class PlayerHistory {
 
   take(record: KafkaRecord): void {
     const decoded = decodeScoreEvent(record);
-    if (!decoded.ok || decoded.event.board !== this.live.definition.board) return;
+    if (!decoded.ok) {
+      this.#takePlayerRecord(record);
+      return;
+    }
+    if (decoded.event.board !== this.live.definition.board) return;
     if (isRepeat(decoded.event, this.live)) return;
     const resolved = resolveEvent(this.live.definition, decoded.event, record.timestamp);
     if (resolved.ok) this.#duplicates.advance(resolved.event);
@@ -92,6 +114,37 @@ export class PlayerHistory {
         ? this.#effect(resolved.event, decoded.event, record)
         : this.#refusal(resolved),
     });
+  }
+
+  #takePlayerRecord(record: KafkaRecord): void {
+    const decoded = decodePlayerRecord(record);
+    if (decoded?.ok !== true) return;
+    const { playerRecord } = decoded;
+    const { board, playerId, occurredAt } = playerRecord;
+    if (board !== this.live.definition.board || playerId !== this.place.playerId) return;
+    this.count += 1;
+    this.#keep(record.timestamp, {
+      partition: this.#partition,
+      offset: record.offset,
+      occurredAt: formatTime(occurredAt),
+      values: {},
+      effect: this.#effectOfRecord(playerRecord, record),
+    });
+  }
+
+  /** `ban by mod-1 ("speed hack"): counts` */
+  #effectOfRecord({ kind, by, reason }: DecodedPlayerRecord, record: KafkaRecord): string {
+    const whom = by === undefined ? '' : ` by ${by}`;
+    const why = reason === undefined ? '' : ` (${JSON.stringify(reason)})`;
+    return `${KINDS[kind]}${whom}${why}: ${this.#standingOf(record)}`;
+  }
+
+  #standingOf(record: KafkaRecord): string {
+    const { ban } = this;
+    if (isVoided(this.live.definition, {}, this.#partition, record)) return 'voided';
+    if (ban === null) return 'not applied yet';
+    if (ban.partition === this.#partition && ban.offset === record.offset) return 'counts';
+    return ban.kind === 'erased' ? 'an erasure counts' : 'a later one counts';
   }
 
   #refusal({ code, detail }: Extract<EventResolution, { ok: false }>): string {

@@ -1,0 +1,125 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BanEntry, BoardReader } from '#board-store';
+import { ModerationProducer, ScoreProducer } from '#client';
+import type { PlayerRecord, PlayerRecordKind } from '#contracts';
+import type { Stores } from '../../infra/stores.js';
+import {
+  banJson,
+  type PlayerOfBoard,
+  type SentRecord,
+  type SortedRecords,
+} from '../text/player-text.js';
+import { whenClosed } from './kafka-session.js';
+import type { ReconciliationSession } from './reconciliation-session.js';
+
+/** Whether reads of one of the boards are stale. @throws UnknownBoardError, BoardBuildingError */
+export async function anyStale(
+  reader: BoardReader,
+  records: readonly PlayerOfBoard[],
+): Promise<boolean> {
+  let isStale = false;
+  for (const board of new Set(records.map((record) => record.board)))
+    isStale = (await readsStale(reader, board)) || isStale;
+  return isStale;
+}
+
+/** @throws UnknownBoardError, BoardBuildingError */
+export async function readsStale(reader: BoardReader, board: string): Promise<boolean> {
+  const page = await reader.viewPages(board).next();
+  return page.done !== true && page.value.stale;
+}
+
+/** What to send, what is so already, and what can't be done: unbans of erased players. */
+export async function sortRecords(
+  reader: BoardReader,
+  kind: PlayerRecordKind,
+  records: readonly PlayerRecord[],
+): Promise<SortedRecords> {
+  const entries = await readEntries(reader, records);
+  const toSend: PlayerRecord[] = [];
+  const already: SortedRecords['already'][number][] = [];
+  const refused: SortedRecords['refused'][number][] = [];
+  for (const [index, record] of records.entries()) {
+    const { board, playerId } = record;
+    const entry = entries[index] ?? null;
+    const standing = entry?.kind ?? 'unbanned';
+    if (entry?.kind === 'erased' && kind === 'unbanned') refused.push(banJson(board, entry));
+    else if (standing === kind || standing === 'erased')
+      already.push({ board, playerId, kind: standing });
+    else toSend.push(record);
+  }
+  return { kind, toSend, already, refused };
+}
+
+/** How many players are looked up at a time. */
+const LOOK_UPS = 100;
+
+async function readEntries(
+  reader: Pick<BoardReader, 'ban'>,
+  players: readonly PlayerOfBoard[],
+): Promise<(BanEntry | null)[]> {
+  const entries: (BanEntry | null)[] = [];
+  for (let first = 0; first < players.length; first += LOOK_UPS) {
+    const some = players.slice(first, first + LOOK_UPS);
+    const found = some.map(({ board, playerId }) => reader.ban(board, playerId));
+    entries.push(...(await Promise.all(found)));
+  }
+  return entries;
+}
+
+/** Sends the records, and waits until they are applied, or for the timeout. */
+export async function sendRecords(
+  session: ReconciliationSession,
+  kind: PlayerRecordKind,
+  records: readonly PlayerRecord[],
+  timeoutMs: number,
+): Promise<SentRecord[]> {
+  const { kafka, logger, settings, stores } = session;
+  const { topicPrefix } = settings;
+  const source = '/ranklog/players';
+  const producer = new ScoreProducer({ kafka, topicPrefix, source });
+  await producer.connect();
+  try {
+    const moderation = new ModerationProducer({ producer, reader: stores.reader, source });
+    const places = await moderation.send(kind, records);
+    const sent = places.map(({ partition, offset }, index) => {
+      const { board = '', playerId = '' } = records[index] ?? {};
+      return { board, playerId, partition, offset };
+    });
+    return await waitForEntries(stores, sent, timeoutMs);
+  } finally {
+    await whenClosed(producer.disconnect(), logger);
+  }
+}
+
+const POLL_MS = 100;
+
+/** What a wait for records reads. */
+interface AppliedReader {
+  readonly generations: Pick<Stores['generations'], 'liveAppliedOffsets'>;
+  readonly reader: Pick<BoardReader, 'ban'>;
+}
+
+/** Waits until the records are applied, or for the timeout. Says which of them count. */
+export async function waitForEntries(
+  { generations, reader }: AppliedReader,
+  sent: readonly Omit<SentRecord, 'counts'>[],
+  timeoutMs: number,
+): Promise<SentRecord[]> {
+  const end = performance.now() + timeoutMs;
+  const boards = new Set(sent.map(({ board }) => board));
+  const applied = new Map<string, ReadonlyMap<number, number>>();
+  const isApplied = ({ board, partition, offset }: Omit<SentRecord, 'counts'>) =>
+    (applied.get(board)?.get(partition) ?? -1) >= offset;
+  for (;;) {
+    for (const board of boards) applied.set(board, await generations.liveAppliedOffsets(board));
+    if (sent.every(isApplied) || performance.now() > end) break;
+    await delay(POLL_MS);
+  }
+  const entries = await readEntries(reader, sent);
+  return sent.map((one, index) => {
+    const { partition, offset } = entries[index] ?? {};
+    const counts = partition === one.partition && offset === one.offset;
+    return { ...one, counts: isApplied(one) ? counts : null };
+  });
+}

@@ -1,0 +1,165 @@
+import { formatTime, type BoardDefinition } from '#board';
+import type { BanEntry, GenerationOverview, KeptState } from '#board-store';
+import type { PlayerRecord, PlayerRecordKind, Source, TopicNames } from '#contracts';
+import { table } from './output.js';
+import { placeText } from './score-text.js';
+import { countText, durationText } from './value-text.js';
+
+export const VERBS: Readonly<Record<PlayerRecordKind, string>> = {
+  banned: 'ban',
+  unbanned: 'unban',
+  erased: 'erase',
+};
+
+const MOST_SHOWN = 20;
+
+/** A player of a board, as JSON. */
+export type PlayerOfBoard = Pick<PlayerRecord, 'board' | 'playerId'>;
+
+/** A record that was sent. `counts`: null until it is applied; false if another record counts. */
+export interface SentRecord extends PlayerOfBoard, Pick<Source, 'partition' | 'offset'> {
+  readonly counts: boolean | null;
+}
+
+/** What to send, what is so already, and what can't be done: unbans of erased players. */
+export interface SortedRecords {
+  readonly kind: PlayerRecordKind;
+  readonly toSend: readonly PlayerRecord[];
+  readonly already: readonly (PlayerOfBoard & { readonly kind: PlayerRecordKind })[];
+  readonly refused: readonly BanJson[];
+}
+
+/** `p-17 on arena, p-18 on arena; and 3 more` */
+export function playersText(players: readonly PlayerOfBoard[]): string {
+  const shown = players
+    .slice(0, MOST_SHOWN)
+    .map(({ board, playerId }) => `${playerId} on ${board}`);
+  const more = players.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? `; and ${countText(more)} more` : ''}`;
+}
+
+export function refusalText({ board, playerId, partition, offset }: BanJson): string {
+  return (
+    `${playerId} is erased on ${board}, which an unban does not undo; ` +
+    `"ranklog scores void ${board} --at ${partition}/${offset}" does: it builds the board without the erasure`
+  );
+}
+
+/** What a command would do, or that there is nothing to do. */
+export function planText(plan: SortedRecords): string[] {
+  const { kind, toSend, already } = plan;
+  if (toSend.length > 0)
+    return [
+      ...alreadyText(plan),
+      `to ${VERBS[kind]}: ${toSend.length} player(s): ${playersText(toSend)}`,
+    ];
+  return already.length > 0
+    ? [`nothing to do: ${alreadyText(plan).join('; ')}`]
+    : ['nothing to do'];
+}
+
+export function alreadyText({ kind, already }: Pick<SortedRecords, 'kind' | 'already'>): string[] {
+  const texts = (['banned', 'unbanned', 'erased'] as const).map((standing) => {
+    const players = already.filter((one) => one.kind === standing);
+    const what =
+      kind === 'unbanned' ? 'not banned, as far as the log is applied' : `${standing} already`;
+    return players.length === 0 ? '' : `${what}: ${playersText(players)}`;
+  });
+  return texts.filter(Boolean);
+}
+
+export function sentText(sent: readonly SentRecord[], timeoutMs: number): string {
+  const rows = sent.map(({ board, playerId, ...place }) => [placeText(place), board, playerId]);
+  const waiting = sent.filter(({ counts }) => counts === null).length;
+  const lost = sent.filter(({ counts }) => counts === false);
+  const applied =
+    waiting === 0
+      ? 'applied'
+      : `sent, and not applied within ${durationText(timeoutMs / 1_000)}: it counts once ranklog ingests it`;
+  return [
+    table(['record', 'board', 'player'], rows),
+    '',
+    `${countText(sent.length)} record(s) ${applied}`,
+    ...(lost.length > 0 ? [lostText(lost)] : []),
+  ].join('\n');
+}
+
+function lostText(lost: readonly SentRecord[]): string {
+  return `without effect: ${playersText(lost)}: a later record counts ("ranklog players list BOARD PLAYER"), or ranklog refused it ("ranklog dead-letters list")`;
+}
+
+export type BanJson = ReturnType<typeof banJson>;
+
+/** A player who is banned or erased, as JSON: a line of a file that `--file` reads. */
+export function banJson(board: string, { time, ...entry }: BanEntry) {
+  return { board, ...entry, time: formatTime(time) };
+}
+
+export function bansTable(bans: readonly BanJson[]): string {
+  const rows = bans.map(({ playerId, kind, time, by, reason, ...place }) => {
+    return [playerId, kind, time, by ?? '-', reason ?? '-', placeText(place)];
+  });
+  return table(['player', 'state', 'since', 'by', 'reason', 'record'], rows);
+}
+
+/** `banned at 2026-11-20T09:00:00.000Z by mod-1 ("speed hack"), record 3/120` */
+export function entryText({ kind, time, by, reason, ...place }: BanJson): string {
+  const whom = by === undefined ? '' : ` by ${by}`;
+  const why = reason === undefined ? '' : ` (${JSON.stringify(reason)})`;
+  return `${kind} at ${time}${whom}${why}, record ${placeText(place)}`;
+}
+
+/** Where the ids of erased players remain. */
+export interface Remains {
+  readonly boards: readonly BoardDefinition[];
+  readonly generations: readonly GenerationOverview[];
+  readonly topics: TopicNames;
+}
+
+export function remainsText({ boards, generations, topics }: Remains): string {
+  const names = boards.map(({ board }) => board);
+  const old = generations.filter(({ board, role }) => {
+    return names.includes(board) && (role === 'previous' || role === 'snapshot');
+  });
+  const results = [topics.rankChanges, topics.leaderChanges, topics.periodResults];
+  return [
+    'The id remains in:',
+    `- the score topic ${topics.scoreEvents}, with all events and this record`,
+    `- ${results.join(', ')} and ${topics.deadLetters}, for their retention`,
+    ...boards.flatMap(eventIdsText),
+    ...old.map(remainsOf),
+    '- the list of banned and erased players of the board, backups and logs',
+    'docs/privacy.md says how long, and what to do about it.',
+  ].join('\n');
+}
+
+function eventIdsText({ board, deduplicateMs }: BoardDefinition): string[] {
+  if (deduplicateMs === undefined) return [];
+  return [`- the event ids of ${board}, for ${durationText(deduplicateMs / 1_000)} (deduplicate)`];
+}
+
+function remainsOf({ board, generation, role, keptUntil }: GenerationOverview): string {
+  if (role === 'snapshot')
+    return `- snapshot ${generation} of ${board}, until "ranklog boards discard ${generation}"`;
+  const until = keptUntil === undefined ? '' : `, until ${formatTime(keptUntil)}`;
+  return `- the previous generation of ${board}${until}`;
+}
+
+/** A player of a board, and what each view keeps. */
+interface PlayerAnswer {
+  readonly board: string;
+  readonly playerId: string;
+  readonly ban: BanJson | null;
+  readonly kept: readonly KeptState[];
+}
+
+export function playerText({ board, playerId, ban, kept }: PlayerAnswer): string {
+  const what = ban === null ? 'neither banned nor erased' : entryText(ban);
+  const first = `${playerId} on ${board}: ${what}`;
+  if (kept.length === 0) return `${first}; no view keeps a score`;
+  const names = Object.keys(kept[0]?.columns ?? {});
+  const rows = kept.map(({ view, columns, reachedAt }) => {
+    return [view, ...names.map((name) => columns[name] ?? '-'), reachedAt];
+  });
+  return `${first}\n\n${table(['view', ...names, 'reached'], rows)}`;
+}
