@@ -71,7 +71,9 @@ async function fillSeasons({ kafka, topics }) {
   for (let at = 0; at < bans; at += BATCH) {
     const messages = Array.from({ length: Math.min(BATCH, bans - at) }, (_, index) => {
       const key = `cheater-${at + index}`;
-      const event = /** @type {{ attributes: object }} */ (JSON.parse(score(at + index, 1).value));
+      const event = /** @type {{ attributes: object }} */ (
+        JSON.parse(String(score(at + index, 1).value))
+      );
       const attributes = { ...event.attributes, season: `season-${(at + index) % views}` };
       return { key, value: JSON.stringify({ ...event, playerId: key, attributes }) };
     });

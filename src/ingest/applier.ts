@@ -14,7 +14,7 @@ import { PartitionWaits } from './partition-waits.js';
 import { readRecord, type ReadRecord } from './read-record.js';
 import { StoreChangedError, type ShardStates } from './resync.js';
 import { recordIdentity } from './score-log.js';
-import { splitRuns, splitViews, type BatchPosition, type Run } from './split-calls.js';
+import { settlingCalls, splitRuns, type BatchPosition, type Run } from './split-calls.js';
 
 /** A run that was applied, with its verdicts in order of offsets. `through` is its last offset. */
 export interface AppliedRun {
@@ -222,31 +222,33 @@ export class Applier {
     items: readonly ReadRecord[],
   ): Promise<readonly Verdict[] | undefined> {
     const verdicts = await this.#retryWhileRecovering(call, items);
-    const [entry] = call.entries;
+    const records = call.entries.filter((entry) => entry.kind === 'player');
     const isOpen = (this.#appliedOffsets[call.shard] ?? -1) < call.through;
-    if (verdicts === undefined || !isOpen || entry?.kind !== 'player') return verdicts;
-    return this.#settle(call, entry);
+    if (verdicts === undefined || !isOpen || records.length === 0) return verdicts;
+    return this.#settle(call, records);
   }
 
   /**
-   * Settles a player record that the first call has marked: see lua/includes/settle.lua. The views
+   * Settles player records that the first call has marked: see lua/includes/settle.lua. The views
    * are read after the mark, as later events put no member of a banned player into others.
    */
-  async #settle(call: ApplyCall, entry: PlayerEntry): Promise<readonly Verdict[] | undefined> {
-    const live = call.boards.get(entry.board);
+  async #settle(
+    call: ApplyCall,
+    records: readonly PlayerEntry[],
+  ): Promise<readonly Verdict[] | undefined> {
+    const live = call.boards.get(records[0]?.board ?? '');
     if (live === undefined) return undefined;
-    const views = await this.services.store.viewsOfPlayer(live, entry.playerId);
-    const pages = splitViews(views, live.definition);
-    const last = pages.pop() ?? [];
-    for (const page of pages) {
-      const step = { views: page, isLast: false };
-      const marked = await this.#retryWhileRecovering({ ...call, entries: [{ ...entry, step }] });
-      if (marked === undefined) return undefined;
+    const ids = records.map(({ playerId }) => playerId);
+    const views = await this.services.store.viewsOfPlayers(live, ids);
+    const calls = settlingCalls(records, views, live.definition);
+    let verdicts: readonly Verdict[] | undefined;
+    for (const [index, entries] of calls.entries()) {
+      const isLast = index === calls.length - 1;
+      verdicts = await this.#retryWhileRecovering({ ...call, entries, isLast });
+      if (verdicts === undefined) return undefined;
     }
-    const step = { views: last, isLast: true };
-    const verdicts = await this.#retryWhileRecovering({ ...call, entries: [{ ...entry, step }] });
     if ((this.#appliedOffsets[call.shard] ?? -1) < call.through)
-      throw new Error(`the record at offset ${entry.offset} is not marked any more`);
+      throw new Error(`the records from offset ${call.from} on are not marked any more`);
     return verdicts;
   }
 

@@ -1,5 +1,5 @@
 import type { BoardDefinition, ResolvedView } from '#board';
-import type { EventEntry, LiveBoard } from '#board-store';
+import type { EventEntry, LiveBoard, PlayerEntry } from '#board-store';
 import type { ReadRecord } from './read-record.js';
 
 export interface CallLimits {
@@ -57,34 +57,81 @@ export function* splitRuns<T extends Pick<ReadRecord, 'entry'>>(
   let begin = from;
   let open: T[] = [];
   let work = new CallWork(boards, begin < published);
+  let content = new RunContent();
   const closeAt = (end: number) => {
     const run = { from: begin, through: end - 1, items: open };
     begin = end;
     open = [];
     work = new CallWork(boards, begin < published);
+    content = new RunContent();
     return run;
   };
   for (const item of items) {
-    const { kind, offset } = item.entry;
+    const { offset } = item.entry;
     if (begin < published && published <= offset) yield closeAt(published);
-    const isAlone = kind === 'player'; // it may take several calls: see lua/includes/settle.lua
-    if (!work.take(item.entry) || (isAlone && open.length > 0)) {
+    if (!content.take(item.entry) || !work.take(item.entry)) {
       yield closeAt(offset);
+      content.take(item.entry);
       work.take(item.entry);
     }
     open.push(item);
-    if (isAlone) yield closeAt(offset + 1);
   }
   if (begin < published && published < nextOffset) yield closeAt(published);
-  if (begin < nextOffset || nextOffset === from) yield closeAt(nextOffset);
+  yield closeAt(nextOffset);
 }
 
-/** Splits views to settle for a player into calls. Each view costs about as much as two updates with ranks. */
-export function splitViews<T>(views: readonly T[], { publish }: BoardDefinition): T[][] {
+/**
+ * The calls that settle player records of a run, by the views that each player has: all records, each with some of its views.
+ * There is always one. A view of a record costs about as much as two updates with ranks.
+ */
+export function settlingCalls(
+  records: readonly PlayerEntry[],
+  viewsOf: ReadonlyMap<string, readonly ResolvedView[]>,
+  { publish }: BoardDefinition,
+): PlayerEntry[][] {
   const cost = 2 * UPDATE_WITH_RANKS + UPDATES_OF_A_VIEW + publish.leaders / NAMES_OF_AN_UPDATE;
-  const size = Math.max(1, Math.floor(FULL_CALL.viewUpdates / cost));
-  const count = Math.ceil(views.length / size);
-  return Array.from({ length: count }, (_, page) => views.slice(page * size, (page + 1) * size));
+  const most = Math.max(1, Math.floor(FULL_CALL.viewUpdates / cost));
+  const pairs = records.flatMap(({ offset, playerId }) =>
+    (viewsOf.get(playerId) ?? []).map((view) => ({ offset, view })),
+  );
+  const count = Math.max(1, Math.ceil(pairs.length / most));
+  return Array.from({ length: count }, (_, page) => {
+    const some = pairs.slice(page * most, (page + 1) * most);
+    return records.map((record) => {
+      const own = some.filter(({ offset }) => offset === record.offset);
+      return { ...record, views: own.map(({ view }) => view) };
+    });
+  });
+}
+
+/** The most player records of a run: they are looked up together in all views of their board. */
+const MAX_RECORDS = 100;
+
+/**
+ * What a run consists of: events and dead letters; or player records of one board, at most one of each player.
+ * States: empty, then either kind.
+ */
+class RunContent {
+  #hasEvents = false;
+  #board = '';
+  readonly #players = new Set<string>();
+
+  /** Adds an entry if the run may have it; an empty run may have any. Returns whether it was added. */
+  take(entry: ReadRecord['entry']): boolean {
+    if (entry.kind === 'none') return true;
+    const isRecord = entry.kind === 'player';
+    if (isRecord ? this.#hasEvents : this.#players.size > 0) return false;
+    if (!isRecord) {
+      this.#hasEvents = true;
+      return true;
+    }
+    const { board, playerId } = entry;
+    if (this.#players.size > 0 && board !== this.#board) return false;
+    if (this.#players.has(playerId) || this.#players.size >= MAX_RECORDS) return false;
+    this.#board = board;
+    this.#players.add(playerId);
+    return true;
+  }
 }
 
 /** The cost of the entries of a call. A muted call publishes nothing, so it looks up no ranks. */

@@ -163,12 +163,12 @@ export class Builder {
     const { store } = this.sandbox.live;
     const { board, definition } = shadow;
     for (const { partition, ...record } of await this.#generations.unsettled(shadow)) {
-      const views = await store.viewsOfPlayer(shadow, record.playerId);
-      const [one, ...others] = views;
-      for (const page of [one === undefined ? [] : [one], others]) {
-        const step = { views: page, isLast: page === others };
-        const entry = { kind: 'player' as const, board, ...record, step };
-        await this.#generations.joinRecords(this.#held(), shadow, partition, [entry]);
+      const views = await store.viewsOfPlayers(shadow, [record.playerId]);
+      const [one, ...others] = views.get(record.playerId)!;
+      for (const some of [one === undefined ? [] : [one], others]) {
+        const entry = { kind: 'player' as const, board, ...record, views: some };
+        const call = [this.#held(), shadow, partition, [entry], some === others] as const;
+        await this.#generations.joinRecords(...call);
       }
     }
     this.#model.generation(shadow.generation).oracle.settleAll(definition.board);

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
-import type { ApplyCall, Boards, LiveBoard, PlayerEntry, Verdict } from '#board-store';
+import type { ApplyCall, Boards, LiveBoard, Verdict } from '#board-store';
 import { changesOf } from '../board-store/fixture.js';
+import { oracleRecord } from './scenario-log.js';
 import type { StoreModel } from './store-model.js';
 
 /** What live ingest knows now. */
@@ -20,9 +21,8 @@ export class LiveAnswers {
     const { model, boards } = known;
     const kept = model.partition(call.shard, partition);
     const { appliedOffset } = kept;
-    const [record] = entries;
-    if (record?.kind === 'player' && record.offset > appliedOffset) {
-      this.#compareRecord(known, call, record, answered);
+    if (entries.some(({ kind, offset }) => kind === 'player' && offset > appliedOffset)) {
+      this.#compareRecords(known, call, answered);
       return;
     }
     kept.published = Math.max(kept.published, published);
@@ -47,31 +47,36 @@ export class LiveAnswers {
     kept.outbox.push(...fresh);
   }
 
-  /** Compares a step of a player record: the answer has the verdicts of all steps so far, of which the rank changes are one. */
-  #compareRecord(
-    known: Known,
-    { shard, partition, published, through, entries }: ApplyCall,
-    record: PlayerEntry,
-    answered: readonly Verdict[],
-  ): void {
+  /**
+   * Compares a call with player records: the answer has the verdicts of all calls for them so far, and of each record's rank
+   * changes one.
+   */
+  #compareRecords(known: Known, call: ApplyCall, answered: readonly Verdict[]): void {
+    const { partition, published, through, isLast = false } = call;
     const { model, boards } = known;
-    const kept = model.partition(shard, partition);
-    const { unsettled } = model.generations.oracle(record.board).memory(record.board);
-    const place = `${partition} ${record.offset}`;
-    const wasMarked = unsettled.has(place);
+    const kept = model.partition(call.shard, partition);
+    const { appliedOffset } = kept;
+    const records = call.entries.filter((entry) => entry.kind === 'player');
+    const fresh = records.filter(({ offset }) => offset > appliedOffset);
+    const areOpen = () =>
+      fresh.some((record) =>
+        model.generations.oracle(record.board).isUnsettled(record.board, oracleRecord(record)),
+      );
+    const wereOpen = areOpen();
     kept.published = Math.max(kept.published, published);
     const isKept = ({ offset }: Verdict) => offset >= kept.published;
-    const before = kept.outbox.filter((one) => wasMarked && one.offset === record.offset);
-    kept.outbox = kept.outbox.filter((one) => isKept(one) && one.offset <= kept.appliedOffset);
-    const muted = through < kept.published;
-    const expected = model.judge(entries, { partition, muted });
-    kept.appliedOffset = unsettled.has(place) ? through - 1 : through;
+    const old = kept.outbox.filter((one) => wereOpen || one.offset <= appliedOffset);
+    const before = old.filter(({ offset }) => offset >= call.from && offset <= through);
+    const muted = Math.max(through, appliedOffset) < kept.published;
+    const expected = model.judge(fresh, { partition, muted, isLast });
+    kept.appliedOffset = Math.max(appliedOffset, areOpen() ? fresh[0]!.offset - 1 : through);
     if (kept.appliedOffset + 1 >= kept.target) kept.target = 0;
     const found = partsOf(answered.map((verdict) => asExpected(boards, verdict)));
-    const earlier = partsOf(before.map((verdict) => asExpected(boards, verdict)));
-    expect(found).toEqual([...earlier, ...partsOf(expected)].sort());
+    const earlier = partsOf(before.filter(isKept).map((verdict) => asExpected(boards, verdict)));
+    const isAnswered = ({ offset }: { offset: number }) => wereOpen || offset <= appliedOffset;
+    expect(found).toEqual([...earlier, ...partsOf(expected.filter(isAnswered))].sort());
     this.#takeVersions(known, answered, before);
-    kept.outbox.push(...answered.filter(isKept));
+    kept.outbox = [...old.filter((one) => !before.includes(one)), ...answered].filter(isKept);
   }
 
   /** Checks that a call gives all its verdicts on a view one version, above the versions of earlier calls. */
@@ -108,7 +113,9 @@ function versionsIn(verdict: Verdict): readonly { view: string; version: number 
 /** The changes and other verdicts of a record, as texts in order. */
 function partsOf(verdicts: readonly object[]): string[] {
   const parts = verdicts.flatMap((verdict) =>
-    'changes' in verdict ? (verdict.changes as object[]) : [verdict],
+    'changes' in verdict
+      ? (verdict.changes as object[]).map((change) => ({ ...verdict, changes: [change] }))
+      : [verdict],
   );
   return parts.map((part) => JSON.stringify(sorted(part))).sort();
 }

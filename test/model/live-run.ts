@@ -156,17 +156,23 @@ export class LiveRun {
    */
   async #applyWhole(call: ApplyCall, most: number): Promise<number | undefined> {
     await this.#apply(call);
-    const [entry] = call.entries;
+    const records = call.entries.filter((entry) => entry.kind === 'player');
     const isOpen = this.model.partition(call.shard, call.partition).appliedOffset < call.through;
-    if (!isOpen || entry?.kind !== 'player') return 0;
-    const live = this.boards.live.get(entry.board)!;
-    const views = await this.store.viewsOfPlayer(live, entry.playerId);
-    const size = 1 + (entry.offset % 3);
+    if (!isOpen || records.length === 0) return 0;
+    const live = this.boards.live.get(records[0]!.board)!;
+    const ids = records.map(({ playerId }) => playerId);
+    const views = await this.store.viewsOfPlayers(live, ids);
+    const pairs = records.flatMap(({ playerId }) => views.get(playerId)!.map((view) => ({ playerId, view }))); // prettier-ignore
+    const size = 1 + (call.through % 4);
     for (let from = 0, taken = 0; ; from += size, taken++) {
       if (taken === most) return undefined;
-      const page = views.slice(from, from + size);
-      const isLast = from + size >= views.length;
-      await this.#apply({ ...call, entries: [{ ...entry, step: { views: page, isLast } }] });
+      const some = pairs.slice(from, from + size);
+      const viewsOf = (id: string) => some.filter(({ playerId }) => playerId === id);
+      const entries = records.map((record) => {
+        return { ...record, views: viewsOf(record.playerId).map(({ view }) => view) };
+      });
+      const isLast = from + size >= pairs.length;
+      await this.#apply({ ...call, entries, isLast });
       if (isLast) return taken + 1;
     }
   }

@@ -72,6 +72,10 @@ export class Oracle {
     return unsettled.has(placeOf(record));
   }
 
+  isUnsettled(board: string, record: OracleRecord): boolean {
+    return this.memory(board).unsettled.has(placeOf(record));
+  }
+
   /** Settles views for a record; the last ones if `isLast`. */
   settle(board: string, record: OracleRecord, views: Iterable<string>, isLast: boolean) {
     const memory = this.memory(board);

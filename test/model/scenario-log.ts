@@ -132,22 +132,31 @@ function eventEntry(offset: number, board: string, event: ResolvedEvent): EventE
   return { kind: 'event', offset, board, event };
 }
 
+function mayJoin(call: readonly LogEntry[], entry: LogEntry): boolean {
+  const others = call.filter(({ kind }) => kind !== 'none');
+  if (entry.kind === 'none' || others.length === 0) return true;
+  return others.every((other) => {
+    if (other.kind !== 'player' || entry.kind !== 'player')
+      return other.kind !== 'player' && entry.kind !== 'player';
+    return other.board === entry.board && other.playerId !== entry.playerId;
+  });
+}
+
 /** The offset after the first `count` records. */
 export function offsetAfter(log: readonly LogEntry[], count: number): number {
   return (log.slice(0, count).at(-1)?.offset ?? -1) + 1;
 }
 
 /**
- * Splits a run into calls, none of which straddles the published position. A player record has a call of its own. An empty run is
- * one call, too.
+ * Splits a run into calls, none of which straddles the published position. Player records are in calls of their own: of one board,
+ * at most one of each player. An empty run is one call, too.
  */
 export function splitAt(run: readonly LogEntry[], published: number): (readonly LogEntry[])[] {
   const calls: LogEntry[][] = [[]];
   for (const [index, entry] of run.entries()) {
     const before = run[index - 1];
-    const isApart = [before?.kind, entry.kind].includes('player');
     const isSplit = before !== undefined && before.offset < published && entry.offset >= published;
-    if (before !== undefined && (isApart || isSplit)) calls.push([]);
+    if (isSplit || !mayJoin(calls.at(-1)!, entry)) calls.push([]);
     calls.at(-1)!.push(entry);
   }
   return calls;

@@ -7,8 +7,7 @@ import type {
   Verdict,
 } from '#board-store';
 import { GenerationsModel } from './generations-model.js';
-import type { OracleOutcome } from './oracle-board.js';
-import type { Oracle, OracleLeader } from './oracle.js';
+import type { OracleLeader } from './oracle.js';
 import { oracleRecord } from './scenario-log.js';
 
 /** What Redis should hold of one partition in one shard. */
@@ -93,8 +92,11 @@ export class StoreModel {
    */
   judge(
     entries: readonly ApplyEntry[],
-    { partition, muted }: { partition: number; muted: boolean },
+    { partition, muted, isLast = false }: { partition: number; muted: boolean; isLast?: boolean },
   ): ExpectedVerdict[] {
+    const areAllMarked = entries
+      .map((entry) => entry.kind !== 'player' || this.#mark(entry))
+      .every(Boolean);
     const verdicts: ExpectedVerdict[] = [];
     const causes = new Map<string, Cause>();
     for (const entry of entries) {
@@ -108,7 +110,7 @@ export class StoreModel {
       const { verdict, moved } =
         entry.kind === 'event'
           ? oracle.apply(board, entry.event, partition)
-          : this.#applyRecord(oracle, entry);
+          : oracle.settle(board, oracleRecord(entry), viewsOf(entry), isLast && areAllMarked);
       for (const view of moved) {
         const { isNew = !known.has(view) } = causes.get(`${board} ${view}`) ?? {};
         causes.set(`${board} ${view}`, { board, view, offset, isNew });
@@ -125,14 +127,11 @@ export class StoreModel {
     return [];
   }
 
-  /** A step of a player record. */
-  #applyRecord(oracle: Oracle, entry: PlayerEntry): OracleOutcome {
-    const { board, step } = entry;
-    const record = oracleRecord(entry);
-    const isOpen = oracle.mark(board, record);
-    if (!isOpen || step === undefined) return { moved: [] };
-    const views = step.views.map(({ view }) => view);
-    return oracle.settle(board, record, views, step.isLast);
+  /** Marks a player record. Returns false if it is newly unsettled. */
+  #mark(entry: PlayerEntry): boolean {
+    const oracle = this.generations.oracle(entry.board);
+    const wasMarked = oracle.isUnsettled(entry.board, oracleRecord(entry));
+    return oracle.mark(entry.board, oracleRecord(entry)) === wasMarked;
   }
 
   /**
@@ -185,4 +184,8 @@ export class StoreModel {
     for (const view of gone) this.reports.delete(`${board} ${view}`);
     return gone.length;
   }
+}
+
+function viewsOf({ views = [] }: PlayerEntry): string[] {
+  return views.map(({ view }) => view);
 }

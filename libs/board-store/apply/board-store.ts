@@ -12,7 +12,7 @@ import { identityIn, readBoards, startsText } from '../layout/boards.js';
 import type { Boards } from '../layout/generation-types.js';
 import { IdentityCheck } from '../layout/identity-check.js';
 import type { KeySpace } from '../layout/keys.js';
-import { statesOfPlayer } from '../layout/player-states.js';
+import { statesOfPlayers } from '../layout/player-states.js';
 import { largestOf, ShardedStore } from '../layout/sharded-store.js';
 import { BoardBuildingError, UnknownBoardError } from '../layout/store-errors.js';
 import type {
@@ -184,17 +184,20 @@ export class BoardStore extends ShardedStore {
     return { status: 'applied', appliedOffset: Number(appliedOffset), verdicts };
   }
 
-  /** The views of a generation that have a state of a player: see statesOfPlayer. */
-  async viewsOfPlayer(
+  /** By player, the views of a generation that have a state of the player: see statesOfPlayers. */
+  async viewsOfPlayers(
     { board, generation, definition }: LiveBoard,
-    playerId: string,
-  ): Promise<ResolvedView[]> {
+    playerIds: readonly string[],
+  ): Promise<Map<string, ResolvedView[]>> {
     const place = { shard: this.shardOf(board), generation };
-    const found = await statesOfPlayer(this.redis, this.keys, place, playerId);
+    const found = await statesOfPlayers(this.redis, this.keys, place, playerIds);
     // The views exist, so Redis knows already when they expire.
-    return found.map(({ view }) => {
+    const resolved = (view: string) => {
       return { view, expiresAt: null, published: isPublished(definition, view) };
-    });
+    };
+    return new Map(
+      [...found].map(([playerId, states]) => [playerId, states.map(({ view }) => resolved(view))]),
+    );
   }
 
   /** Removes some of the views that have expired and returns how many; 0 also if the generation is neither live nor a shadow. */

@@ -39,7 +39,7 @@ const NO_LIST = 0;
 const bytes = new ByteWriter();
 
 /** Entries of one partition, and the generations of their boards. */
-type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries'>;
+type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries' | 'isLast'>;
 
 /** A run or stretch as keys and arguments: lua/includes/arguments.lua gives the order. */
 export function runArguments(
@@ -52,7 +52,10 @@ export function runArguments(
   const { boards, views, lists, columns } = tables;
   return {
     keys: [...tables.boardKeys, ...tables.viewKeys],
-    arguments: [JSON.stringify({ boards, views, lists, columns }), bytes.copy()],
+    arguments: [
+      JSON.stringify({ boards, views, lists, columns, isLast: run.isLast }),
+      bytes.copy(),
+    ],
   };
 }
 
@@ -71,7 +74,7 @@ class ArgumentTables {
   readonly boards: object[] = [];
   readonly views: object[] = [];
   /** A list of views: the number of its board, then those of its views. That of a player record says so. */
-  readonly lists: (number[] | { settles: number[]; isLast: boolean })[] = [];
+  readonly lists: (number[] | { settles: number[] })[] = [];
   readonly #numbered = new Map<string, NumberedBoard>();
   /** How many values each entry has: those of the event with the most. */
   readonly columns: number;
@@ -98,7 +101,7 @@ class ArgumentTables {
     }
     const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
     if (entry.kind === 'player') {
-      bytes.uint16(this.#addStep(entry, board));
+      bytes.uint16(this.#addSettled(entry, board));
       bytes.double(0);
       bytes.text(entry.playerId);
       bytes.text(entry.entry);
@@ -124,9 +127,9 @@ class ArgumentTables {
     return number;
   }
 
-  #addStep({ step }: PlayerEntry, board: NumberedBoard): number {
-    const numbers = (step?.views ?? []).map((view) => this.#viewNumber(view, board));
-    return this.lists.push({ settles: [board.number, ...numbers], isLast: step?.isLast ?? false });
+  #addSettled({ views = [] }: PlayerEntry, board: NumberedBoard): number {
+    const numbers = views.map((view) => this.#viewNumber(view, board));
+    return this.lists.push({ settles: [board.number, ...numbers] });
   }
 
   #addBoard(name: string): NumberedBoard {

@@ -261,19 +261,21 @@ export class GenerationStore extends ShardedStore {
 
   /**
    * Joins player records to the register of a shadow, apart from its stretches: see
-   * lua/commands/join-records-2.lua. `records` are of one partition. @throws LeaseLostError
+   * lua/commands/join-records-2.lua. `records` are of one partition; with `isLast`, all their views are settled then.
+   * @throws LeaseLostError
    */
   async joinRecords(
     { token }: Lease,
     shadow: Shadow,
     partition: number,
     records: readonly PlayerEntry[],
+    isLast = false,
   ): Promise<void> {
     const { keys } = this;
     const { board, generation } = shadow;
     const shard = this.shardOf(board);
     const boards = new Map([[board, shadow]]);
-    const run = runArguments(keys, { shard, partition, boards, entries: records });
+    const run = runArguments(keys, { shard, partition, boards, entries: records, isLast });
     const reply = await this.redis.ranklogJoinRecords({
       lease: keys.lease(shard, board),
       shadows: keys.shadows(shard),

@@ -45,8 +45,8 @@ export interface PlayerEntry {
   readonly playerId: string;
   /** The record as the ban register has it: see banText. */
   readonly entry: string;
-  /** A step of settling the record (lua/includes/settle.lua): views, and whether they are the last ones. */
-  readonly step?: { readonly views: readonly ResolvedView[]; readonly isLast: boolean };
+  /** Views to settle in this call: see lua/includes/settle.lua. */
+  readonly views?: readonly ResolvedView[];
 }
 export interface DeadLetterEntry {
   readonly kind: 'deadLetter';
@@ -93,6 +93,8 @@ export interface ApplyCall {
   /** Last offset of the run: the new applied offset. */
   readonly through: number;
   readonly entries: readonly ApplyEntry[];
+  /** Whether all views of its player records are settled after this call. */
+  readonly isLast?: boolean;
   /** The version of the shard's pointers that the caller believes in: see Boards. */
   readonly version: string;
   /** The boards of the entries, as they are live in `version`; the map may contain other boards. */

@@ -4,7 +4,7 @@ import { decimalColumns, EARLIEST_TIME, resolveEvent, stateBytes } from '#board'
 import { decodeText, type ScoreEvent } from '#contracts';
 import { parseBan, scanBans, type BanEntry } from '../layout/ban-register.js';
 import { KeySpace } from '../layout/keys.js';
-import { statesOfPlayer } from '../layout/player-states.js';
+import { statesOfPlayers } from '../layout/player-states.js';
 import { requirePrimary } from '../layout/primary.js';
 import { ExpiredViewError, InvalidReadError } from '../layout/store-errors.js';
 import type { LiveBoard } from '../layout/types.js';
@@ -216,8 +216,8 @@ export class BoardReader implements ViewReads {
   async kept(board: string, playerId: string): Promise<KeptState[]> {
     requirePlayerId(playerId);
     const { definition, ...place } = await this.#locator.locate(board);
-    const states = await statesOfPlayer(this.#redis, this.#keys, place, playerId);
-    return states.map((state) => keptState(definition, state));
+    const found = await statesOfPlayers(this.#redis, this.#keys, place, [playerId]);
+    return (found.get(playerId) ?? []).map((state) => keptState(definition, state));
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { BanEntry, Lease, LiveBoard, PlayerEntry, Shadow } from '#board-store';
-import { splitViews } from '../../ingest/split-calls.js';
+import { settlingCalls } from '../../ingest/split-calls.js';
 import type { ShadowAtWork } from './log-pass.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
 
@@ -74,14 +74,13 @@ export async function settleRecords(
   const { board, definition } = shadow;
   const retry = <T>(call: () => Promise<T>) => catchUp.withRetries(call);
   for (const { partition, ...record } of await retry(() => generations.unsettled(shadow))) {
-    const views = await retry(() => store.viewsOfPlayer(shadow, record.playerId));
-    const pages = splitViews(views, definition);
-    if (pages.length === 0) pages.push([]);
-    for (const [index, page] of pages.entries()) {
-      await catchUp.throttle(page.length);
-      const step = { views: page, isLast: index === pages.length - 1 };
-      const entry = { kind: 'player' as const, board, ...record, step };
-      await retry(() => generations.joinRecords(lease, shadow, partition, [entry]));
+    const records = [{ kind: 'player' as const, board, ...record }];
+    const views = await retry(() => store.viewsOfPlayers(shadow, [record.playerId]));
+    const calls = settlingCalls(records, views, definition);
+    for (const [index, entries] of calls.entries()) {
+      await catchUp.throttle(1);
+      const isLast = index === calls.length - 1;
+      await retry(() => generations.joinRecords(lease, shadow, partition, entries, isLast));
     }
   }
 }

@@ -17,8 +17,8 @@
 --          call is refused: GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
 -- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders cost extra
 --
--- A player record is alone in its run. Until it is settled (settle.lua), the applied offset stays
--- below it.
+-- A run has events and dead letters, or player records of one board, each of another player. Until
+-- these are settled (settle.lua), the applied offset stays below them.
 --
 -- A run covers all its offsets, also those without an entry (records of other shards, transaction
 -- markers). If a log begins above offset 0, the first call has no entries and begins at 0. Redis
@@ -52,8 +52,9 @@ load_run(run, partition, applied_offset, last, unmuted)
 -- While a partition is below its recovery target, boards lack published events: ranks may be wrong.
 if unmuted and #run.entries > 0 and call('HLEN', recovery_targets) > 0 then return RECOVERING end
 load_reports(run.views)
-local is_marked, is_open = record_state(run, run.records[1], partition)
-local through = math.max(applied_offset, is_open and last - 1 or last)
+local is_marked, is_open = state_of_records(run, partition)
+local through = math.max(applied_offset, is_open and run.records[1][OFFSET] - 1 or last)
+run.outbox = unmuted and outbox
 
 -- Nothing below can fail, except that Redis refuses the first write if its memory is full. Then
 -- nothing is written.
@@ -64,19 +65,16 @@ if last_record ~= '' and through > applied_offset and not is_open then
 end
 if target > 0 and through + 1 >= target then call('HDEL', recovery_targets, partition) end
 
--- Above the applied offset, the outbox has verdicts of an open record only: those of this one, or of
--- one that an earlier generation has left open, which are never published.
+-- Above the applied offset, the outbox has verdicts of open records only: of this run, or those that
+-- an earlier generation has left open, which are never published.
 if end_of_call > applied_offset and not is_marked then
   call('ZREMRANGEBYSCORE', outbox, format('(%d', applied_offset), '+inf')
 end
 local verdicts = stored_verdicts(outbox, math.max(position, from), math.min(applied_offset, last))
 
 apply_run(run, partition)
-write_reports(run.boards, unmuted)
-if unmuted and #written > 0 then
-  verdicts[#verdicts + 1] = table.concat(written)
-  call('ZADD', outbox, format('%d', end_of_call), verdicts[#verdicts])
-end
+write_reports(run, unmuted)
+verdicts[#verdicts + 1] = keep_verdicts(run.outbox, end_of_call, run.views)
 -- In the order in which every later call gives them.
 if is_marked then verdicts = stored_verdicts(outbox, math.max(position, from), last) end
 call('ZREMRANGEBYSCORE', outbox, '-inf', format('(%d', position))

@@ -2,8 +2,8 @@
 --
 -- Its keys: for each board, views, facts, expiries, event ids of the partition, leaders, bans; then
 -- for each view, ranking and players.
--- Its arguments: boards, views, lists of views, number of values of an entry (JSON: run-arguments.ts);
--- the entries as bytes. An entry: offset (d), number of the list of its views (H), then
+-- Its arguments: boards, views, lists of views, number of values of an entry, and whether all views of
+-- its player records are settled then (JSON: run-arguments.ts); the entries as bytes. An entry: offset (d), number of the list of its views (H), then
 --   of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column in sort
 --                direction (d each), zeros if its board has fewer columns
 --   of a player record: 0 (d), player id, entry of the ban register, zeros. Its list names the views
@@ -42,11 +42,11 @@ local function read_views(views, key, boards)
 end
 
 -- Most events have the same board and views as an earlier one, so they share one list. The list of a
--- player record is { settles, isLast }: the numbers, and whether all views are settled after these.
+-- player record is { settles }: the board, and the views to settle.
 local function read_lists(lists, boards, views)
   for number, list in ipairs(lists) do
     local numbers = list.settles or list
-    local found = { board = boards[numbers[1]], settles = list.settles ~= nil, is_last = list.isLast }
+    local found = { board = boards[numbers[1]], settles = list.settles ~= nil }
     for i = 2, #numbers do found[i - 1] = views[numbers[i]] end
     if found.settles then found.board.has_records = true end
     lists[number] = found

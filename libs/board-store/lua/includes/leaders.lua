@@ -55,11 +55,12 @@ local function write_leader_change(view)
 end
 
 -- Reports the leaders of the views that the run has changed; if muted, deletes their reports.
-local function write_reports(boards, unmuted)
-  for _, board in ipairs(boards) do
+local function write_reports(run, unmuted)
+  for _, board in ipairs(run.boards) do
     for _, view in ipairs(board.moved) do
       if view.reported and unmuted then write_leader_change(view) end
       if view.reported and not unmuted then call('HDEL', board.reports, view.text) end
+      if #run.records > 0 then keep_verdicts(run.outbox, view.cause, { view }) end
     end
   end
 end

@@ -25,9 +25,10 @@ local function unexpired_views(board, views, entry)
 end
 
 -- The content of a board depends on the order of these checks.
-local function apply_entry(views, entry, partition)
+local function apply_entry(run, entry)
+  local views = run.lists[entry[LIST]]
   if not views then return write_dead_letter(entry, entry[CODE], entry[DETAIL]) end
-  if views.settles then return apply_record(views, entry, partition) end
+  if views.settles then return apply_record(run, views, entry) end
   local board = views.board
   if board.canExpire then advance_clock(board, entry[TIME]) end
   if board.span and is_duplicate(board, entry) then return end
@@ -84,7 +85,8 @@ local function load_run(run, partition, applied_offset, last, unmuted)
 end
 
 local function apply_run(run, partition)
-  for _, entry in ipairs(run.entries) do apply_entry(run.lists[entry[LIST]], entry, partition) end
+  run.partition = partition
+  for _, entry in ipairs(run.entries) do apply_entry(run, entry) end
   for _, board in ipairs(run.boards) do
     store_entries(board)
     for _, view in ipairs(board.moved) do

@@ -1,15 +1,15 @@
 -- Player records that change a standing (ban-register.lua): each has to change all views with a state
--- of the player. A call can neither know these views nor change thousands of them, so a record takes
--- several calls. The first one marks it: it stores the entry, which counts for all later events, and
--- the player in a field `unsettled:PARTITION OFFSET` of the facts. Later calls settle some views each;
--- the last one deletes the field. Any process may repeat any of them, as a view that is settled
--- already does not change.
+-- of the player. A call can neither know these views nor change thousands of them, so a run of records
+-- takes several calls. The first one marks them: it stores the entries, which count for all later
+-- events, and each player in a field `unsettled:PARTITION OFFSET` of the facts. Later calls settle some
+-- views each; the last one deletes the fields. Any process may repeat any of them, as a view that is
+-- settled already does not change. Each record has members of its own in the outbox.
 
 -- include ban-register.lua
 -- include view.lua
 
 local UNSETTLED = 'unsettled:'
-local leave, record_state, apply_record
+local leave, state_of_records, apply_record
 
 do -- a script can have 200 locals at a time; those of this block end with it
   local NOBODY = '\0' -- as passed (verdict.lua) writes it
@@ -64,22 +64,27 @@ do -- a script can have 200 locals at a time; those of this block end with it
     if standing == ERASED then call('HDEL', view.players, player) end
   end
 
-  -- Whether the record of a run is marked, and whether it remains unsettled after this call.
-  function record_state(run, record, partition)
-    if not record then return false, false end
-    local views = run.lists[record[LIST]]
-    local field = unsettled_field(partition, record)
-    local is_marked = call('HEXISTS', record.board.facts, field) == 1
-    views.is_last = views.is_last and is_marked
-    return is_marked, (is_marked or record.changes) and not views.is_last
+  -- Whether a record of the run is marked, and whether the run remains open after this call. If a
+  -- record is not marked yet, this call is not the last one.
+  function state_of_records(run, partition)
+    local is_marked, is_open = false, false
+    for _, record in ipairs(run.records) do
+      local field = unsettled_field(partition, record)
+      record.is_marked = call('HEXISTS', record.board.facts, field) == 1
+      is_marked = is_marked or record.is_marked
+      is_open = is_open or record.is_marked or record.changes
+      if record.changes and not record.is_marked then run.isLast = false end
+    end
+    return is_marked, is_open and not run.isLast
   end
 
-  function apply_record(views, record, partition)
-    local board, field = views.board, unsettled_field(partition, record)
+  function apply_record(run, views, record)
+    local board, field = views.board, unsettled_field(run.partition, record)
     if record.changes and not board.unranked then
       call('HSET', board.facts, field, record[PLAYER])
     end
     for i = 1, #views do settle(views[i], record) end
-    if views.is_last then call('HDEL', board.facts, field) end
+    if run.isLast then call('HDEL', board.facts, field) end
+    keep_verdicts(run.outbox, record[OFFSET], views)
   end
 end

@@ -1,5 +1,5 @@
 -- The verdicts of a call, as bytes that verdicts.ts reads without the definition, are a member of
--- the outbox, scored by the call's last offset. Leader changes are last. A member has these parts,
+-- the outbox, scored by the call's last offset, or by that of a player record. Leader changes are last. A member has these parts,
 -- which begin with their kind (B). Letters are formats of struct; a text follows its length (I4):
 --   HEAD         of the changes and leaders in a view: number of the view (H), generation, columns
 --                (JSON), view, version (d), 1 if its changes have competition ranks, else 0 (B), 1 if
@@ -60,6 +60,17 @@ local function passed(view, before, after)
     players[i] = pack('>dI4c0', after + i + 1, #id, id)
   end
   return pack('>B', #players) .. table.concat(players)
+end
+
+-- Stores what was written as a member of an outbox, scored by an offset; returns it, nil if it is
+-- nothing. The next member has heads of its own. A muted run has no outbox.
+local function keep_verdicts(outbox, offset, views)
+  if not outbox or #written == 0 then return nil end
+  local member = table.concat(written)
+  call('ZADD', outbox, format('%d', offset), member)
+  written = {}
+  for i = 1, #views do views[i].has_head = false end
+  return member
 end
 
 -- The members of the outbox with verdicts of the records from `first` to `last`. They may also hold
