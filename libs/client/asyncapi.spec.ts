@@ -10,15 +10,20 @@ import {
   decodeDefinitionRecord,
   decodeLeaderChange,
   decodePeriodResult,
+  decodePlayerRecord,
   decodeRankChange,
   decodeScoreEvent,
   encodeDeadLetter,
   encodeDefinitionRecord,
   encodeLeaderChange,
   encodePeriodResult,
+  encodePlayerRecord,
   encodeRankChange,
   isEventTime,
+  PLAYER_RECORD_TYPES,
+  playerRecordProblem,
   topicNames,
+  type PlayerRecordKind,
   type RawRecord,
 } from '#contracts';
 import { asyncApi } from '../../scripts/api-docs/asyncapi.mjs';
@@ -27,6 +32,7 @@ import {
   leaderChange,
   mutated,
   periodResult,
+  playerRecord,
   rankChange,
   scoreEvent,
 } from '../../test/support/contract-values.js';
@@ -116,6 +122,7 @@ describe('docs/reference/asyncapi.json', () => {
 describe('an example of the document', () => {
   const decoders: Record<string, (record: RawRecord) => unknown> = {
     ScoreEvent: (record) => decodeScoreEvent(record).ok,
+    PlayerRecord: (record) => decodePlayerRecord({ ...record, timestamp: NOON })?.ok,
     RankChange: decodeRankChange,
     LeaderChange: decodeLeaderChange,
     PeriodResult: decodePeriodResult,
@@ -141,6 +148,9 @@ describe('an example of the document', () => {
   });
 });
 
+/** In the hour of the golden records. */
+const NOON = Date.parse('2026-11-20T09:00:00Z');
+
 const bytes = (text: string | null) => (text === null ? null : Buffer.from(text));
 
 /** Values of a random kind that ranklog accepts. */
@@ -165,6 +175,20 @@ const producer = new ScoreProducer({
   kafka: new Kafka({ brokers: [], logLevel: kafkajs.logLevel.NOTHING }),
 });
 const sent = (json: string) => producer.toMessage(json) as Sent;
+
+const kinds = fc.constantFrom(...(Object.keys(PLAYER_RECORD_TYPES) as PlayerRecordKind[]));
+
+function requirePlayerRecord(record: unknown): void {
+  const problem = playerRecordProblem(record);
+  if (problem !== undefined) throw new Error(problem);
+}
+
+/** Decodes a value as that of a ban. */
+function sentPlayerRecord(json: string): void {
+  const headers = { ce_type: Buffer.from(PLAYER_RECORD_TYPES.banned) };
+  const decoding = decodePlayerRecord({ ...recordOf(json), headers, timestamp: NOON });
+  if (decoding?.ok !== true) throw new Error(json);
+}
 
 const definitions = fc.record({
   board: fc.constant('arena'),
@@ -216,6 +240,14 @@ describe('a random record', () => {
       ).map(sent),
     ],
     [
+      'PlayerRecord',
+      fc
+        .tuple(kinds, accepted(playerRecord, requirePlayerRecord), fc.integer({ min: 0 }))
+        .map(([kind, record, time]) =>
+          encodePlayerRecord(kind, record, { id: 'b-1', source: '/ranklog/cli', time }),
+        ),
+    ],
+    [
       'RankChange',
       accepted(rankChange, (one) => decodeRankChange(recordOf(JSON.stringify(one)))).map((one) =>
         encodeRankChange(one, JSON.stringify(one.changes)),
@@ -256,6 +288,7 @@ describe('a random record', () => {
 
   it.each<[string, fc.Arbitrary<unknown>, RegExp, (json: string) => unknown]>([
     ['ScoreEvent', mutated(scoreEvent), LONG_NUMBER, sent],
+    ['PlayerRecord', mutated(playerRecord), NEVER, sentPlayerRecord],
     ['RankChange', mutated(rankChange), NEVER, (json) => decodeRankChange(recordOf(json))],
     ['LeaderChange', mutated(leaderChange), NEVER, (json) => decodeLeaderChange(recordOf(json))],
     ['PeriodResult', mutated(periodResult), NEVER, (json) => decodePeriodResult(recordOf(json))],

@@ -10,13 +10,15 @@ import { ResultUnknownError } from './client-errors.js';
 
 /** What ranklog made of a score event. */
 export type SendOutcome =
+  /** `after` is null in views that the player has left: see RankMovement. */
   | { readonly status: 'ranked'; readonly change: RankChange }
   | { readonly status: 'deadLetter'; readonly letter: DeadLetter }
   /**
    * The event has neither. `unchanged`: its board publishes every rank change, so the event changed no view. `unpublished`: its
    * board does not (`publish` in the definition), or is not live, so it is unknown whether the event changed anything.
    * `places` are those of the player in the event's views, read after the event was applied: they may include later events.
-   * Missing without a `reader`, and if it did not answer in time.
+   * Missing without a `reader`, and if it did not answer in time. A banned or erased player has no published place: the status
+   * is one of these, and each of the `places` has `standing: null`.
    */
   | { readonly status: 'unchanged' | 'unpublished'; readonly places?: readonly ViewPlace[] };
 

@@ -14,6 +14,13 @@ import {
   type LeaderChange,
 } from './leader-change.js';
 import { decodePeriodResult, encodePeriodResult, type PeriodResult } from './period-result.js';
+import {
+  decodePlayerRecord,
+  encodePlayerRecord,
+  playerRecordProblem,
+  type PlayerRecord,
+  type PlayerRecordKind,
+} from './player-record.js';
 import { decodeRankChange, encodeRankChange, type RankChange } from './rank-change.js';
 import { topicNames, type RawRecord, type Source } from './record.js';
 
@@ -30,6 +37,12 @@ interface DeadLetterGolden {
   readonly reason: DeadLetterReason;
   readonly headers: object;
   readonly decoded: object;
+}
+
+interface PlayerRecordGolden extends Golden {
+  readonly kind: PlayerRecordKind;
+  readonly playerRecord: PlayerRecord;
+  readonly cause: Parameters<typeof encodePlayerRecord>[2];
 }
 
 interface PlainCurrent extends Omit<DefinitionRecord, 'starts'> {
@@ -59,6 +72,20 @@ describe('the golden records', () => {
     (name) => {
       const file = golden(name) as Golden & { decoded: object };
       expect(decodeScoreEvent(toRecord(file))).toEqual({ ok: true, event: file.decoded });
+    },
+  );
+
+  it.each(['player-banned', 'player-unbanned', 'player-erased'])(
+    'include the %s, which is encoded to the same bytes and decoded',
+    (name) => {
+      const { kind, playerRecord, cause, ...record } = golden(name) as PlayerRecordGolden;
+      expect(encodePlayerRecord(kind, playerRecord, cause)).toEqual(record);
+      const decoded = { kind, ...playerRecord, occurredAt: cause.time };
+      const timestamp = cause.time + 5;
+      expect(decodePlayerRecord({ ...toRecord(record), timestamp })).toEqual({
+        ok: true,
+        playerRecord: decoded,
+      });
     },
   );
 
@@ -226,13 +253,22 @@ describe('the examples of docs/reference/events.md', () => {
   const isLeaderChange = (text: string) => text.includes('"top"');
   const isPeriodResult = (text: string) => text.includes('"revision"');
   const isCurrent = (text: string) => text.includes('"definition"');
+  const isPlayerRecord = (text: string) => text.includes('"reason"');
   const isEvent = (text: string) =>
-    !isRankChange(text) && !isLeaderChange(text) && !isPeriodResult(text) && !isCurrent(text);
+    ![isRankChange, isLeaderChange, isPeriodResult, isCurrent, isPlayerRecord].some((is) =>
+      is(text),
+    );
 
   it('are valid score events', () => {
     const events = examples.filter(isEvent);
     expect(events.length).toBeGreaterThan(0);
     for (const text of events) expect(decodeText(text)).toMatchObject({ ok: true });
+  });
+
+  it('are valid player records', () => {
+    const records = examples.filter(isPlayerRecord);
+    expect(records.length).toBeGreaterThan(0);
+    for (const text of records) expect(playerRecordProblem(JSON.parse(text))).toBeUndefined();
   });
 
   it('are valid definition records', () => {

@@ -19,13 +19,13 @@ export interface RankMovement {
   version: number;
   /** null for a player who was not in the view. */
   before: RankPlacing | null;
-  /** null for a player who left the view. */
+  /** null for a player who left the view: one who is banned or erased. */
   after: RankPlacing | null;
   /** The overtaken players, beginning with the one just behind, up to `overtook` of the board. Absent if there are none. */
   overtook?: readonly MovedPlayer[];
 }
 
-/** The effect of one score event on its player, in each view that the board reports. */
+/** The effect of one score event or player record on its player, in each view that the board reports. */
 export interface RankChange {
   board: string;
   /** Id of the build of the board. */

@@ -7,18 +7,27 @@ import fc from 'fast-check';
 import {
   decodeLeaderChange,
   decodePeriodResult,
+  decodePlayerRecord,
   decodeRankChange,
   decodeText,
   MalformedRecordError,
+  PLAYER_RECORD_TYPES,
   type RawRecord,
 } from '#contracts';
-import { LeaderChangeDto, PeriodResultDto, RankChangeDto, ScoreEventDto } from '#contracts/dto';
+import {
+  LeaderChangeDto,
+  PeriodResultDto,
+  PlayerRecordDto,
+  RankChangeDto,
+  ScoreEventDto,
+} from '#contracts/dto';
 import {
   anyJson,
   changed,
   leaderChange,
   mutated,
   periodResult,
+  playerRecord,
   rankChange,
   scoreEvent,
   validScoreEvent,
@@ -123,6 +132,21 @@ async function isScoreEvent(value: unknown): Promise<boolean> {
   return decoding.ok;
 }
 
+/** Whether the pipes accept a player record. The hot path has to give the same verdict, and to find the same fields in a DTO. */
+async function isPlayerRecord(value: unknown): Promise<boolean> {
+  const decoding = decodedBan(stripped(value));
+  for (const one of await answers(PlayerRecordDto, value)) {
+    expect('content' in one).toBe(decoding?.ok);
+    if ('content' in one) expect(decodedBan(one.content)).toEqual(decoding);
+  }
+  return decoding?.ok === true;
+}
+
+function decodedBan(value: unknown) {
+  const headers = { ce_type: Buffer.from(PLAYER_RECORD_TYPES.banned) };
+  return decodePlayerRecord({ ...recordOf(value), headers, timestamp: 0 });
+}
+
 /** A rank change whose first `after` is not null. */
 const [rightChange] = fc.sample(
   validRankChange.filter(({ changes }) => typeof changes[0]?.after?.rank === 'number'),
@@ -150,6 +174,9 @@ describe('DTOs in ValidationPipe and the hot path', () => {
   it('give the same verdicts on score events with odd names', () =>
     expectSameVerdicts(withOddNames(mutated(validScoreEvent)), isScoreEvent));
 
+  it('give the same verdicts on player records', () =>
+    expectSameVerdicts(mutated(playerRecord), isPlayerRecord));
+
   it('give the same verdicts on rank changes', () =>
     expectSameVerdicts(mutated(validRankChange), isWholeResult(RANK_CHANGE)));
 
@@ -171,6 +198,7 @@ describe('DTOs in ValidationPipe and the hot path', () => {
   it('give the same verdicts on any JSON', async () => {
     const property = fc.asyncProperty(anyJson, async (value) => {
       await isScoreEvent(value);
+      await isPlayerRecord(value);
       await isRankChange(value);
       await isLeaderChange(value);
       await isPeriodResult(value);

@@ -16,14 +16,16 @@ const BY_INGEST =
  */
 const TOPICS = {
   scoreEvents: {
-    description: 'What players gained. Your services send, with any Kafka client or over HTTP.',
-    send: '`POST /v1/boards/{board}/events` (role `query`) and `ranklog produce`.',
+    description:
+      'What players gained, and who is banned. Your services send, with any Kafka client or over HTTP.',
+    send: 'The role `query`, for writes over HTTP; `ranklog produce` and `ranklog players`.',
     receive:
       'The role `ingest`, with the consumer group `RANKLOG_GROUP`. Builds read the log without a group.',
-    messages: ['ScoreEvent'],
+    messages: ['ScoreEvent', 'PlayerRecord'],
   },
   rankChanges: {
-    description: 'What each score event did to the place of its player. Your services receive.',
+    description:
+      'What each score event, ban or unban did to the place of its player. Your services receive.',
     send: BY_INGEST,
     receive: 'The role `query`, for streams and `?wait=rank`; `ranklog watch`.',
     messages: ['RankChange'],
@@ -71,7 +73,11 @@ export function asyncApi() {
     operations: Object.fromEntries(names.flatMap(operations)),
     components: {
       messages: messages(),
-      schemas: { ...schemas, ScoreEvent: scoreEvent(schemas['ScoreEvent']) },
+      schemas: {
+        ...schemas,
+        ScoreEvent: scoreEvent(schemas['ScoreEvent']),
+        PlayerRecord: withNulls(schemas['PlayerRecord']),
+      },
     },
   };
 }
@@ -96,23 +102,26 @@ function operations(name) {
 }
 
 /**
- * Adds what the decoder checks beside the class: null means absent, and an event has either `delta` or `deltas`.
+ * Adds what the decoder checks beside the class: an event has either `delta` or `deltas`.
  * @param {import('./payload-schemas.mjs').Schema} [schema]
  */
-function scoreEvent({ properties = {}, required = [], ...schema } = {}) {
+function scoreEvent(schema) {
+  const given = (/** @type {string} */ name) => ({
+    required: [name],
+    properties: { [name]: { not: { type: 'null' } } },
+  });
+  return { ...withNulls(schema), oneOf: [given('delta'), given('deltas')] };
+}
+
+/**
+ * Adds that null means absent.
+ * @param {import('./payload-schemas.mjs').Schema} [schema]
+ */
+function withNulls({ properties = {}, required = [], ...schema } = {}) {
   const fields = Object.entries(properties).map(([name, field]) => {
     if (required.includes(name)) return [name, field];
     const { description, allOf = [field] } = field;
     return [name, { description, anyOf: [...allOf, { type: 'null' }] }];
   });
-  const given = (/** @type {string} */ name) => ({
-    required: [name],
-    properties: { [name]: { not: { type: 'null' } } },
-  });
-  return {
-    ...schema,
-    required,
-    properties: Object.fromEntries(fields),
-    oneOf: [given('delta'), given('deltas')],
-  };
+  return { ...schema, required, properties: Object.fromEntries(fields) };
 }

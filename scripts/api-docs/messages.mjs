@@ -8,6 +8,7 @@ import {
   IDENTITY_KEY,
   LEADERS_CHANGED_TYPE,
   PERIOD_CLOSED_TYPE,
+  PLAYER_RECORD_TYPES,
   RANK_CHANGED_TYPE,
   SCORE_EVENT_TYPE,
 } from '#contracts';
@@ -50,11 +51,26 @@ function sentCloudEvent(type, ce_id, ce_source) {
   return headers(properties, Object.keys(properties));
 }
 
+/** The headers of a player record: which of the three types it is makes it a ban, an unban or an erasure. */
+function playerRecordHeaders() {
+  const ignored = { ce_id: 'Ignored.', ce_source: 'Ignored.', 'content-type': CONTENT_TYPE };
+  const { properties } = cloudEvent('', ignored);
+  const ce_type = { type: 'string', enum: Object.values(PLAYER_RECORD_TYPES) };
+  const ranklog_time = {
+    type: 'string',
+    pattern: '^-?\\d{1,15}$',
+    description:
+      'The time in ms by which the record counts; without it, the timestamp of the record.',
+  };
+  return headers({ ...properties, ce_type, ranklog_time }, ['ce_type']);
+}
+
+const CONTENT_TYPE = '`application/json`, or any `+json`; not `application/cloudevents+json`.';
 const CODES = Object.entries(DEAD_LETTER_CODES).map(([code, description]) => ({
   const: code,
   description,
 }));
-const PLACE = 'topic/partition/offset of the score event';
+const PLACE = 'topic/partition/offset of the score event or player record';
 const SCORE_TOPIC = '`/ranklog/` and the score topic.';
 
 /** The messages by name. An example is a file of test/contracts/golden. */
@@ -67,13 +83,20 @@ const MESSAGES = {
     headers: cloudEvent(SCORE_EVENT_TYPE, {
       ce_id: 'Replaces a missing `eventId`.',
       ce_source: 'Ignored.',
-      'content-type': '`application/json`, or any `+json`; not `application/cloudevents+json`.',
+      'content-type': CONTENT_TYPE,
     }),
     examples: ['score-event', 'score-event-lists'],
   },
+  PlayerRecord: {
+    name: 'ranklog.player-record',
+    summary: 'Bans a player from one board, takes that back, or erases the player, by `ce_type`.',
+    key: text('The player id.'),
+    headers: playerRecordHeaders(),
+    examples: ['player-banned', 'player-unbanned', 'player-erased'],
+  },
   RankChange: {
     name: RANK_CHANGED_TYPE,
-    summary: 'The effect of one score event on its player.',
+    summary: 'The effect of one score event or player record on its player.',
     key: text('The player id.'),
     headers: sentCloudEvent(RANK_CHANGED_TYPE, `${PLACE}.`, SCORE_TOPIC),
     examples: ['rank-change', 'rank-change-overtook', 'rank-change-left'],

@@ -3,6 +3,7 @@ import {
   isPlainObject,
   type LeaderChange,
   type PeriodResult,
+  type PlayerRecord,
   type RankChange,
   type ScoreEvent,
 } from '#contracts';
@@ -152,6 +153,17 @@ export const validScoreEvent: fc.Arbitrary<ScoreEvent> = fc
     { requiredKeys: ['board', 'playerId', 'numbers'] },
   )
   .map(({ numbers, ...others }) => ({ ...others, ...numbers }));
+
+export const playerRecord: fc.Arbitrary<PlayerRecord> = fc.record(
+  {
+    board: id,
+    playerId: id,
+    reason: fc.oneof(id, fc.constant('speed hack')),
+    by: fc.oneof(id, fc.constant('ana')),
+    unknown: oddity,
+  },
+  { requiredKeys: ['board', 'playerId'] },
+);
 
 const count = fc.integer({ min: 1 });
 const placing = fc.record(
