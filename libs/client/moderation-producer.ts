@@ -19,7 +19,7 @@ export interface ModerationOptions {
   readonly producer: Pick<ScoreProducer, 'sendMessages'>;
   readonly reader: BanReader;
   /** CloudEvents source of the records. */
-  readonly source?: string;
+  readonly source?: string | undefined;
 }
 
 /** How many players are looked up at a time. */

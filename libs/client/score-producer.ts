@@ -80,7 +80,7 @@ export class ScoreProducer {
   }
 
   /**
-   * How many events wait for Kafka, or for their outcome in `sendAndWait`. An event whose `sendAndWait` has timed out counts until
+   * How many records wait for Kafka, or for their outcome in `sendAndWait`. An event whose `sendAndWait` has timed out counts until
    * Kafka has answered, because it takes memory as long.
    */
   get inFlight(): number {
@@ -103,9 +103,7 @@ export class ScoreProducer {
    */
   async send(events: readonly ScoreEvent[]): Promise<Source[]> {
     const messages = events.map((event, index) => this.#listed(event, index));
-    this.#inFlight += messages.length;
-    const sent = this.sendMessages(messages);
-    const places = await sent.finally(() => (this.#inFlight -= messages.length));
+    const places = await this.sendMessages(messages);
     return messages.flatMap((message) => places.get(message) ?? []);
   }
 
@@ -136,7 +134,7 @@ export class ScoreProducer {
     try {
       await Promise.race([feed.join(wait), wait.outcome]);
       const sentAt = Date.now();
-      sent = this.sendMessages([message]).then((places) => {
+      sent = this.#sendMessages([message]).then((places) => {
         for (const at of places.values()) wait.acknowledged(at);
       });
       await Promise.race([sent, wait.outcome]);
@@ -193,6 +191,12 @@ export class ScoreProducer {
    * @returns where Kafka put each message @throws SendError
    */
   async sendMessages(messages: readonly Message[]): Promise<ReadonlyMap<Message, Source>> {
+    this.#inFlight += messages.length;
+    return this.#sendMessages(messages).finally(() => (this.#inFlight -= messages.length));
+  }
+
+  /** Like sendMessages, without counting what is in flight. */
+  async #sendMessages(messages: readonly Message[]): Promise<ReadonlyMap<Message, Source>> {
     const acknowledged = new Map<Message, Source>();
     try {
       await this.#sendAll(messages, acknowledged);

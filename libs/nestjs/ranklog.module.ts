@@ -1,7 +1,7 @@
 import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { BoardReader } from '#board-store/reader';
-import { ScoreProducer } from '#client';
+import { ModerationProducer, ScoreProducer } from '#client';
 import {
   ConfigurableModuleClass,
   MODULE_OPTIONS_TOKEN,
@@ -28,8 +28,8 @@ class SubscriptionsModule {
 }
 
 /**
- * Provides a connected ScoreProducer, a BoardReader and a RanklogHealth in all modules, and subscribes the methods that are
- * decorated with @OnRankChange(), @OnLeaderChange() or @OnPeriodClosed().
+ * Provides a connected ScoreProducer, a ModerationProducer, a BoardReader and a RanklogHealth in all modules, and subscribes the
+ * methods that are decorated with @OnRankChange(), @OnLeaderChange() or @OnPeriodClosed().
  *
  *     RanklogModule.forRoot({ kafka, redis, groupId: 'badges' })
  *
@@ -55,9 +55,18 @@ class SubscriptionsModule {
       useFactory: ({ redis, redisPrefix }: RanklogModuleOptions) =>
         new BoardReader({ redis, prefix: redisPrefix }),
     },
+    {
+      provide: ModerationProducer,
+      inject: [...inject, ScoreProducer, BoardReader],
+      useFactory: (
+        { source }: RanklogModuleOptions,
+        producer: ScoreProducer,
+        reader: BoardReader,
+      ) => new ModerationProducer({ producer, reader, source }),
+    },
     RanklogHealth,
   ],
-  exports: [ScoreProducer, BoardReader, RanklogHealth, MODULE_OPTIONS_TOKEN],
+  exports: [ScoreProducer, ModerationProducer, BoardReader, RanklogHealth, MODULE_OPTIONS_TOKEN],
 })
 export class RanklogModule extends ConfigurableModuleClass implements OnApplicationShutdown {
   constructor(@Inject(ScoreProducer) private readonly producer: ScoreProducer) {

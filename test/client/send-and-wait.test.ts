@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import kafkajs from 'kafkajs';
 import { parseBoardsFile } from '#board';
 import {
+  ModerationProducer,
   RankChangeSubscriber,
   ScoreProducer,
   type PlaceReader,
@@ -124,6 +125,40 @@ describe('sendAndWait', () => {
     expect(failed).toEqual({ status: 'unchanged' });
     const late = await outcomeOf(() => new Promise(() => undefined), LONGER_THAN_A_TEST_MS);
     expect(late).toEqual({ status: 'unchanged' });
+  });
+
+  it.each(['ban', 'erase'] as const)(
+    'says after a call of %s that the player has no published place',
+    async (method) => {
+      const { reader, kafka, name } = instance;
+      const event = { board: 'arena', playerId: `mal-${method}`, delta: '5' };
+      const own = new ScoreProducer({ kafka, topicPrefix: name, ranklogGroup: name, reader });
+      await own.connect();
+      try {
+        expect(await own.sendAndWait(event, SOON)).toMatchObject({ status: 'ranked' });
+        await new ModerationProducer({ producer: own, reader })[method](event);
+        expect(await own.sendAndWait(event, SOON)).toEqual({
+          status: 'unchanged',
+          places: [expect.objectContaining({ view: 'all', standing: null })],
+        });
+        expect(await send('arena', event.playerId, '5')).toEqual({ status: 'unchanged' });
+      } finally {
+        await own.disconnect();
+      }
+    },
+  );
+
+  it('brings a player back after an unban, with what was scored meanwhile', async () => {
+    const { reader } = instance;
+    const player = { board: 'arena', playerId: 'ben' };
+    const moderation = new ModerationProducer({ producer, reader });
+    expect(await send('arena', 'ben', '5')).toMatchObject({ status: 'ranked' });
+    await moderation.ban(player);
+    expect(await send('arena', 'ben', '2')).toEqual({ status: 'unchanged' });
+    await moderation.unban(player);
+    expect(changeOf(await send('arena', 'ben', '1')).changes).toMatchObject([
+      { before: { columns: { points: '7' } }, after: { columns: { points: '8' } } },
+    ]);
   });
 
   it('reads the places at the time of the record, by the clock of the broker, not at that of the call', async () => {

@@ -6,6 +6,7 @@ import { Test } from '@nestjs/testing';
 import { Redis } from 'ioredis';
 import {
   BoardReader,
+  ModerationProducer,
   OnLeaderChange,
   OnPeriodClosed,
   OnRankChange,
@@ -145,6 +146,20 @@ describe('RanklogModule', () => {
     expect(outcome.status).toBe('ranked');
     const { entries } = await app.get(BoardReader).standings('arena');
     expect(entries).toMatchObject([{ playerId: 'ada', columns: { points: '5' } }]);
+  });
+
+  it('provides a producer of bans, whose rank changes reach handlers', async () => {
+    const app = await start(RanklogModule.forRoot(optionsOf()), Badges);
+    const player = { board: 'golf', playerId: 'mal' };
+    await app.get(ScoreProducer).sendAndWait({ ...player, delta: '5' }, { timeoutMs: 60_000 });
+    await app.get(ModerationProducer).ban({ ...player, reason: 'speed hack' });
+    await until(() => got.all.length === 2, 'the ban is handled');
+    expect(got.all.at(-1)).toMatchObject({
+      ...player,
+      changes: [{ view: 'all', before: { columns: { points: '5' } }, after: null }],
+    });
+    const { reader } = instance;
+    expect(await reader.ban('golf', 'mal')).toMatchObject({ kind: 'banned', reason: 'speed hack' });
   });
 
   it('gives handlers the results that their filters let through', async () => {
