@@ -60,7 +60,8 @@ describe('a moderation producer', () => {
     ['erase', 'erased'],
   ] as const)('sends the record of a call of %s, and returns its place', async (method, kind) => {
     const place = await producer[method](BAN);
-    expect(place).toEqual({ topic: 'ranklog.score-events', partition: 0, offset: 0 });
+    const at = { topic: 'ranklog.score-events', partition: 0, offset: 0 };
+    expect(place).toEqual({ ...at, time: NOW });
     expect(sent.map((message) => decoded(message))).toEqual([{ ...BAN, kind, occurredAt: NOW }]);
     expect(sent[0]).toMatchObject({ key: 'p-17', headers: { ce_source: '/ranklog/test' } });
   });

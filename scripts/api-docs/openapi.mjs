@@ -25,10 +25,10 @@ const { KeptPeriods } = await compiled('../../dist/src/query/status/periods.cont
 const { Metrics } = await compiled('../../dist/src/infra/metrics.js');
 /** @type {typeof import('../../src/query/live/live-streams.js')} */
 const { LiveStreams } = await compiled('../../dist/src/query/live/live-streams.js');
-/** @type {typeof import('../../src/query/writes/writes.controller.js')} */
-const { WritesController } = await compiled('../../dist/src/query/writes/writes.controller.js');
+/** @type {typeof import('../../src/query/writes/writes.module.js')} */
+const { WRITE_CONTROLLERS } = await compiled('../../dist/src/query/writes/writes.module.js');
 /** @type {typeof import('../../libs/client/index.js')} */
-const { ScoreProducer } = await compiled('../../dist/libs/client/index.js');
+const { ModerationProducer, ScoreProducer } = await compiled('../../dist/libs/client/index.js');
 /** @type {typeof import('../../libs/board-store/index.js')} */
 const { BoardReader, IdentityCheck } = await compiled('../../dist/libs/board-store/index.js');
 
@@ -39,11 +39,11 @@ Module({})(App);
 /** @type {import('@nestjs/common').DynamicModule} */
 const module = {
   module: /** @type {import('@nestjs/common').Type} */ (/** @type {unknown} */ (App)),
-  controllers: [...READ_CONTROLLERS, WritesController],
+  controllers: [...READ_CONTROLLERS, ...WRITE_CONTROLLERS],
   providers: [
     Metrics,
     ...[
-      ...[BoardReader, LiveStreams, Logger, ScoreProducer, SETTINGS],
+      ...[BoardReader, LiveStreams, Logger, ModerationProducer, ScoreProducer, SETTINGS],
       ...[IdentityCheck, KafkaConnection, KeptPeriods, ReadStores],
     ].map((provide) => ({ provide, useValue: {} })), // no read is answered
   ],

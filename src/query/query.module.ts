@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { LiveStreams } from './live/live-streams.js';
 import { LiveController } from './live/live.controller.js';
+import { BansController } from './reads/bans.controller.js';
 import { BoardsController } from './reads/boards.controller.js';
 import { ExportController } from './reads/export.controller.js';
 import { PageController } from './reads/page.controller.js';
@@ -14,6 +15,7 @@ export const READ_CONTROLLERS = [
   StandingsController,
   PlayersController,
   ExportController,
+  BansController,
   LiveController,
   PageController,
   PeriodsController,

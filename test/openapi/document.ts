@@ -15,7 +15,7 @@ export interface Response {
 }
 /** A method of a path, as docs/reference/openapi.json describes it. */
 export interface Operation {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: SchemaObject | undefined;

@@ -10,6 +10,8 @@ const BOARDS = 'boards: { arena: { columns: [{ name: score }] } }';
 const SECRET = 'hunter2-hunter2-';
 const SCOPES = ['read', 'write', 'operate'] as const;
 const EVENT = { playerId: 'ada', delta: 1 };
+/** By method. */
+const BODIES: Readonly<Record<string, object>> = { POST: EVENT, PUT: { reason: 'speed hack' } };
 
 /** Requests, the scope that each needs, and the answer with it. */
 const REQUESTS = [
@@ -20,6 +22,11 @@ const REQUESTS = [
   ['POST', '/v1/boards/arena/players:batch', 'read', 400],
   ['POST', '/v1/players/ada/standings', 'read', 400],
   ['POST', '/v1/boards/arena/events', 'write', 202],
+  ['PUT', '/v1/boards/arena/bans/mal', 'operate', 202],
+  ['DELETE', '/v1/boards/arena/bans/nobody', 'operate', 409],
+  ['PUT', '/v1/boards/arena/erasures/eve', 'operate', 202],
+  ['GET', '/v1/boards/arena/bans', 'operate', 200],
+  ['GET', '/v1/boards/arena/bans/mal', 'operate', 200],
   ['GET', '/v1/status', 'operate', 200],
   ['GET', '/reconciliations', 'operate', 200],
   ['GET', '/reconciliations/none/events', 'operate', 404],
@@ -31,13 +38,14 @@ describe('a process with tokens', () => {
   let instance: TestInstance;
   let service: RanklogProcess;
   const send = async (method: string, url: string, token?: string) => {
+    const body = BODIES[method];
     const answer = await fetch(service.url + url, {
       method,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(method === 'POST' && { 'content-type': 'application/json' }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
       },
-      ...(method === 'POST' && { body: JSON.stringify(EVENT) }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const login = answer.headers.get('www-authenticate');
     const isProblem = answer.headers.get('content-type')?.startsWith('application/problem+json');
@@ -87,6 +95,25 @@ describe('a process with tokens', () => {
       }
     },
   );
+
+  it('writes the name of the token to bans and erasures', async () => {
+    const { reader } = instance;
+    for (const [path, playerId, kind] of [
+      ['bans/mal', 'mal', 'banned'],
+      ['erasures/eve', 'eve', 'erased'],
+    ] as const) {
+      await send('PUT', `/v1/boards/arena/${path}`, `${SECRET}operate`);
+      const isApplied = async () => (await reader.ban('arena', playerId)) !== null;
+      await until(isApplied, `${playerId} is ${kind}`);
+      expect(await reader.ban('arena', playerId)).toMatchObject({ kind, by: 'a-operate' });
+    }
+    expect(await send('DELETE', '/v1/boards/arena/bans/mal', `${SECRET}operate`)).toMatchObject({
+      status: 202,
+    });
+    const isUnbanned = async () => (await reader.ban('arena', 'mal'))?.kind === 'unbanned';
+    await until(isUnbanned, 'mal is unbanned');
+    expect(await reader.ban('arena', 'mal')).toMatchObject({ by: 'a-operate' });
+  });
 
   it('needs none for the page and the documents', async () => {
     for (const url of ['/', '/docs', '/openapi.json'])

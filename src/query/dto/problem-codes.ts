@@ -17,6 +17,8 @@ export const PROBLEMS = {
   NO_RECONCILIATION: [404, 'No reconciliation'],
   METHOD_NOT_ALLOWED: [405, 'Method not allowed'],
   REQUEST_TIMEOUT: [408, 'Request not received in time'],
+  NOT_BANNED: [409, 'Player is not banned'],
+  ERASED: [409, 'Player is erased'],
   NOT_PUBLISHED: [409, 'Rank changes are not published'],
   EXPIRED_VIEW: [410, 'Expired view'],
   PAYLOAD_TOO_LARGE: [413, 'Body too large'],

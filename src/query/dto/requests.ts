@@ -49,6 +49,11 @@ export class PeriodsQuery {
   @Whole('How many periods, those with the latest ends; default: 100.', 1, MOST) limit?: number;
 }
 
+export class BansQuery {
+  @Whole('How many players, the latest first; default: 100.', 1, MOST) limit?: number;
+  @Text('The cursor `next` of the page before.') after?: string;
+}
+
 /** Which view of a board is read. */
 export class ViewQuery {
   @Text('The view by its name, such as `week:2026-W47 region=eu`.') view?: string;
@@ -143,4 +148,14 @@ export class WriteQuery {
 @AnyFields('One score event, or several as `events`.')
 export class ScoreEventsBody {
   @ObjectList('Score events.', 1, MOST) events?: object[];
+}
+
+const REASON = 'Why: 1 to 256 bytes without control characters.';
+
+export class ReasonQuery {
+  @Text(REASON) reason?: string;
+}
+
+export class ReasonBody {
+  @Text(REASON) reason?: string;
 }

@@ -92,6 +92,38 @@ export class Periods {
   @ApiProperty({ type: [Period] }) periods: Period[];
 }
 
+class Ban {
+  @ApiProperty() playerId: string;
+  @ApiProperty({ enum: ['banned', 'unbanned', 'erased'] }) kind: string;
+  @ApiProperty({ ...TIME, description: 'Of two records on a player, the later one counts.' })
+  time: string;
+  @Integer('Of the record in the score topic.') partition: number;
+  @Integer() offset: number;
+  @ApiPropertyOptional() reason?: string;
+  @ApiPropertyOptional({ description: 'Over HTTP: the name of the token.' }) by?: string;
+}
+
+export class Bans extends Currency {
+  @ApiProperty() board: string;
+  @Integer('How many players are banned or erased.') count: number;
+  @ApiProperty({ type: [Ban] }) bans: Ban[];
+  @ApiPropertyOptional({ description: NEXT }) next?: string;
+}
+
+class KeptScore {
+  @ApiProperty() view: string;
+  @Columns() columns: Record<string, string>;
+  @ApiProperty(TIME) reachedAt: string;
+}
+
+export class PlayerBan extends Currency {
+  @ApiProperty() board: string;
+  @ApiProperty() playerId: string;
+  @ApiProperty({ type: Ban, nullable: true }) ban: Ban | null;
+  @ApiProperty({ type: [KeptScore], description: 'Also of a player who is in no ranking.' })
+  kept: KeptScore[];
+}
+
 /** What every read of a view says of the view. */
 class ViewHead {
   @ApiProperty() board: string;
@@ -193,6 +225,11 @@ class SentEvent {
   @ApiProperty() topic: string;
   @Integer() partition: number;
   @Integer() offset: number;
+}
+
+/** The place of a player record in the score topic. */
+export class SentRecord extends SentEvent {
+  @ApiProperty({ ...TIME, description: 'By which the record counts.' }) time: string;
 }
 
 export class Accepted {

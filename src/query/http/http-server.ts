@@ -70,6 +70,7 @@ export async function createHttpApplication(
   if (httpCors.length > 0)
     app.enableCors({
       ...{ origin: httpCors.includes('*') ? '*' : [...httpCors], exposedHeaders },
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
       strictPreflight: false, // answers an incomplete preflight like any other
     });
   return app.useGlobalPipes(new RequestPipe()).useGlobalFilters(problems);
@@ -124,9 +125,16 @@ function requireScope({ method, url, config }: RouteOptions): void {
  * `reads/answers.ts`). What does not exist needs a known token, whatever its scopes.
  */
 function requireTokens(server: FastifyInstance, tokens: Tokens): void {
-  server.addHook('preParsing', ({ headers, routeOptions }, _reply, _payload, done) => {
-    const { scope } = routeOptions.config;
-    done(scope === 'none' ? undefined : tokens.refusal(headers.authorization, scope));
+  server.decorateRequest('tokenName');
+  server.addHook('preParsing', (request, _reply, _payload, done) => {
+    const { scope } = request.routeOptions.config;
+    let refusal: ProblemError | undefined;
+    try {
+      if (scope !== 'none') request.tokenName = tokens.nameOf(request.headers.authorization, scope);
+    } catch (error) {
+      refusal = error as ProblemError;
+    }
+    done(refusal);
   });
 }
 

@@ -54,7 +54,7 @@ function describeMap(parameter: ParameterObject, prefix: string): void {
 /** A plain page of all operations with their parameters and answers, from the OpenAPI document. */
 function docsPage({ info, paths, components }: OpenAPIObject): string {
   const operations = Object.entries(paths).flatMap(([path, item]) =>
-    (['get', 'post'] as const).map((method) =>
+    (['get', 'post', 'put', 'delete'] as const).map((method) =>
       operation(`${method.toUpperCase()} ${path}`, item[method]),
     ),
   );

@@ -1,4 +1,4 @@
-import { applyDecorators, Get, HttpCode, Post, type Type } from '@nestjs/common';
+import { applyDecorators, Delete, Get, HttpCode, Post, Put, type Type } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import {
   ApiExtraModels,
@@ -8,7 +8,7 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { Accepted, Outcome, Problem } from '../dto/responses.js';
+import { Accepted, Outcome, Problem, SentRecord } from '../dto/responses.js';
 import type { Scope } from '../dto/token-entry.js';
 import { inputsOf } from './require-dtos.js';
 
@@ -70,6 +70,25 @@ export function Write(path: string, summary: string) {
     summary,
     ApiResponse({ status: 200, description: 'The outcome.', headers: HEADERS, type: Outcome }),
     ApiResponse({ status: 202, description: accepted, headers: HEADERS, type: Accepted }),
+  );
+}
+
+export function WriteByPut(path: string, summary: string) {
+  return playerRecord(Put(path), summary);
+}
+
+export function WriteByDelete(path: string, summary: string) {
+  return playerRecord(Delete(path), summary);
+}
+
+/** A write of a player record: 202 once Kafka has it. */
+function playerRecord(method: MethodDecorator, summary: string) {
+  const description = 'Kafka has the record.';
+  return route(
+    applyDecorators(method, HttpCode(202)),
+    'writing',
+    summary,
+    ApiResponse({ status: 202, description, headers: HEADERS, type: SentRecord }),
   );
 }
 

@@ -6,6 +6,7 @@ import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { loggerTo } from '../../../test/support/loggers.js';
 import { SettingsError } from '../../config/settings.js';
+import type { ProblemError } from './problems.js';
 import { Tokens } from './tokens.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-tokens-'));
@@ -22,8 +23,14 @@ describe('tokens', () => {
   };
   afterEach(() => unwatchFile(file));
   afterAll(() => rmSync(folder, { recursive: true }));
-  const codeOf = (known: Tokens, header: string | undefined, scope: 'read' | 'write' = 'read') =>
-    known.refusal(header, scope)?.code;
+  const codeOf = (known: Tokens, header: string | undefined, scope: 'read' | 'write' = 'read') => {
+    try {
+      known.nameOf(header, scope);
+      return undefined;
+    } catch (error) {
+      return (error as ProblemError).code;
+    }
+  };
 
   it('are compared with all of the file, as text or by their SHA-256, and refuse other scopes', () => {
     const known = tokens(
@@ -32,7 +39,7 @@ describe('tokens', () => {
     expect(codeOf(known, `Bearer ${SECRET}`, 'write')).toBeUndefined();
     expect(codeOf(known, `bearer  ${SECRET}-1`)).toBeUndefined();
     expect(codeOf(known, `Bearer ${SECRET}-1`, 'write')).toBe('FORBIDDEN');
-    expect(known.refusal(`Bearer ${SECRET}-1`, 'operate')?.message).toBe(
+    expect(() => known.nameOf(`Bearer ${SECRET}-1`, 'operate')).toThrow(
       'the token "page" lacks the scope "operate"',
     );
     for (const wrong of [`Bearer ${SECRET}-2`, `Basic ${SECRET}`, SECRET, 'Bearer', 'Bearer ', ''])
@@ -53,6 +60,13 @@ describe('tokens', () => {
     const known = tokens(entry('read') + entry('write'));
     expect(codeOf(known, `Bearer ${SECRET}`, 'write')).toBeUndefined();
     expect(codeOf(known, `Bearer ${SECRET}`, 'read')).toBeUndefined();
+  });
+
+  it('have the name of the entry with the scope', () => {
+    const entry = (scope: string) => `- { name: ${scope}, token: ${SECRET}, scopes: [${scope}] }\n`;
+    const known = tokens(entry('read') + entry('write'));
+    expect(known.nameOf(`Bearer ${SECRET}`, 'write')).toBe('write');
+    expect(known.nameOf(`Bearer ${SECRET}`)).toBe('read');
   });
 
   it('are read again when the file changes; stay as they were while it has problems', async () => {

@@ -12,6 +12,10 @@ declare module 'fastify' {
     /** See `RequireScope`. */
     scope?: Scope | 'none';
   }
+  interface FastifyRequest {
+    /** The name of the token that the request has. Missing if the service or the route needs none. */
+    tokenName?: string;
+  }
 }
 
 const FIELDS = Object.keys(new TokenEntry());
@@ -36,21 +40,24 @@ export class Tokens {
   }
 
   /**
-   * Why a request is refused; without `scope`, any known token will do. Compares the token with all
-   * known ones, in constant time.
+   * The name of the token of a request; without `scope`, any known token will do. Compares the token
+   * with all known ones, in constant time.
+   * @throws ProblemError UNAUTHORIZED, or FORBIDDEN if the token lacks the scope
    */
-  refusal(authorization = '', scope?: Scope): ProblemError | undefined {
+  nameOf(authorization = '', scope?: Scope): string {
     const [, given] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
     const digest = digestOf(given ?? '');
     const found = this.#known.filter((token) => timingSafeEqual(token.digest, digest));
     const [token] = given === undefined ? [] : found;
     if (token === undefined)
-      return new ProblemError(
+      throw new ProblemError(
         'UNAUTHORIZED',
         'send "authorization: Bearer TOKEN" with a token of RANKLOG_HTTP_TOKENS',
       );
-    if (scope === undefined || found.some(({ scopes }) => scopes.includes(scope))) return undefined;
-    return new ProblemError('FORBIDDEN', `the token "${token.name}" lacks the scope "${scope}"`);
+    if (scope === undefined) return token.name;
+    const allowed = found.find(({ scopes }) => scopes.includes(scope));
+    if (allowed !== undefined) return allowed.name;
+    throw new ProblemError('FORBIDDEN', `the token "${token.name}" lacks the scope "${scope}"`);
   }
 }
 

@@ -1,19 +1,15 @@
 import { Body, Controller, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { firstValueFrom, from, throwError, timeout } from 'rxjs';
 import { resolveEvent, type BoardDefinition } from '#board';
 import { BoardReader } from '#board-store';
 import { ResultUnknownError, ScoreProducer } from '#client';
-import { DEAD_LETTER_CODES, decodeText, type ScoreEvent, type Source } from '#contracts';
+import { DEAD_LETTER_CODES, decodeText, type ScoreEvent } from '#contracts';
 import { BoardParams, ScoreEventsBody, WriteQuery } from '../dto/requests.js';
 import { ProblemError, RefusedEventError } from '../http/problems.js';
 import { RequireScope, Write } from '../http/route.js';
+import { acknowledged, requireRoom } from './send-limits.js';
 
 const RANK_TIMEOUT_MS = 5_000;
-const SEND_TIMEOUT_MS = 30_000;
-
-/** Score events that wait for Kafka at once, also after their requests were answered; more are refused, as each takes memory. */
-const MOST_IN_FLIGHT = 10_000;
 
 /** Accepts score events for Kafka. Checks all of them against the live definition of the board before it sends the first. */
 @Controller('v1/boards/:board')
@@ -35,12 +31,16 @@ export class WritesController {
     const events = eventsOf(body).map((event, index) => checked(definition, event, index));
     const deduplicated = definition.deduplicateMs !== undefined;
     void reply.code(202);
-    if (wait === undefined) return { events: await this.#send(events, timeoutMs), deduplicated };
+    if (wait === undefined) {
+      requireRoom(this.producer, events.length);
+      const places = await acknowledged(this.producer.send(events), timeoutMs);
+      return { events: places, deduplicated };
+    }
     const [event] = events;
     if (event === undefined || events.length > 1)
       throw new ProblemError('INVALID_REQUEST', 'wait=rank needs exactly one event');
     try {
-      this.#checkLimit(1);
+      requireRoom(this.producer, 1);
       const outcome = await this.producer.sendAndWait(event, {
         timeoutMs: timeoutMs ?? RANK_TIMEOUT_MS,
       });
@@ -51,27 +51,6 @@ export class WritesController {
       if (error.at.offset === undefined) throw new ProblemError('SEND_FAILED', error.message);
       return { events: [error.at], deduplicated, status: 'unknown' };
     }
-  }
-
-  /** @throws SendError, or ProblemError: OVERLOADED, or SEND_FAILED after the timeout; the producer goes on then */
-  async #send(events: readonly ScoreEvent[], timeoutMs = SEND_TIMEOUT_MS): Promise<Source[]> {
-    this.#checkLimit(events.length);
-    const sent = this.producer.send(events);
-    const late = () => {
-      const detail = `Kafka has not acknowledged all events within ${timeoutMs} ms; it may have any of them, or get them later`;
-      return throwError(() => new ProblemError('SEND_FAILED', detail));
-    };
-    return firstValueFrom(from(sent).pipe(timeout({ first: timeoutMs, with: late })));
-  }
-
-  /** @throws ProblemError OVERLOADED if so many events more would pass the limit */
-  #checkLimit(events: number): void {
-    const { inFlight } = this.producer;
-    if (inFlight + events > MOST_IN_FLIGHT)
-      throw new ProblemError(
-        'OVERLOADED',
-        `${inFlight} score events wait for Kafka, of at most ${MOST_IN_FLIGHT}; no event was sent; try again`,
-      );
   }
 }
 

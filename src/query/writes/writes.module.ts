@@ -1,15 +1,20 @@
 import { Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { BoardReader } from '#board-store';
-import { ScoreProducer } from '#client';
+import { ModerationProducer, ScoreProducer } from '#client';
 import type { Settings } from '../../config/settings.js';
 import { SETTINGS } from '../../infra/config.module.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { fewAtOnce } from './few-at-once.js';
+import { PlayerRecordsController } from './player-records.controller.js';
 import { WritesController } from './writes.controller.js';
+
+export const WRITE_CONTROLLERS = [WritesController, PlayerRecordsController];
+
+const SOURCE = '/ranklog/http';
 
 /** The writes over HTTP, for a process with the role `query` and RANKLOG_QUERY_WRITES. */
 @Module({
-  controllers: [WritesController],
+  controllers: WRITE_CONTROLLERS,
   providers: [
     {
       provide: ScoreProducer,
@@ -19,8 +24,14 @@ import { WritesController } from './writes.controller.js';
           kafka,
           topicPrefix,
           reader: fewAtOnce(reader),
-          source: '/ranklog/http',
+          source: SOURCE,
         }),
+    },
+    {
+      provide: ModerationProducer,
+      inject: [ScoreProducer, BoardReader],
+      useFactory: (producer: ScoreProducer, reader: BoardReader) =>
+        new ModerationProducer({ producer, reader, source: SOURCE }),
     },
   ],
 })

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Redis } from 'ioredis';
 import { BoardReader, IdentityCheck } from '#board-store';
-import { ScoreProducer } from '#client';
+import { ModerationProducer, ScoreProducer } from '#client';
 import { topicNames } from '#contracts';
 import { SETTINGS } from '../../../src/infra/config.module.js';
 import { ReadStores } from '../../../src/infra/connections.module.js';
@@ -14,7 +14,7 @@ import { describeRoutes } from '../../../src/query/http/openapi.js';
 import { LiveStreams } from '../../../src/query/live/live-streams.js';
 import { READ_CONTROLLERS } from '../../../src/query/query.module.js';
 import { KeptPeriods } from '../../../src/query/status/periods.controller.js';
-import { WritesController } from '../../../src/query/writes/writes.controller.js';
+import { WRITE_CONTROLLERS } from '../../../src/query/writes/writes.module.js';
 import { loggerTo } from '../../support/loggers.js';
 
 @Module({})
@@ -45,6 +45,10 @@ const KAFKA: object = {
 /** Sends nothing: see test/query/writes. */
 const PRODUCER: Pick<ScoreProducer, 'send'> = { send: () => Promise.resolve([]) };
 
+const MODERATION: Pick<ModerationProducer, 'send'> = {
+  send: () => Promise.resolve([{ topic: 'none', partition: 0, offset: 0, time: 0 }]),
+};
+
 export interface TestApp {
   readonly app: NestFastifyApplication;
   readonly reader: BoardReader;
@@ -64,10 +68,11 @@ export async function openApp(
   const reader = new BoardReader({ redis, prefix });
   const module = {
     module: App,
-    controllers: [...READ_CONTROLLERS, WritesController],
+    controllers: [...READ_CONTROLLERS, ...WRITE_CONTROLLERS],
     providers: [
       { provide: BoardReader, useValue: reader },
       { provide: ScoreProducer, useValue: PRODUCER },
+      { provide: ModerationProducer, useValue: MODERATION },
       { provide: LiveStreams, useValue: STREAMS },
       KeptPeriods,
       Metrics,

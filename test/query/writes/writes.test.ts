@@ -28,11 +28,15 @@ afterAll(() => instance.remove());
 
 const urlOf = ({ url }: RanklogProcess) => `${url}/v1/boards`;
 
-async function post(path: string, body: object, to = base) {
+const post = (path: string, body: object, to = base) => send('POST', path, body, to);
+
+async function send(method: string, path: string, body?: object, to = base) {
   const response = await fetch(`${to}/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    method,
+    ...(body && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
   });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
@@ -166,23 +170,174 @@ describe('POST /v1/boards/BOARD/events', () => {
     const proxy = await KafkaProxy.toBroker();
     instance.env['KAFKA_BROKERS'] = proxy.broker;
     const service = await instance.start('--roles', 'query');
-    const send = (count: number) =>
+    const sendMany = (count: number) =>
       post('arena/events?timeout=1000', { events: Array<object>(count).fill(ada) }, urlOf(service));
     const sendAndWait = (timeout: number) =>
       post(`arena/events?wait=rank&timeout=${timeout}`, ada, urlOf(service));
     expect(await sendAndWait(20_000)).toMatchObject({ status: 200 });
     proxy.freeze();
     expect(await sendAndWait(20)).toMatchObject({ status: 503, body: { code: 'SEND_FAILED' } });
-    const sent = await Promise.all(Array.from({ length: 9 }, () => send(1_000)));
+    const sent = await Promise.all(Array.from({ length: 9 }, () => sendMany(1_000)));
     for (const answer of sent)
       expect(answer).toMatchObject({ status: 503, body: { code: 'SEND_FAILED' } });
     const overloaded = { status: 503, body: { code: 'OVERLOADED' } };
-    expect(await send(1_000)).toMatchObject(overloaded); // 9,001 are in flight
-    expect(await send(999)).toMatchObject({ body: { code: 'SEND_FAILED' } });
-    expect(await send(1)).toMatchObject(overloaded);
+    expect(await sendMany(1_000)).toMatchObject(overloaded); // 9,001 are in flight
+    expect(await sendMany(999)).toMatchObject({ body: { code: 'SEND_FAILED' } });
+    expect(await sendMany(1)).toMatchObject(overloaded);
     expect(await sendAndWait(20)).toMatchObject(overloaded);
+    const ban = () => send('PUT', 'arena/bans/zoe', {}, urlOf(service));
+    expect(await ban()).toMatchObject(overloaded);
     proxy.thaw();
-    await until(async () => (await send(1)).status === 202, 'Kafka has the events');
+    await until(async () => (await sendMany(1)).status === 202, 'Kafka has the events');
     await proxy.close();
+  });
+});
+
+describe('bans and erasures', () => {
+  const ban = (path: string, body: object = {}) => send('PUT', path, body);
+  const bansOf = async (path: string) => (await send('GET', path)).body;
+  const kindOf = async (playerId: string) => (await instance.reader.ban('arena', playerId))?.kind;
+  const points = async (playerId: string) => {
+    const { standing } = await instance.reader.player('arena', playerId);
+    return standing?.columns['points'] ?? null;
+  };
+  const score = (playerId: string, delta: string) =>
+    post('arena/events?wait=rank&timeout=30000', { playerId, delta, attributes: eu });
+
+  it('are off by default, but can be read', async () => {
+    for (const [method, path, status] of [
+      ['PUT', 'arena/bans/mal', 405],
+      ['DELETE', 'arena/bans/mal', 405],
+      ['PUT', 'arena/erasures/mal', 404],
+      ['GET', 'arena/bans/mal', 200],
+      ['GET', 'arena/bans', 200],
+    ] as const) {
+      const body = method === 'PUT' ? {} : undefined;
+      expect([path, (await send(method, path, body, readOnly)).status]).toEqual([path, status]);
+    }
+  });
+
+  it('take a player off all views and bring the player back, with what was scored meanwhile', async () => {
+    await score('mal', '5');
+    const { status, body } = await ban('arena/bans/mal', { reason: 'speed hack' });
+    expect([status, body]).toEqual([
+      202,
+      {
+        topic: instance.topics.scoreEvents,
+        partition: expect.any(Number),
+        offset: expect.any(Number),
+        time: expect.stringMatching(/^2\d{3}-.*Z$/),
+      },
+    ]);
+    await until(async () => (await points('mal')) === null, 'mal is banned');
+    expect(await score('mal', '2')).toMatchObject({
+      body: { status: 'unchanged', places: [{ standing: null }, { standing: null }] },
+    });
+    const { partition, offset, time } = body;
+    const entry = {
+      playerId: 'mal',
+      kind: 'banned',
+      reason: 'speed hack',
+      partition,
+      offset,
+      time,
+    };
+    const kept = (view: string) => {
+      return { view, columns: { points: '7' }, reachedAt: expect.any(String) };
+    };
+    expect(await bansOf('arena/bans/mal')).toEqual({
+      ...{ board: 'arena', playerId: 'mal', ban: entry },
+      kept: expect.arrayContaining([kept('all'), kept('all region=eu')]),
+    });
+    expect(await bansOf('arena/bans')).toEqual({ board: 'arena', count: 1, bans: [entry] });
+
+    expect((await send('DELETE', 'arena/bans/mal?reason=a%20mistake')).status).toBe(202);
+    await until(async () => (await points('mal')) === '7', 'mal is back');
+    expect(await instance.reader.ban('arena', 'mal')).toMatchObject({
+      ...{ kind: 'unbanned', reason: 'a mistake' },
+    });
+    const isListed = async () => (await bansOf('arena/bans'))['count'] === 1; // memory may answer
+    await until(async () => !(await isListed()), 'mal is not listed');
+  });
+
+  it('list the latest first, page by page', async () => {
+    for (const playerId of ['p1', 'p2', 'p3']) {
+      await ban(`once/bans/${playerId}`);
+      await until(async () => (await instance.reader.ban('once', playerId)) !== null, playerId);
+    }
+    const first = await bansOf('once/bans?limit=2');
+    expect(first).toMatchObject({ count: 3, bans: [{ playerId: 'p3' }, { playerId: 'p2' }] });
+    const last = await bansOf(`once/bans?after=${String(first['next'])}`);
+    expect(last).toMatchObject({ count: 3, bans: [{ playerId: 'p1' }] });
+    expect(last).not.toHaveProperty('next');
+  });
+
+  it('delete what the board keeps of an erased player', async () => {
+    await score('eve', '5');
+    expect((await ban('arena/erasures/eve', { reason: 'asked for it' })).status).toBe(202);
+    await until(async () => (await kindOf('eve')) === 'erased', 'eve is erased');
+    await score('eve', '5');
+    expect(await bansOf('arena/bans/eve')).toMatchObject({
+      ban: { kind: 'erased', reason: 'asked for it' },
+      kept: [],
+    });
+  });
+
+  it('refuse an unban without a ban, and of an erased player, and say what to do', async () => {
+    const unban = async (playerId: string) => send('DELETE', `arena/bans/${playerId}`);
+    expect(await unban('nobody')).toMatchObject({
+      status: 409,
+      body: {
+        code: 'NOT_BANNED',
+        detail: expect.stringMatching(/^player "nobody" is not banned .* try again in a moment$/),
+      },
+    });
+    await ban('arena/erasures/ned');
+    await until(async () => (await kindOf('ned')) === 'erased', 'ned is erased');
+    const { offset, partition } = (await instance.reader.ban('arena', 'ned')) ?? {};
+    expect(await unban('ned')).toMatchObject({
+      status: 409,
+      body: {
+        code: 'ERASED',
+        detail: expect.stringMatching(`at offset ${offset} of partition ${partition}$`),
+      },
+    });
+    expect(await kindOf('nobody')).toBeUndefined();
+  });
+
+  it('refuse malformed requests, and send nothing', async () => {
+    const ends = () => instance.admin.fetchTopicOffsets(instance.topics.scoreEvents);
+    const before = await ends();
+    const long = 'x'.repeat(129);
+    const refusals: [string, string, object | undefined, number, string][] = [
+      ['PUT', 'areena/bans/mal', {}, 404, 'UNKNOWN_BOARD'],
+      ['PUT', 'areena/erasures/mal', {}, 404, 'UNKNOWN_BOARD'],
+      ['DELETE', 'areena/bans/mal', undefined, 404, 'UNKNOWN_BOARD'],
+      ['GET', 'areena/bans', undefined, 404, 'UNKNOWN_BOARD'],
+      ['GET', 'areena/bans/mal', undefined, 404, 'UNKNOWN_BOARD'],
+      ['PUT', 'arena/bans/mal', { by: 'ana' }, 400, 'UNKNOWN_PARAMETER'],
+      ['PUT', 'arena/erasures/mal', { by: 'ana' }, 400, 'UNKNOWN_PARAMETER'],
+      ['PUT', 'arena/bans/mal?reason=x', {}, 400, 'UNKNOWN_PARAMETER'],
+      ['DELETE', 'arena/bans/mal?by=ana', undefined, 400, 'UNKNOWN_PARAMETER'],
+      ['PUT', 'arena/bans/mal', { reason: 7 }, 400, 'INVALID_REQUEST'],
+      ['PUT', 'arena/bans/mal', { reason: '' }, 400, 'INVALID_REQUEST'],
+      ['PUT', 'arena/bans/mal', { reason: 'x'.repeat(257) }, 400, 'INVALID_REQUEST'],
+      ['PUT', 'arena/bans/mal', { reason: 'a\nb' }, 400, 'INVALID_REQUEST'],
+      ['PUT', 'arena/bans/mal', undefined, 400, 'INVALID_REQUEST'],
+      ['PUT', `arena/bans/${long}`, {}, 400, 'INVALID_REQUEST'],
+      ['DELETE', `arena/bans/${long}`, undefined, 400, 'INVALID_REQUEST'],
+      ['GET', `arena/bans/${long}`, undefined, 400, 'INVALID_READ'],
+      ['GET', 'arena/bans?limit=1001', undefined, 400, 'INVALID_REQUEST'],
+      ['GET', 'arena/bans?after=x', undefined, 400, 'INVALID_READ'],
+    ];
+    for (const [method, path, body, status, code] of refusals)
+      expect([method, path, await send(method, path, body)]).toMatchObject([
+        ...[method, path],
+        { status, body: { code } },
+      ]);
+    expect(await ban('arena/bans/mal', { by: 'ana' })).toMatchObject({
+      body: { detail: 'there is no parameter "by" here; use reason' },
+    });
+    expect(await ends()).toEqual(before);
   });
 });

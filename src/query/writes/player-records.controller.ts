@@ -1,0 +1,100 @@
+import { Body, Controller, Param, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { formatTime } from '#board';
+import { BoardReader } from '#board-store';
+import { ModerationProducer, ScoreProducer } from '#client';
+import { playerRecordProblem, type PlayerRecord, type PlayerRecordKind } from '#contracts';
+import { BoardPlayerParams, NoQuery, ReasonBody, ReasonQuery } from '../dto/requests.js';
+import { ProblemError } from '../http/problems.js';
+import { RequireScope, WriteByDelete, WriteByPut } from '../http/route.js';
+import { acknowledged, requireRoom } from './send-limits.js';
+
+/** Bans, unbans and erasures of players. The name of the token says who has decided it. */
+@Controller('v1/boards/:board')
+export class PlayerRecordsController {
+  constructor(
+    private readonly reader: BoardReader,
+    private readonly producer: ScoreProducer,
+    private readonly moderation: ModerationProducer,
+  ) {}
+
+  @RequireScope('operate')
+  @WriteByPut('bans/:player', 'Ban a player')
+  ban(
+    @Param() params: BoardPlayerParams,
+    @Query() _: NoQuery,
+    @Body() { reason }: ReasonBody,
+    @Req() request: FastifyRequest,
+  ) {
+    return this.#send('banned', recordOf(params, reason, request));
+  }
+
+  @RequireScope('operate')
+  @WriteByDelete('bans/:player', 'Unban a player')
+  async unban(
+    @Param() params: BoardPlayerParams,
+    @Query() { reason }: ReasonQuery,
+    @Req() request: FastifyRequest,
+  ) {
+    const record = recordOf(params, reason, request);
+    await this.#requireBan(record);
+    return this.#send('unbanned', record);
+  }
+
+  @RequireScope('operate')
+  @WriteByPut('erasures/:player', 'Erase a player')
+  erase(
+    @Param() params: BoardPlayerParams,
+    @Query() _: NoQuery,
+    @Body() { reason }: ReasonBody,
+    @Req() request: FastifyRequest,
+  ) {
+    return this.#send('erased', recordOf(params, reason, request));
+  }
+
+  /** @throws ProblemError NOT_BANNED or ERASED: an unban would have no effect */
+  async #requireBan({ board, playerId }: PlayerRecord): Promise<void> {
+    const ban = await this.reader.ban(board, playerId);
+    if (ban?.kind === 'banned') return;
+    const who = `player ${JSON.stringify(playerId)}`;
+    if (ban?.kind === 'erased')
+      throw new ProblemError(
+        'ERASED',
+        `${who} is erased from board "${board}", which an unban does not undo; nothing was sent. ` +
+          `Only a void of the record of the erasure does, at offset ${ban.offset} of partition ${ban.partition}`,
+      );
+    throw new ProblemError(
+      'NOT_BANNED',
+      `${who} is not banned on board "${board}"; nothing was sent. ` +
+        'If the ban was sent just now, it is not applied yet: try again in a moment',
+    );
+  }
+
+  async #send(kind: PlayerRecordKind, record: PlayerRecord) {
+    requireRoom(this.producer, 1);
+    const [place] = await acknowledged(this.moderation.send(kind, [record]));
+    return place && { ...place, time: formatTime(place.time) };
+  }
+}
+
+/** @throws ProblemError INVALID_REQUEST */
+function recordOf(
+  { board, player }: BoardPlayerParams,
+  reason: string | undefined,
+  { tokenName }: FastifyRequest,
+): PlayerRecord {
+  const record = {
+    ...{ board, playerId: player },
+    ...(reason !== undefined && { reason }),
+    ...(tokenName !== undefined && { by: tokenName }),
+  };
+  const problem = playerRecordProblem(record)?.slice(1);
+  if (problem?.startsWith('by ') === true)
+    throw new ProblemError(
+      'INVALID_REQUEST',
+      `the name of the token is written to the record as who decided it: ${problem}; rename the token`,
+    );
+  if (problem !== undefined)
+    throw new ProblemError('INVALID_REQUEST', `${problem}; nothing was sent`);
+  return record;
+}
