@@ -21,6 +21,17 @@ export async function getJson<T extends object>(path: string): Promise<T> {
   return body;
 }
 
+export const boardPath = (board: string) => `/v1/boards/${encodeURIComponent(board)}`;
+
+/** A player record as `GET /v1/boards/BOARD/bans` shows it. */
+export interface Ban {
+  readonly playerId: string;
+  readonly kind: 'banned' | 'unbanned' | 'erased';
+  readonly time: string;
+  readonly reason?: string;
+  readonly by?: string;
+}
+
 export interface Answer<T> {
   readonly value?: T;
   /** Why the last read failed; then `value` is older. An HttpReadError unless the service did not answer. */

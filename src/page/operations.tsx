@@ -1,4 +1,4 @@
-import { getJson, useAnswer } from './data.js';
+import { boardPath, getJson, useAnswer, type Ban } from './data.js';
 import { Facts, ProblemNotice } from './parts.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -36,7 +36,44 @@ export function Operations() {
           {value[list].length === 0 && <p>None</p>}
         </section>
       ))}
+      <Bans boards={liveBoards(value.generations)} />
     </div>
+  );
+}
+
+function liveBoards(generations: readonly Row[]): string[] {
+  return generations.filter(({ role }) => role === 'live').map(({ board }) => String(board));
+}
+
+/** How many players of each board the page shows. */
+const MOST_BANS = 20;
+
+/** The latest bans and erasures of each board. */
+function Bans({ boards }: { boards: readonly string[] }) {
+  const read = async () => {
+    const pages = await Promise.all(boards.map((board) => readBans(board)));
+    return pages.flat();
+  };
+  const key = JSON.stringify(boards);
+  const { value, problem } = useAnswer(key, { read, everyMs: 10_000 });
+  const title = 'Banned or erased players';
+  return (
+    <section class="card" aria-label={title}>
+      <h2>{title}</h2>
+      {(problem !== undefined || value === undefined) && <ProblemNotice problem={problem} />}
+      {value?.map((facts, index) => (
+        <Facts key={index} facts={facts} />
+      ))}
+      {value?.length === 0 && <p>None</p>}
+    </section>
+  );
+}
+
+async function readBans(board: string) {
+  const path = `${boardPath(board)}/bans?limit=${MOST_BANS}`;
+  const { bans } = await getJson<{ bans: readonly Ban[] }>(path);
+  return bans.map(({ playerId: player, kind, time, by = null, reason = null }) =>
+    Object.entries({ player, board, kind, time, by, reason }),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Histogram, Standing, Standings } from '#http';
-import { getJson, reader, useAnswer } from './data.js';
+import { boardPath, getJson, reader, useAnswer, type Ban } from './data.js';
 import { countText, Facts, ProblemNotice, Table, timeText } from './parts.js';
 import { hashOf, type Route } from './route.js';
 
@@ -42,7 +42,7 @@ type DetailsProps = Standings & Pick<Histogram, 'buckets'> & { readonly route: C
 
 function Details({ route, view, size, entries, buckets }: DetailsProps) {
   const standing = entries.find(({ playerId }) => playerId === route.player);
-  if (standing === undefined) return <p class="notice">This player has no score in this view.</p>;
+  if (standing === undefined) return <Absent route={route} />;
   const { rank, percentile, columns, reachedAt } = standing;
   return (
     <>
@@ -57,6 +57,25 @@ function Details({ route, view, size, entries, buckets }: DetailsProps) {
       <ScorePlot {...{ buckets, columns }} />
       <h3>Around {route.player}</h3>
       <Table {...{ route, entries }} />
+    </>
+  );
+}
+
+/** Why a player is not in the view. Only a token with the scope `operate` shows a ban. */
+function Absent({ route: { board, player } }: { route: Chosen }) {
+  const path = `${boardPath(board)}/bans/${encodeURIComponent(player)}`;
+  const read = async (): Promise<{ ban: Ban | null }> => {
+    return getJson<{ ban: Ban | null }>(path).catch(() => ({ ban: null }));
+  };
+  const { value } = useAnswer(path, { read, everyMs: 10_000 });
+  const ban = value?.ban;
+  if (!ban || ban.kind === 'unbanned')
+    return <p class="notice">This player has no score in this view.</p>;
+  const { kind, time, by = null, reason = null } = ban;
+  return (
+    <>
+      <p class="notice">This player is {kind} on this board.</p>
+      <Facts facts={Object.entries({ since: time, by, reason })} />
     </>
   );
 }
@@ -107,8 +126,8 @@ type RankProps = { readonly route: Chosen } & Pick<Standings, 'view'> & Pick<Sta
 
 /** The rank after each of the last rank changes, the best at the top. */
 function RankPlot({ route: { board, player }, view, reachedAt }: RankProps) {
-  const path = `/v1/boards/${encodeURIComponent(board)}/players/${encodeURIComponent(player)}`;
-  const read = () => getJson<RankChanges>(`${path}/changes`);
+  const path = `${boardPath(board)}/players/${encodeURIComponent(player)}/changes`;
+  const read = () => getJson<RankChanges>(path);
   // The last change is published a moment after the standings show it.
   const { value, problem } = useAnswer('changes', { read, everyMs: 10_000, after: reachedAt });
   if (value === undefined) return <ProblemNotice problem={problem} />;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { ScoreProducer } from '#client';
+import { ModerationProducer, ScoreProducer } from '#client';
 import { chromiumPath } from '../../scripts/chromium.mjs';
 import { freePort } from '../support/free-port.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
@@ -227,6 +227,33 @@ describe('the page', () => {
     await letters.getByText('MISSING_DIMENSION').waitFor();
     await page.getByRole('region', { name: 'Builds' }).getByRole('progressbar').waitFor();
     await page.close();
+  });
+
+  it('says who is banned or erased, by whom and why, to those who may know it', async () => {
+    const { reader } = instance;
+    const moderation = new ModerationProducer({ producer, reader });
+    const ban = { board: 'arena', playerId: 'p-129', reason: 'speed hack', by: 'ana' };
+    await moderation.ban(ban);
+    await moderation.erase({ board: 'quiet', playerId: 'gone' });
+    const isApplied = async () => (await reader.ban('quiet', 'gone')) !== null;
+    await until(isApplied, 'the erasure is applied');
+    const page = await open('#operations');
+    const card = page.getByRole('region', { name: 'Banned or erased players' });
+    for (const text of ['p-129', 'arena', 'banned', 'ana', 'speed hack', 'gone', 'quiet', 'erased'])
+      await card.getByText(text, { exact: true }).waitFor();
+    await page.goto(`${url}/${ALL}&player=p-129`);
+    const panel = page.getByRole('region', { name: 'Player p-129' });
+    await panel.getByText('This player is banned on this board.').waitFor();
+    await panel.getByText('speed hack').waitFor();
+    await page.route('**/bans/*', (route) =>
+      route.fulfill({ status: 403, json: { code: 'FORBIDDEN', detail: 'no' } }),
+    );
+    await page.reload();
+    await panel.getByText('This player has no score in this view.').waitFor();
+    await page.close();
+    await moderation.unban(ban);
+    const isBack = async () => (await reader.ban('arena', 'p-129'))?.kind === 'unbanned';
+    await until(isBack, 'p-129 is back');
   });
 
   it('says that the window of a view has closed, and what became of its result', async () => {
