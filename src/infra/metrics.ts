@@ -61,6 +61,8 @@ export const COUNTERS = {
     'Dead letters that this process has published. board is empty for a record without a live board.',
   'ranklog_late_events_total{board}':
     'Score events of boards with late: count that this process has left out, because all their windows had closed.',
+  'ranklog_player_records_total{board,kind}':
+    'Player records of live boards that this process has applied; kind is banned, unbanned or erased.',
   'ranklog_misplaced_records_total{reason,board}':
     "Score events that this process has applied, with another key or partition than Kafka's default; reason is key or partition.",
   ranklog_rebalances_total: 'How often this process has joined the consumer group.',

@@ -225,7 +225,7 @@ export class Applier {
     const records = call.entries.filter((entry) => entry.kind === 'player');
     const isOpen = (this.#appliedOffsets[call.shard] ?? -1) < call.through;
     if (verdicts === undefined || !isOpen || records.length === 0) return verdicts;
-    return this.#settle(call, records);
+    return this.#settle(call, records, items);
   }
 
   /**
@@ -235,6 +235,7 @@ export class Applier {
   async #settle(
     call: ApplyCall,
     records: readonly PlayerEntry[],
+    items: readonly ReadRecord[],
   ): Promise<readonly Verdict[] | undefined> {
     const live = call.boards.get(records[0]?.board ?? '');
     if (live === undefined) return undefined;
@@ -244,7 +245,7 @@ export class Applier {
     let verdicts: readonly Verdict[] | undefined;
     for (const [index, entries] of calls.entries()) {
       const isLast = index === calls.length - 1;
-      verdicts = await this.#retryWhileRecovering({ ...call, entries, isLast });
+      verdicts = await this.#retryWhileRecovering({ ...call, entries, isLast }, items);
       if (verdicts === undefined) return undefined;
     }
     if ((this.#appliedOffsets[call.shard] ?? -1) < call.through)
@@ -254,7 +255,7 @@ export class Applier {
 
   async #retryWhileRecovering(
     call: ApplyCall,
-    items: readonly ReadRecord[] = [],
+    items: readonly ReadRecord[],
   ): Promise<readonly Verdict[] | undefined> {
     const { shard, continuity } = call;
     const { ranklog_apply_duration_seconds: roundTrips } = this.services.metrics.histograms;
@@ -263,7 +264,7 @@ export class Applier {
       const outcome = await this.services.store.apply(call).finally(roundTrips.startTimer());
       switch (outcome.status) {
         case 'applied':
-          this.#countEvents(items, call.believed);
+          this.#countRecords(items, call.believed, outcome.appliedOffset);
           this.#appliedOffsets[shard] = outcome.appliedOffset;
           return outcome.verdicts;
         case 'generationChanged':
@@ -283,13 +284,18 @@ export class Applier {
     }
   }
 
-  /** Counts no events that were applied before: they are read again only for their results. */
-  #countEvents(items: readonly ReadRecord[], believed: number): void {
+  /**
+   * Counts no records that were applied before: they are read again only for their results. A player
+   * record that is only marked is not applied yet.
+   */
+  #countRecords(items: readonly ReadRecord[], believed: number, applied: number): void {
     const { counters } = this.services.metrics;
     const events = new Map<string, number>();
     for (const { event, entry } of items) {
-      if (event === undefined || entry.offset <= believed) continue;
+      if (event === undefined || entry.offset <= believed || entry.offset > applied) continue;
       const { board } = event;
+      if (entry.kind === 'player' && 'kind' in event)
+        counters.ranklog_player_records_total.inc({ board, kind: event.kind });
       if (entry.kind === 'event') events.set(board, (events.get(board) ?? 0) + 1);
       if (entry.kind === 'none' && entry.late !== undefined)
         counters.ranklog_late_events_total.inc({ board });

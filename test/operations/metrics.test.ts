@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { KeySpace } from '#board-store';
+import { ModerationProducer, ScoreProducer } from '#client';
 import { EventReader } from '../query/live/event-reader.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
@@ -115,6 +116,25 @@ describe('the metrics of a running process', () => {
     expect(
       [...samples.keys()].filter((name) => /_errors_total.*(connection|KafkaJS)/.test(name)),
     ).toEqual([]);
+  });
+
+  it('count each player record once, whether it is settled in several calls or changes nothing', async () => {
+    const { kafka, name, reader } = instance;
+    const producer = new ScoreProducer({ kafka, topicPrefix: name });
+    await producer.connect();
+    const moderation = new ModerationProducer({ producer, reader });
+    const player = { board: 'arena', playerId: 'mal' };
+    await producer.send([{ ...player, delta: 1 }]);
+    await moderation.ban(player);
+    await moderation.ban(player);
+    await moderation.unban(player);
+    await moderation.erase({ board: 'chess', playerId: 'nobody' });
+    await producer.disconnect();
+    await untilScraped({
+      'ranklog_player_records_total{board="arena",kind="banned"}': 2,
+      'ranklog_player_records_total{board="arena",kind="unbanned"}': 1,
+      'ranklog_player_records_total{board="chess",kind="erased"}': 1,
+    });
   });
 
   it('have answers over HTTP by route, never by URL, what the cache had, and open streams', async () => {
