@@ -49,7 +49,7 @@ export const SETTINGS_SCHEMA = {
   operationsHost: setting(text, '127.0.0.1', 'The address of health and metrics; 0.0.0.0 for all.'),
   operationsPort: setting(format.port, 9465, 'The port of health and metrics; 0 picks a free one.'),
   queryCache: setting(durationOrZero, '250ms', 'How long answers over HTTP are cached; 0: never.'),
-  queryWrites: setting(flag, false, 'Accept score events: POST /v1/boards/BOARD/events.'),
+  queryWrites: setting(flag, false, 'Accept score events, bans and erasures of players over HTTP.'),
   queryStreams: setting(count, 5_000, 'Most event streams over HTTP at a time.'),
   verifySchedule: setting(format.cron, '', 'When all boards are verified (cron); empty for never.'),
   verifyTimeZone: setting(format.timeZone, 'UTC', 'The time zone of RANKLOG_VERIFY_SCHEDULE.'),

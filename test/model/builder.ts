@@ -167,8 +167,8 @@ export class Builder {
       const [one, ...others] = views.get(record.playerId)!;
       for (const some of [one === undefined ? [] : [one], others]) {
         const entry = { kind: 'player' as const, board, ...record, views: some };
-        const call = [this.#held(), shadow, partition, [entry], some === others] as const;
-        await this.#generations.joinRecords(...call);
+        const joined = { partition, entries: [entry], isLast: some === others };
+        await this.#generations.joinRecords(this.#held(), shadow, joined);
       }
     }
     this.#model.generation(shadow.generation).oracle.settleAll(definition.board);

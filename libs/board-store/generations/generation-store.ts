@@ -13,16 +13,19 @@ import { scanBans } from '../layout/ban-register.js';
 import type {
   CatchUpOutcome,
   ComparisonStep,
+  JoinedRecords,
   Lease,
+  PromoteOptions,
   RankingStep,
   Shadow,
   ShadowPurpose,
   Stretch,
+  UnsettledRecord,
 } from '../layout/generation-types.js';
 import { ShardedStore } from '../layout/sharded-store.js';
 import { LeaseLostError, NoPreviousGenerationError } from '../layout/store-errors.js';
 import { TIE_SIGNS } from '../layout/ties.js';
-import type { LiveBoard, PlayerEntry } from '../layout/types.js';
+import type { LiveBoard } from '../layout/types.js';
 import { refusalOf, type CatchUpReply } from '../lua/scripts.js';
 import {
   beginComparison,
@@ -55,17 +58,6 @@ const VIEWS_PER_CALL = 100;
 export interface Promotion {
   readonly since: number;
   readonly previous?: string;
-}
-
-interface PromoteOptions {
-  readonly graceMs: number;
-  /** See lua/commands/promote-13.lua. */
-  readonly takenOver?: Readonly<Record<string, number>>;
-}
-
-/** A player record that is marked and not settled. `entry` is the present one of the player. */
-export interface UnsettledRecord extends Pick<PlayerEntry, 'playerId' | 'offset' | 'entry'> {
-  readonly partition: number;
 }
 
 /** Generations other than the live one. Every write needs the lease of the board; every method may be repeated. */
@@ -261,21 +253,18 @@ export class GenerationStore extends ShardedStore {
 
   /**
    * Joins player records to the register of a shadow, apart from its stretches: see
-   * lua/commands/join-records-2.lua. `records` are of one partition; with `isLast`, all their views are settled then.
-   * @throws LeaseLostError
+   * lua/commands/join-records-2.lua. @throws LeaseLostError
    */
   async joinRecords(
     { token }: Lease,
     shadow: Shadow,
-    partition: number,
-    records: readonly PlayerEntry[],
-    isLast = false,
+    { partition, entries, isLast = false }: JoinedRecords,
   ): Promise<void> {
     const { keys } = this;
     const { board, generation } = shadow;
     const shard = this.shardOf(board);
     const boards = new Map([[board, shadow]]);
-    const run = runArguments(keys, { shard, partition, boards, entries: records, isLast });
+    const run = runArguments(keys, { shard, partition, boards, entries, isLast });
     const reply = await this.redis.ranklogJoinRecords({
       lease: keys.lease(shard, board),
       shadows: keys.shadows(shard),

@@ -1,4 +1,4 @@
-import type { BoardEntry, LiveBoard, Starts } from './types.js';
+import type { BoardEntry, LiveBoard, PlayerEntry, Starts } from './types.js';
 
 export interface Boards {
   readonly live: ReadonlyMap<string, LiveBoard>;
@@ -32,6 +32,24 @@ export interface Stretch {
   readonly from: number;
   readonly through: number;
   readonly entries: readonly BoardEntry[];
+}
+
+/** Player records of one partition. With `isLast`, all their views are settled after the call. */
+export interface JoinedRecords {
+  readonly partition: number;
+  readonly entries: readonly PlayerEntry[];
+  readonly isLast?: boolean;
+}
+
+export interface PromoteOptions {
+  readonly graceMs: number;
+  /** See lua/commands/promote-13.lua. */
+  readonly takenOver?: Readonly<Record<string, number>>;
+}
+
+/** A player record that is marked and not settled. `entry` is the present one of the player. */
+export interface UnsettledRecord extends Pick<PlayerEntry, 'playerId' | 'offset' | 'entry'> {
+  readonly partition: number;
 }
 
 /** The applied offsets of a partition in the shadow and in the live generation, -1 for none. */

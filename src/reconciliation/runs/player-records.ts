@@ -47,8 +47,8 @@ async function takeOver(
       records.push({ kind: 'player', offset, board: shadow.board, playerId, entry: text });
       byPartition.set(partition, records);
     }
-    for (const [partition, records] of byPartition)
-      await generations.joinRecords(lease, shadow, partition, records);
+    for (const [partition, entries] of byPartition)
+      await generations.joinRecords(lease, shadow, { partition, entries });
   }
 }
 
@@ -80,7 +80,8 @@ export async function settleRecords(
     for (const [index, entries] of calls.entries()) {
       await catchUp.throttle(1);
       const isLast = index === calls.length - 1;
-      await retry(() => generations.joinRecords(lease, shadow, partition, entries, isLast));
+      const joined = { partition, entries, isLast };
+      await retry(() => generations.joinRecords(lease, shadow, joined));
     }
   }
 }
