@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { BoardDefinition } from '#board';
 import { BASE_TIME, PLAYER_IDS, valuesArbitrary } from './arbitrary.js';
 import { inputArbitrary } from './inputs.js';
-import type { OracleRecord } from './oracle-players.js';
+import type { OracleRecord } from './oracle-memory.js';
 import type { SentEvent } from './oracle-resolve.js';
 
 /** Random logs: events, records that are no event, and offsets of control records between them. */

@@ -4,17 +4,9 @@ import {
   type BoardMemory,
   type OracleChange,
   type OracleOutcome,
-} from './oracle-board.js';
+  type OracleRecord,
+} from './oracle-memory.js';
 import { inOrder, placingOf, type Players } from './oracle-ranks.js';
-
-/** A ban, unban or erasure, and its place in the log. */
-export interface OracleRecord {
-  readonly kind: 'banned' | 'unbanned' | 'erased';
-  readonly playerId: string;
-  readonly time: number;
-  readonly partition: number;
-  readonly offset: number;
-}
 
 export type Standing = OracleRecord['kind'];
 

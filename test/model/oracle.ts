@@ -1,12 +1,13 @@
 import type { BoardDefinition, ResolvedEvent } from '#board';
+import { judge } from './oracle-board.js';
+import { memberOf, stateBytes } from './oracle-format.js';
 import {
   emptyMemory,
   hasExpired,
-  judge,
   type BoardMemory,
   type OracleOutcome,
-} from './oracle-board.js';
-import { memberOf, stateBytes } from './oracle-format.js';
+  type OracleRecord,
+} from './oracle-memory.js';
 import {
   inOrder,
   placingIn,
@@ -15,11 +16,11 @@ import {
   type OracleStanding,
   type Players,
 } from './oracle-ranks.js';
-import { join, placedPlayers, settle, type OracleRecord } from './oracle-players.js';
+import { join, placedPlayers, settle } from './oracle-players.js';
 
 /*
  * The oracle in parts: oracle-windows (which instance of a window holds a time), oracle-resolve (an event in a board's
- * terms), oracle-update (a player's state), oracle-board (the outcome of an event), oracle-players (bans and erasures),
+ * terms), oracle-update (a player's state), oracle-memory (what is stored), oracle-board (the outcome of an event), oracle-players (bans and erasures),
  * oracle-ranks (places), oracle-format (bytes and texts). Random boards, events and logs come from definitions, inputs and logs.
  */
 

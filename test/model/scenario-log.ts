@@ -11,7 +11,7 @@ import {
   type Starts,
 } from '#board-store';
 import { placed, type PlacedRecord } from './logs.js';
-import type { OracleRecord } from './oracle-players.js';
+import type { OracleRecord } from './oracle-memory.js';
 import { resolvePlainlyAt, type PlainResolution } from './oracle-resolve.js';
 import type { Scenario } from './scenario.js';
 

@@ -9,7 +9,7 @@ import { decodeScoreEvent, type RankChange, type ScoreEvent } from '#contracts';
 import { DefinitionsTopic } from '../../src/infra/definitions-topic.js';
 import { Stores } from '../../src/infra/stores.js';
 import { Reconciler } from '../../src/reconciliation/reconciler.js';
-import { emptyMemory } from '../model/oracle-board.js';
+import { emptyMemory } from '../model/oracle-memory.js';
 import { updatedState, type OracleState } from '../model/oracle-update.js';
 import { Oracle } from '../model/oracle.js';
 import { readBytes } from '../model/store-keys.js';
