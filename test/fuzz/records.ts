@@ -7,6 +7,7 @@ import {
   DEAD_LETTER_CODES,
   decodeDeadLetter,
   encodeDeadLetter,
+  encodePlayerRecord,
   encodeRetry,
   isId,
   MAX_HEADERS,
@@ -39,6 +40,12 @@ const HEADERS = {
   ranklog_retry_timestamp: String(BASE_TIME),
 };
 
+const PLAYER_RECORD = encodePlayerRecord(
+  'banned',
+  { board: 'arcade', playerId: 'ada', reason: 'a "bot"', by: 'op' },
+  { id: 'b-1', source: '/games', time: BASE_TIME },
+);
+
 /** Headers as producers send them, also with names that are no names of ranklog. */
 const sentArbitrary: fc.Arbitrary<SentHeader[]> = fc.array(
   fc.tuple(
@@ -52,7 +59,8 @@ const encodedArbitrary = fc
   .tuple(sentArbitrary, fc.constantFrom(1, 1, 1, 1, 1, 1, 1, 60, 600))
   .map(([sent, times]) => encodeHeaders(Array.from({ length: times }, () => sent).flat()));
 
-const headerArbitrary = fc.constantFrom(...Object.entries(HEADERS)).chain(([name, value]) => {
+const ALL_HEADERS = [...Object.entries(HEADERS), ...Object.entries(PLAYER_RECORD.headers)];
+const headerArbitrary = fc.constantFrom(...ALL_HEADERS).chain(([name, value]) => {
   const bytes = editedBytesArbitrary([value]);
   const text = editedArbitrary([value]);
   const list = fc.array(text, { maxLength: 3 });
@@ -61,6 +69,7 @@ const headerArbitrary = fc.constantFrom(...Object.entries(HEADERS)).chain(([name
 const headersArbitrary: fc.Arbitrary<KafkaRecord['headers']> = fc.oneof(
   { weight: 6, arbitrary: fc.constant({}) },
   { weight: 1, arbitrary: fc.constant(HEADERS) },
+  { weight: 1, arbitrary: fc.constant(PLAYER_RECORD.headers) },
   {
     weight: 1,
     arbitrary: fc
@@ -82,7 +91,7 @@ const objectArbitrary: fc.Arbitrary<KafkaRecord> = fc.record({
   timestamp: timestampArbitrary,
   key: fc.constant(null),
   value: fc.oneof(
-    { weight: 99, arbitrary: editedBytesArbitrary(EVENT_TEXTS) },
+    { weight: 99, arbitrary: editedBytesArbitrary([...EVENT_TEXTS, PLAYER_RECORD.value]) },
     fc.constantFrom(null, Buffer.alloc(0), Buffer.from('\uFEFF{}')),
   ),
   headers: headersArbitrary,
@@ -152,5 +161,5 @@ function assertStorable({ board, event }: EventEntry): void {
 /** Redis Cluster takes what is in the first braces as the hash tag. */
 function assertOurs(key: string, shard: number): void {
   assert(key.startsWith(`${PREFIX}:`), key);
-  assert.equal(/{(.*?)}/.exec(key)?.[1], String(shard));
+  assert.equal(/{(.*?)}/.exec(key)?.[1], `${PREFIX}:${shard}`);
 }
