@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { EARLIEST_TIME, formatTime, LATEST_TIME } from '#board';
+import { EARLIEST_TIME, formatTime, LATEST_TIME, type RecordPlace } from '#board';
 import { absentOr, objectOf, parseObject } from './checks.js';
 import { cloudEventHeaders, cloudEventProblem, PLAYER_RECORD_TYPES } from './cloud-events.js';
 import type { Rejection } from './dead-letter-codes.js';
 import { hasTooManyHeaders, headerText, MAX_HEADERS, type RawRecord } from './record.js';
+import { decodeRetry } from './retry.js';
 import { ID, REASON, show } from './values.js';
 
 /**
@@ -26,6 +27,8 @@ export interface PlayerRecord {
 export interface DecodedPlayerRecord extends Readonly<PlayerRecord> {
   readonly kind: PlayerRecordKind;
   readonly occurredAt: number;
+  /** Set if the record is a retry: the records that it repeats, the original first. */
+  readonly retryOf?: readonly RecordPlace[];
 }
 
 /** The header with the time of a player record in ms: a topic with LogAppendTime would stamp a retry anew. */
@@ -83,7 +86,10 @@ export function decodePlayerRecord(
   if (!isUtf8(value)) return reject('NOT_UTF8', 'the value is not valid UTF-8');
   const found = parseObject(value.toString('utf8'));
   if (found === undefined) return reject('NOT_AN_OBJECT', 'the value is not a JSON object');
-  return decodeValue(kind, withoutNulls(found), timeOf(record));
+  const decoded = decodeValue(kind, withoutNulls(found), timeOf(record));
+  const retry = decodeRetry(record);
+  if (retry === undefined || !decoded.ok) return decoded;
+  return { ok: true, playerRecord: { ...decoded.playerRecord, retryOf: retry.retryOf } };
 }
 
 function kindOf(record: RawRecord): PlayerRecordKind | undefined {

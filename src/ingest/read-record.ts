@@ -21,10 +21,9 @@ export interface ReadRecord {
   readonly entry: ApplyEntry | Skipped;
 }
 
-/** A player record is never a duplicate, and a retry of one counts as it does. */
+/** A player record is never a duplicate. */
 interface ReadPlayerRecord extends DecodedPlayerRecord {
   readonly eventId?: undefined;
-  readonly retryOf?: never;
 }
 
 /** The record produces no result. */
@@ -78,7 +77,7 @@ function readPlayerRecord(
   const live = boards.live.get(board);
   if (live === undefined && !boards.building.has(board))
     return { record, event, entry: unknownBoard(offset, board, boards) };
-  if (live === undefined || isVoided(live.definition, {}, partition, record))
+  if (live === undefined || isVoided(live.definition, event, partition, record))
     return { record, event, entry: { kind: 'none', offset } };
   const entry = banText(event, { partition, offset });
   return { record, event, entry: { kind: 'player', offset, board, playerId, entry } };

@@ -205,7 +205,7 @@ export class LogFeed {
     for (const queue of this.#queues) {
       const { shadow } = queue;
       if (board !== shadow.board || offset < queue.position(partition)) continue;
-      if (isVoided(shadow.definition, {}, partition, record)) continue;
+      if (isVoided(shadow.definition, playerRecord, partition, record)) continue;
       queue.add(partition, { kind: 'player', offset, board, playerId, entry });
     }
   }
