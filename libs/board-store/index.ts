@@ -11,6 +11,7 @@ export { GenerationCatalog } from './generations/generation-catalog.js';
 export {
   GenerationStore,
   UNRANKED,
+  MISSED,
   UNSETTLED,
   type Promotion,
   type NewShadow,

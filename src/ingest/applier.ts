@@ -120,11 +120,14 @@ export class Applier {
   async firstToRead(published: number, logStart: number): Promise<number> {
     const { store, boards } = this.services;
     const { partition } = this.assignment;
-    // A partition of which nothing was ever read begins where the log begins now.
+    // A partition of which nothing was ever read begins where the log begins now. So does one of
+    // which Redis has lost all, if no board needs earlier events: bans from before a board begins
+    // count, too.
     const needed = Math.min(published, boards.firstNeeded(partition));
-    const next = this.#appliedOffsets.map((appliedOffset) =>
-      published === 0 && appliedOffset < 0 ? logStart : Math.max(needed, appliedOffset + 1),
-    );
+    const next = this.#appliedOffsets.map((appliedOffset) => {
+      if (appliedOffset >= 0) return Math.max(needed, appliedOffset + 1);
+      return published === 0 ? logStart : Math.min(needed, logStart);
+    });
     const offset = Math.min(published, ...next);
     // Offsets that the log no longer has can be left out if they are applied and their results are
     // published.
@@ -241,15 +244,25 @@ export class Applier {
     if (live === undefined) return undefined;
     const ids = records.map(({ playerId }) => playerId);
     const views = await this.services.store.viewsOfPlayers(live, ids);
-    const calls = settlingCalls(records, views, live.definition);
-    let verdicts: readonly Verdict[] | undefined;
-    for (const [index, entries] of calls.entries()) {
-      const isLast = index === calls.length - 1;
-      verdicts = await this.#retryWhileRecovering({ ...call, entries, isLast }, items);
-      if (verdicts === undefined) return undefined;
+    const verdicts: Verdict[] = [];
+    let { from } = call;
+    for (const { entries, isLast } of settlingCalls(records, views, live.definition)) {
+      const last = entries.at(-1)?.offset;
+      const isEnd = last === records.at(-1)?.offset;
+      const through = isEnd || last === undefined ? call.through : last;
+      const { lastRecord, ...others } = call;
+      const part = { ...others, believed: from - 1, from, through, entries, isLast };
+      const found = await this.#retryWhileRecovering(
+        isEnd && lastRecord ? { ...part, lastRecord } : part,
+        items,
+      );
+      if (found === undefined) return undefined;
+      if (!isLast) continue;
+      if ((this.#appliedOffsets[call.shard] ?? -1) < through)
+        throw new Error(`the records from offset ${from} on are not marked any more`);
+      verdicts.push(...found);
+      from = through + 1;
     }
-    if ((this.#appliedOffsets[call.shard] ?? -1) < call.through)
-      throw new Error(`the records from offset ${call.from} on are not marked any more`);
     return verdicts;
   }
 

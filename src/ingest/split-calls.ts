@@ -80,32 +80,55 @@ export function* splitRuns<T extends Pick<ReadRecord, 'entry'>>(
   yield closeAt(nextOffset);
 }
 
+/** One call that settles player records of a run. With `isLast`, all views of its records are settled then. */
+interface SettlingCall {
+  readonly entries: readonly PlayerEntry[];
+  readonly isLast: boolean;
+}
+
+/** Some records that are settled together end once they have so many views: their results are one reply. */
+const MAX_SETTLED = 2_000;
+
 /**
- * The calls that settle player records of a run, by the views that each player has: all records, each with some of its views.
- * There is always one. A view of a record costs about as much as two updates with ranks.
+ * The calls that settle player records, by the views that each player has: first those for some of the records, up to a last one,
+ * then those for the next records. A view of a record costs about as much as two updates with ranks.
  */
-export function settlingCalls(
+export function* settlingCalls(
   records: readonly PlayerEntry[],
   viewsOf: ReadonlyMap<string, readonly ResolvedView[]>,
   { publish }: BoardDefinition,
-): PlayerEntry[][] {
+): Generator<SettlingCall> {
   const cost = 2 * UPDATE_WITH_RANKS + UPDATES_OF_A_VIEW + publish.leaders / NAMES_OF_AN_UPDATE;
   const most = Math.max(1, Math.floor(FULL_CALL.viewUpdates / cost));
-  const pairs = records.flatMap(({ offset, playerId }) =>
-    (viewsOf.get(playerId) ?? []).map((view) => ({ offset, view })),
-  );
-  const count = Math.max(1, Math.ceil(pairs.length / most));
-  return Array.from({ length: count }, (_, page) => {
-    const some = pairs.slice(page * most, (page + 1) * most);
-    return records.map((record) => {
-      const own = some.filter(({ offset }) => offset === record.offset);
-      return { ...record, views: own.map(({ view }) => view) };
+  let some: PlayerEntry[] = [];
+  let count = 0;
+  for (const [index, record] of records.entries()) {
+    const views = viewsOf.get(record.playerId) ?? [];
+    some.push({ ...record, views });
+    count += views.length;
+    if (count < MAX_SETTLED && index < records.length - 1) continue;
+    yield* pagesOf(some, most);
+    some = [];
+    count = 0;
+  }
+}
+
+/** Calls with all of the records, and each with `most` of their views. There is always one. */
+function* pagesOf(records: readonly PlayerEntry[], most: number): Generator<SettlingCall> {
+  const pending = records.map(({ views = [] }) => [...views]);
+  do {
+    let room = most;
+    const entries = records.map((record, index) => {
+      const views = pending[index]?.splice(0, room) ?? [];
+      room -= views.length;
+      return { ...record, views };
     });
-  });
+    yield { entries, isLast: pending.every((views) => views.length === 0) };
+  } while (pending.some((views) => views.length > 0));
 }
 
 /** The most player records of a run: they are looked up together in all views of their board. */
-const MAX_RECORDS = 100;
+export const MAX_RECORDS = 100;
 
 /**
  * What a run consists of: events and dead letters; or player records of one board, at most one of each player.

@@ -47,8 +47,12 @@ export interface NewShadow extends Pick<Shadow, 'definition' | 'starts' | 'ends'
 
 /** States of a build, in the place of its purpose: see lua/commands/rank-shadow-4.lua. */
 export const UNRANKED = 'unranked';
-/** The answer to a promotion of a shadow with player records that are not settled. */
+/** Answers to a promotion of a shadow with player records that are not settled, or that it has to take over. */
 export const UNSETTLED = 'unsettled';
+export const MISSED = 'missed';
+/** Why a shadow is not promoted yet. */
+type NotReady = typeof UNRANKED | typeof UNSETTLED | typeof MISSED;
+const NOT_READY: readonly string[] = [UNRANKED, UNSETTLED, MISSED] satisfies NotReady[];
 const RANKING = 'ranking';
 
 /** How many views one call ranks at most. */
@@ -171,7 +175,7 @@ export class GenerationStore extends ShardedStore {
     shadow: Shadow,
     stretches: readonly Stretch[],
     { graceMs, takenOver = {} }: PromoteOptions,
-  ): Promise<CatchUpOutcome<Promotion | typeof UNRANKED | typeof UNSETTLED>> {
+  ): Promise<CatchUpOutcome<Promotion | NotReady>> {
     const place = this.#place(lease, shadow);
     const { keys, shard } = place;
     const live = await this.#live(shadow.board);
@@ -194,7 +198,7 @@ export class GenerationStore extends ShardedStore {
     const outcome = this.#outcome(shadow, reply);
     if (outcome.ending === undefined) return outcome;
     const [since] = outcome.ending;
-    if (since === UNRANKED || since === UNSETTLED) return { ...outcome, ending: since };
+    if (NOT_READY.includes(String(since))) return { ...outcome, ending: since as NotReady };
     this.#believed.set(shadow.board, shadow.generation);
     const previous = live === BUILDING || live === shadow.generation ? {} : { previous: live };
     return { ...outcome, ending: { since: Number(since), ...previous } };

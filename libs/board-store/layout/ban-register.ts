@@ -23,7 +23,7 @@ export function banText(
   return `${kind} ${occurredAt} ${partition} ${offset} ${JSON.stringify({ reason, by })}`;
 }
 
-const ENTRY = /^(\w+) (-?\d+) (\d+) (\d+) (.*)$/;
+const ENTRY = /^(\w+) (-?\d+) (\d+) (\d+) (.*)$/s; // a reason may have U+2028
 
 export function parseBan(playerId: string, text: string): BanEntry {
   const [, kind, time, partition, offset, texts = '{}'] = ENTRY.exec(text) ?? [];

@@ -1,5 +1,12 @@
-import type { BanEntry, Lease, LiveBoard, PlayerEntry, Shadow } from '#board-store';
-import { settlingCalls } from '../../ingest/split-calls.js';
+import type {
+  BanEntry,
+  Lease,
+  LiveBoard,
+  PlayerEntry,
+  Shadow,
+  UnsettledRecord,
+} from '#board-store';
+import { MAX_RECORDS, settlingCalls } from '../../ingest/split-calls.js';
 import type { ShadowAtWork } from './log-pass.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
 
@@ -23,10 +30,11 @@ export async function takeOverRecords(
   const { live } = await store.boards();
   const from = live.get(board);
   if (from !== undefined) await takeOver(generations, lease, shadow, from);
-  const below = [...applied].filter(
-    ([partition, offset]) => offset + 1 < (starts.get(partition) ?? 0),
-  );
-  return Object.fromEntries(below);
+  const offsets = [...starts].map(([partition, start]) => {
+    return { partition, start, offset: applied.get(partition) ?? -1 };
+  });
+  const below = offsets.filter(({ start, offset }) => offset + 1 < start);
+  return Object.fromEntries(below.map(({ partition, offset }) => [partition, offset]));
 }
 
 async function takeOver(
@@ -73,21 +81,36 @@ export async function settleRecords(
 ): Promise<void> {
   const { board, definition } = shadow;
   const retry = <T>(call: () => Promise<T>) => catchUp.withRetries(call);
-  for (const { partition, ...record } of await retry(() => generations.unsettled(shadow))) {
-    const records = [{ kind: 'player' as const, board, ...record }];
-    const views = await retry(() => store.viewsOfPlayers(shadow, [record.playerId]));
-    const calls = settlingCalls(records, views, definition);
-    for (const [index, entries] of calls.entries()) {
-      await catchUp.throttle(1);
-      const isLast = index === calls.length - 1;
-      const joined = { partition, entries, isLast };
-      await retry(() => generations.joinRecords(lease, shadow, joined));
+  const unsettled = await retry(() => generations.unsettled(shadow));
+  for (const { partition, records } of groupsOf(unsettled)) {
+    const ids = records.map(({ playerId }) => playerId);
+    const views = await retry(() => store.viewsOfPlayers(shadow, ids));
+    const entries = records.map((record) => ({ kind: 'player' as const, board, ...record }));
+    for (const call of settlingCalls(entries, views, definition)) {
+      await catchUp.throttle(call.entries.length);
+      await retry(() => generations.joinRecords(lease, shadow, { partition, ...call }));
     }
   }
 }
 
+/** Records of one partition, at most MAX_RECORDS, and at most one of each player. */
+function groupsOf(unsettled: readonly UnsettledRecord[]) {
+  const groups: { partition: number; records: Omit<UnsettledRecord, 'partition'>[] }[] = [];
+  for (const { partition, ...record } of unsettled) {
+    const fits = groups.find(
+      (group) =>
+        group.partition === partition &&
+        group.records.length < MAX_RECORDS &&
+        group.records.every(({ playerId }) => playerId !== record.playerId),
+    );
+    if (fits === undefined) groups.push({ partition, records: [record] });
+    else fits.records.push(record);
+  }
+  return groups;
+}
+
 /** Takes over and settles player records, of a shadow that is ranked from the start and is to be kept. */
 export async function completeRecords(parts: Parts, at: ShadowAtWork): Promise<void> {
-  await takeOverRecords(parts, at.lease, at.shadow);
+  await at.catchUp.withRetries(() => takeOverRecords(parts, at.lease, at.shadow));
   await settleRecords(parts, at);
 }

@@ -1,4 +1,11 @@
-import { UNRANKED, UNSETTLED, type Promotion, type RankingCursor, type Starts } from '#board-store';
+import {
+  MISSED,
+  UNRANKED,
+  UNSETTLED,
+  type Promotion,
+  type RankingCursor,
+  type Starts,
+} from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { toError } from '#errors';
 import type { ShadowAtWork } from './log-pass.js';
@@ -22,19 +29,20 @@ export async function promote(parts: ReconcilerParts, at: ShadowAtWork): Promise
   const { generations, graceMs } = parts;
   const { lease, shadow, catchUp, signal } = at;
   const { board, generation, definition, starts } = shadow;
-  let takenOver = {};
+  const takeOver = () => catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
+  let takenOver = await takeOver();
   const goLive = () => {
     const options = { graceMs, takenOver };
     return catchUp.reach((stretches) => generations.promote(lease, shadow, stretches, options));
   };
   let promotion = await goLive();
   // Redis answers UNRANKED until all players of a build are ranked. If it restarts meanwhile, the
-  // ranking ends early, and Redis answers UNRANKED again. It answers UNSETTLED while there are
-  // player records that came after the ranking had begun, or that have to be taken over.
-  while (promotion === UNRANKED || promotion === UNSETTLED) {
-    takenOver = await catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
+  // ranking ends early, and Redis answers UNRANKED again. UNSETTLED: player records came after the
+  // ranking had begun. MISSED: live ingest has applied some that the shadow does not read.
+  while (promotion === UNRANKED || promotion === UNSETTLED || promotion === MISSED) {
+    if (promotion === UNSETTLED) await settleRecords(parts, at);
+    else takenOver = await takeOver();
     if (promotion === UNRANKED) await rank(parts, at);
-    else await settleRecords(parts, at);
     promotion = await goLive();
   }
   const made = { board, generation, ...(starts && { starts }) };

@@ -81,7 +81,7 @@ export async function finishVerify(
   { generation, mostDifferences = MOST_DIFFERENCES }: Compared,
 ): Promise<VerifyReport> {
   const { board, definition } = at.shadow;
-  await takeOverRecords(parts, at.lease, at.shadow);
+  await at.catchUp.withRetries(() => takeOverRecords(parts, at.lease, at.shadow));
   const findings = await findingsOf(parts, at, mostDifferences);
   const appliedOffsets = Object.fromEntries(at.queue.appliedOffsets());
   await parts.generations.discard(at.lease, at.shadow);

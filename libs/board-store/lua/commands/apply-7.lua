@@ -65,17 +65,18 @@ if last_record ~= '' and through > applied_offset and not is_open then
 end
 if target > 0 and through + 1 >= target then call('HDEL', recovery_targets, partition) end
 
--- Above the applied offset, the outbox has verdicts of open records only: of this run, or those that
--- an earlier generation has left open, which are never published.
-if end_of_call > applied_offset and not is_marked then
-  call('ZREMRANGEBYSCORE', outbox, format('(%d', applied_offset), '+inf')
-end
+drop_left_open(run, outbox, applied_offset + 1, end_of_call)
 local verdicts = stored_verdicts(outbox, math.max(position, from), math.min(applied_offset, last))
 
 apply_run(run, partition)
 write_reports(run, unmuted)
 verdicts[#verdicts + 1] = keep_verdicts(run.outbox, end_of_call, run.views)
 -- In the order in which every later call gives them.
-if is_marked then verdicts = stored_verdicts(outbox, math.max(position, from), last) end
+if is_open then verdicts = {} end
+if is_marked and not is_open then
+  verdicts = stored_verdicts(outbox, math.max(position, from), last)
+end
 call('ZREMRANGEBYSCORE', outbox, '-inf', format('(%d', position))
-return { format('%d', through), format('%d', position), unpack(verdicts) }
+table.insert(verdicts, 1, format('%d', position))
+table.insert(verdicts, 1, format('%d', through))
+return verdicts

@@ -15,8 +15,8 @@
 --                      records of live ingest, if that was below the shadow's start
 --       stretches...
 -- Returns  progress_in(the partitions with a live applied offset) and, when caught up, the time in
---          us of the promotion, or 'unranked', or 'unsettled'; GENERATION_CHANGED, LEASE_LOST,
---          SHADOW_GONE, GAP
+--          us of the promotion, or 'unranked', 'unsettled' or 'missed' (records that have to be taken
+--          over); GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
 -- Cost  as apply-7.lua, without ranks, and O(partitions + unsettled records)
 
 -- include shard.lua
@@ -79,7 +79,9 @@ local purpose = shadow_of(shadows, board).purpose
 local is_ranked = purpose == 'build' or purpose == 'rollback'
 if not is_ranked then
   reply[#reply + 1] = 'unranked'
-elseif has_unsettled(shadow_facts) or has_missed() then
+elseif has_missed() then
+  reply[#reply + 1] = 'missed'
+elseif has_unsettled(shadow_facts) then
   reply[#reply + 1] = 'unsettled'
 else
   reply[#reply + 1] = promote()
