@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { parseBoardsFile, type BoardDefinition } from '#board';
 import type { Boards, LiveBoard } from '#board-store';
+import { encodePlayerRecord, encodeRetry } from '#contracts';
 import { readRecord } from './read-record.js';
 
 const [arena] = parseBoardsFile('boards: { arena: { columns: [{ name: points }] } }', 'arena.yaml');
@@ -92,5 +93,33 @@ describe('the detail of a dead letter', () => {
     expect(Buffer.byteLength(detail)).toBeGreaterThan(1_020);
     expect(Buffer.byteLength(detail)).toBeLessThanOrEqual(1_024);
     expect(detail).not.toContain('\uFFFD');
+  });
+});
+
+describe('a ban', () => {
+  const place = { partition: 3, offset: 17, timestamp: 5 };
+  const voiding = boardsOf(['arena'], { ...plain, voids: [place] });
+  const sent = encodePlayerRecord(
+    'banned',
+    { board: 'arena', playerId: 'p' },
+    { id: 'b', source: '/x', time: 5 },
+  );
+  const value = Buffer.from(sent.value);
+  const record = { offset: 17, timestamp: 5, key: null, value, headers: sent.headers };
+  const retry = encodeRetry(record, { topic: 'ranklog.score-events', ...place });
+  const retried = { ...record, offset: 20, timestamp: 9, headers: retry.headers };
+
+  it('that is voided does not count, nor does a retry of it', () => {
+    expect(readRecord(record, 3, boardsOf(['arena'])).entry.kind).toBe('player');
+    expect(readRecord(retried, 3, boardsOf(['arena'])).entry.kind).toBe('player');
+    expect(readRecord(record, 3, voiding).entry.kind).toBe('none');
+    expect(readRecord(retried, 3, voiding).entry.kind).toBe('none');
+  });
+
+  it('counts although it is from before the board begins', () => {
+    const { live, ...others } = boardsOf(['arena']);
+    const arena = { ...live.get('arena')!, starts: new Map([[3, 100]]) };
+    const boards = { ...others, live: new Map([['arena', arena]]) };
+    expect(readRecord(record, 3, boards).entry.kind).toBe('player');
   });
 });
