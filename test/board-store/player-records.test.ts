@@ -32,7 +32,11 @@ async function settle(fixture: StoreFixture, entry: PlayerEntry) {
 describe('a ban', () => {
   it('from 9,000 views is one rank change, and a leader change for each view', async () => {
     const publish = { ...arena.publish, leaders: 1 };
-    const fixture = await new StoreFixture(redis, newKeys()).register({ ...arena, publish, dimensions: [['x']] });
+    const fixture = await new StoreFixture(redis, newKeys()).register({
+      ...arena,
+      publish,
+      dimensions: [['x']],
+    });
     const names = Array.from({ length: 9_000 }, (_, index) => `all x=${index}`);
     let offset = 0;
     for (let first = 0; first < names.length; first += 250) {
