@@ -225,10 +225,8 @@ export class Applier {
     items: readonly ReadRecord[],
   ): Promise<readonly Verdict[] | undefined> {
     const verdicts = await this.#retryWhileRecovering(call, items);
-    const records = call.entries.filter((entry) => entry.kind === 'player');
-    const isOpen = (this.#appliedOffsets[call.shard] ?? -1) < call.through;
-    if (verdicts === undefined || !isOpen || records.length === 0) return verdicts;
-    return this.#settle(call, records, items);
+    const isOpen = this.#believed(call.shard) < call.through;
+    return verdicts === undefined || !isOpen ? verdicts : this.#settle(call, items);
   }
 
   /**
@@ -237,9 +235,10 @@ export class Applier {
    */
   async #settle(
     call: ApplyCall,
-    records: readonly PlayerEntry[],
     items: readonly ReadRecord[],
   ): Promise<readonly Verdict[] | undefined> {
+    const { shard, lastRecord, ...others } = call;
+    const records = call.entries.filter((entry) => entry.kind === 'player');
     const live = call.boards.get(records[0]?.board ?? '');
     if (live === undefined) return undefined;
     const ids = records.map(({ playerId }) => playerId);
@@ -247,23 +246,25 @@ export class Applier {
     const verdicts: Verdict[] = [];
     let { from } = call;
     for (const { entries, isLast } of settlingCalls(records, views, live.definition)) {
-      const last = entries.at(-1)?.offset;
+      const last = entries.at(-1)?.offset ?? call.through;
       const isEnd = last === records.at(-1)?.offset;
-      const through = isEnd || last === undefined ? call.through : last;
-      const { lastRecord, ...others } = call;
-      const part = { ...others, believed: from - 1, from, through, entries, isLast };
-      const found = await this.#retryWhileRecovering(
-        isEnd && lastRecord ? { ...part, lastRecord } : part,
-        items,
-      );
+      const through = isEnd ? call.through : last;
+      const part = { ...others, shard, believed: this.#believed(shard), from, through, entries };
+      const end = isEnd && lastRecord ? { isLast, lastRecord } : { isLast };
+      const found = await this.#retryWhileRecovering({ ...part, ...end }, items);
       if (found === undefined) return undefined;
       if (!isLast) continue;
-      if ((this.#appliedOffsets[call.shard] ?? -1) < through)
+      if (this.#believed(shard) < through)
         throw new Error(`the records from offset ${from} on are not marked any more`);
       verdicts.push(...found);
       from = through + 1;
     }
     return verdicts;
+  }
+
+  /** The applied offset of a shard as far as this process knows, -1 for none. */
+  #believed(shard: number): number {
+    return this.#appliedOffsets[shard] ?? -1;
   }
 
   async #retryWhileRecovering(
@@ -321,7 +322,7 @@ export class Applier {
     return {
       shard,
       partition: this.assignment.partition,
-      believed: this.#appliedOffsets[shard] ?? -1,
+      believed: this.#believed(shard),
       published,
       from,
       through,
