@@ -3,7 +3,6 @@ import {
   BoardStore,
   type ApplyCall,
   type Boards,
-  type PlayerEntry,
   type RecordIdentity,
   type Verdict,
 } from '#board-store';

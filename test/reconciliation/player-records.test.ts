@@ -160,6 +160,19 @@ describe('banned and erased players', () => {
     expect(chainBreaks(changes, await generation())).toEqual([]);
   });
 
+  it('stay banned if Redis is emptied, although the board begins after the ban', async () => {
+    const { redis, name } = scene.instance;
+    await change('banned', 'player-8');
+    await build({ from: Date.now() });
+    await scene.stop();
+    await redis.unlink(...(await redis.keys(`${name}:*`)));
+    await scene.start();
+    await scores.send([event(8), event(9)]);
+    await until(async () => (await shown()).includes('player-9'), 'a new event counts');
+    expect(await shown()).not.toContain('player-8');
+    await expectEqual();
+  });
+
   it('stay banned if the log loses the ban, and the board is built from the rest', async () => {
     await scene.stop();
     const { admin, topics } = scene.instance;
