@@ -210,6 +210,22 @@ describe('ranklog players', () => {
     expect(voids).toBe(`${record}\n`);
   });
 
+  it('lists all bans as one table, the latest first', async () => {
+    const { name, reader, redis } = instance;
+    const { generation } = await reader.board('arena');
+    const register = new KeySpace(name).bans(0, generation);
+    const ids = Array.from({ length: 1_001 }, (_, time) => `p-${time}`);
+    await redis.hset(register, new Map(ids.map((id, time) => [id, `banned ${time} 0 0 {}`])));
+    const { count } = await reader.bans('arena');
+    const { out } = await players('list', 'arena');
+    await redis.hdel(register, ...ids);
+    const [head, ...rows] = out.trimEnd().split('\n');
+    const listed = rows.map((row) => row.split(' ')[0]);
+    expect(head).toMatch(/^player +state /);
+    expect(listed).toHaveLength(count);
+    expect(listed.slice(-1_001)).toEqual(ids.toReversed());
+  });
+
   it('says that a record is not applied yet if no process ingests it', async () => {
     service.kill('SIGTERM');
     await service.ended;

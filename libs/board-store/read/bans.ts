@@ -13,6 +13,8 @@ export interface BansRequest {
 /** Players who are banned or erased on a board, the latest first. */
 export interface BansPage {
   readonly board: string;
+  /** Whether players may be missing, as Redis lost events, or may have. */
+  readonly stale: boolean;
   /** How many there are in all. */
   readonly count: number;
   readonly bans: readonly BanEntry[];
@@ -28,26 +30,20 @@ export interface KeptState {
   readonly reachedAt: string;
 }
 
-/** The page of all bans after a cursor, which names the last one before it. @throws InvalidReadError */
-export function bansPage(
-  board: string,
-  all: readonly BanEntry[],
-  limit: number,
-  after?: string,
-): BansPage {
-  const sorted = all.toSorted(latestFirst);
+/** The page after a cursor, which names the last ban before it. @throws InvalidReadError */
+export function bansPage(sorted: readonly BanEntry[], limit: number, after?: string) {
   const end = after === undefined ? undefined : bansEnd(after);
   const first = end === undefined ? 0 : sorted.findIndex((ban) => latestFirst(end, ban) < 0);
   const bans = first < 0 ? [] : sorted.slice(first, first + limit);
   const last = bans.at(-1);
   const isEnd = last === undefined || first + limit >= sorted.length;
   const next = isEnd ? {} : { next: encodeCursor([String(last.time), last.playerId]) };
-  return { board, count: all.length, bans, ...next };
+  return { count: sorted.length, bans, ...next };
 }
 
 type End = Pick<BanEntry, 'time' | 'playerId'>;
 
-function latestFirst(a: End, b: End): number {
+export function latestFirst(a: End, b: End): number {
   if (a.time !== b.time) return b.time - a.time;
   return a.playerId < b.playerId ? -1 : Number(a.playerId > b.playerId);
 }

@@ -8,7 +8,14 @@ import { statesOfPlayers } from '../layout/player-states.js';
 import { requirePrimary } from '../layout/primary.js';
 import { ExpiredViewError, InvalidReadError } from '../layout/store-errors.js';
 import type { LiveBoard } from '../layout/types.js';
-import { bansPage, keptState, type BansPage, type BansRequest, type KeptState } from './bans.js';
+import {
+  bansPage,
+  keptState,
+  latestFirst,
+  type BansPage,
+  type BansRequest,
+  type KeptState,
+} from './bans.js';
 import { BoardLocator } from './board-locator.js';
 import { byText, type ViewsPage, type ViewSummary } from './existing-views.js';
 import { PagedReads } from './paged-reads.js';
@@ -189,19 +196,39 @@ export class BoardReader implements ViewReads {
   };
 
   /**
+   * Whether reads of a board may lack records: Redis lost events, or may have, until they are
+   * applied again. Reads of views say so themselves. Cost: about 1,000 views.
+   */
+  async isStale(board: string): Promise<boolean> {
+    return this.#locator.read(board, async (located) => {
+      const { stale } = await this.#commands.views(located, '0');
+      return stale;
+    });
+  }
+
+  /**
    * The players who are banned or erased on a board, the latest first; at most `limit` (100, at most
-   * 1,000) after the cursor `next` of another page. Cost: linear in all bans, unbans and erasures.
+   * 1,000) after the cursor `next` of another page. Cost: as `allBans`, and as `isStale`.
    */
   async bans(board: string, { limit = 100, after }: BansRequest = {}): Promise<BansPage> {
     whole('limit', limit, 1, MOST_PLAYERS);
+    const stale = await this.isStale(board); // first: the register fills until it is false
+    return { board, stale, ...bansPage(await this.allBans(board), limit, after) };
+  }
+
+  /** All of them in one list. Cost: linear in all bans, unbans and erasures. */
+  async allBans(board: string): Promise<BanEntry[]> {
     const { generation, shard } = await this.#locator.locate(board);
     const found: BanEntry[] = [];
     for await (const page of scanBans(this.#redis, this.#keys.bans(shard, generation)))
       for (const { entry } of page) if (entry.kind !== 'unbanned') found.push(entry);
-    return bansPage(board, found, limit, after);
+    return found.sort(latestFirst);
   }
 
-  /** The ban, unban or erasure that counts for a player on a board; null for none. Cost: O(1). */
+  /**
+   * The ban, unban or erasure that counts for a player on a board; null for none, or if it is not
+   * applied again yet (`isStale`). Cost: O(1).
+   */
   async ban(board: string, playerId: string): Promise<BanEntry | null> {
     requirePlayerId(playerId);
     const { generation, shard } = await this.#locator.locate(board);

@@ -3,7 +3,7 @@ import type { BoardReader } from '#board-store';
 import type { PlayerRecord, PlayerRecordKind } from '#contracts';
 import { requireTopics } from '../../infra/topics.js';
 import { playerProblem, readPlayerList } from '../input/player-list.js';
-import { anyStale, readsStale, sendRecords, sortRecords } from '../sessions/player-changes.js';
+import { anyStale, sendRecords, sortRecords } from '../sessions/player-changes.js';
 import {
   openReconciliation,
   type ReconciliationSession,
@@ -190,7 +190,7 @@ export async function listPlayers(
 ): Promise<number> {
   using redis = await openRedis();
   const { reader } = redis.stores;
-  const isStale = await readsStale(reader, board);
+  const isStale = await reader.isStale(board);
   if (player === undefined) {
     await printBans(reader, board, options);
     return readCode(isStale);
@@ -203,22 +203,13 @@ export async function listPlayers(
   return readCode(isStale, isPresent ? EXIT.no : EXIT.ok);
 }
 
-/** The most that a page can have. */
-const BANS_A_PAGE = 1_000;
-
 async function printBans(
   reader: BoardReader,
   board: string,
   { limit = Infinity, json = false }: ListOptions,
 ): Promise<void> {
-  let left = limit;
-  let after: string | undefined;
-  do {
-    const page = await reader.bans(board, { limit: Math.min(left, BANS_A_PAGE), after });
-    const bans = page.bans.map((entry) => banJson(board, entry));
-    const lines = json ? bans.map((ban) => `${JSON.stringify(ban)}\n`) : [`${bansTable(bans)}\n`];
-    await printPart(lines.join(''));
-    left -= bans.length;
-    after = page.next;
-  } while (after !== undefined && left > 0);
+  const all = await reader.allBans(board);
+  const bans = all.slice(0, limit).map((entry) => banJson(board, entry));
+  const lines = json ? bans.map((ban) => `${JSON.stringify(ban)}\n`) : [`${bansTable(bans)}\n`];
+  await printPart(lines.join(''));
 }

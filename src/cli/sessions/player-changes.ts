@@ -19,14 +19,8 @@ export async function anyStale(
 ): Promise<boolean> {
   let isStale = false;
   for (const board of new Set(records.map((record) => record.board)))
-    isStale = (await readsStale(reader, board)) || isStale;
+    isStale = (await reader.isStale(board)) || isStale;
   return isStale;
-}
-
-/** @throws UnknownBoardError, BoardBuildingError */
-export async function readsStale(reader: BoardReader, board: string): Promise<boolean> {
-  const page = await reader.viewPages(board).next();
-  return page.done !== true && page.value.stale;
 }
 
 /** What to send, what is so already, and what can't be done: unbans of erased players. */
