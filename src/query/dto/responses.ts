@@ -103,8 +103,12 @@ class Ban {
   @ApiPropertyOptional({ description: 'Over HTTP: the name of the token.' }) by?: string;
 }
 
-export class Bans extends Currency {
+const BANS_STALE = 'Whether entries may be missing or old: Redis lost events, or is away.';
+
+export class Bans {
   @ApiProperty() board: string;
+  @ApiProperty({ description: BANS_STALE }) stale: boolean;
+  @Integer(AGE, OPTIONAL) age?: number;
   @Integer('How many players are banned or erased.') count: number;
   @ApiProperty({ type: [Ban] }) bans: Ban[];
   @ApiPropertyOptional({ description: NEXT }) next?: string;
@@ -116,9 +120,11 @@ class KeptScore {
   @ApiProperty(TIME) reachedAt: string;
 }
 
-export class PlayerBan extends Currency {
+export class PlayerBan {
   @ApiProperty() board: string;
   @ApiProperty() playerId: string;
+  @ApiProperty({ description: BANS_STALE }) stale: boolean;
+  @Integer(AGE, OPTIONAL) age?: number;
   @ApiProperty({ type: Ban, nullable: true }) ban: Ban | null;
   @ApiProperty({ type: [KeptScore], description: 'Also of a player who is in no ranking.' })
   kept: KeptScore[];

@@ -22,11 +22,12 @@ export class BansController {
   @RequireScope('operate')
   @Read(':player', PlayerBan, 'The ban, unban or erasure that counts for a player')
   async ban(@Param() { board, player }: BoardPlayerParams, @Query() _: NoQuery) {
+    const stale = await this.reader.isStale(board); // first: the register fills until it is false
     const [ban, kept] = await Promise.all([
       this.reader.ban(board, player),
       this.reader.kept(board, player),
     ]);
-    return { board, playerId: player, ban: ban && banJson(ban), kept };
+    return { board, playerId: player, stale, ban: ban && banJson(ban), kept };
   }
 }
 

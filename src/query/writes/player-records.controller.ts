@@ -1,7 +1,7 @@
 import { Body, Controller, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { formatTime } from '#board';
-import { BoardReader } from '#board-store';
+import { BoardReader, type BanEntry } from '#board-store';
 import { ModerationProducer, ScoreProducer } from '#client';
 import { playerRecordProblem, type PlayerRecord, type PlayerRecordKind } from '#contracts';
 import { BoardPlayerParams, NoQuery, ReasonBody, ReasonQuery } from '../dto/requests.js';
@@ -20,13 +20,15 @@ export class PlayerRecordsController {
 
   @RequireScope('operate')
   @WriteByPut('bans/:player', 'Ban a player')
-  ban(
+  async ban(
     @Param() params: BoardPlayerParams,
     @Query() _: NoQuery,
     @Body() { reason }: ReasonBody,
     @Req() request: FastifyRequest,
   ) {
-    return this.#send('banned', recordOf(params, reason, request));
+    const record = recordOf(params, reason, request);
+    await this.#requireNotErased(record);
+    return this.#send('banned', record);
   }
 
   @RequireScope('operate')
@@ -52,21 +54,35 @@ export class PlayerRecordsController {
     return this.#send('erased', recordOf(params, reason, request));
   }
 
-  /** @throws ProblemError NOT_BANNED or ERASED: an unban would have no effect */
-  async #requireBan({ board, playerId }: PlayerRecord): Promise<void> {
-    const ban = await this.reader.ban(board, playerId);
+  /** @throws ProblemError STALE, NOT_BANNED or ERASED: an unban would have no effect */
+  async #requireBan(record: PlayerRecord): Promise<void> {
+    const { board, playerId } = record;
+    const isStale = await this.reader.isStale(board); // first: the register fills until it is false
+    const ban = await this.#requireNotErased(record);
     if (ban?.kind === 'banned') return;
     const who = `player ${JSON.stringify(playerId)}`;
-    if (ban?.kind === 'erased')
+    if (isStale)
       throw new ProblemError(
-        'ERASED',
-        `${who} is erased from board "${board}", which an unban does not undo; nothing was sent. ` +
-          `Only a void of the record of the erasure does, at offset ${ban.offset} of partition ${ban.partition}`,
+        'STALE',
+        `Redis lacks records, maybe also a ban of ${who} on board "${board}"; nothing was sent. ` +
+          'Try again once reads are not stale',
       );
     throw new ProblemError(
       'NOT_BANNED',
       `${who} is not banned on board "${board}"; nothing was sent. ` +
         'If the ban was sent just now, it is not applied yet: try again in a moment',
+    );
+  }
+
+  /** @throws ProblemError ERASED: a ban or unban would have no effect */
+  async #requireNotErased({ board, playerId }: PlayerRecord): Promise<BanEntry | null> {
+    const ban = await this.reader.ban(board, playerId);
+    if (ban?.kind !== 'erased') return ban;
+    throw new ProblemError(
+      'ERASED',
+      `player ${JSON.stringify(playerId)} is erased from board "${board}", ` +
+        'which no ban or unban changes; nothing was sent. Only a void of the record of the ' +
+        `erasure does, at offset ${ban.offset} of partition ${ban.partition}`,
     );
   }
 

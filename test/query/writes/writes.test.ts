@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { KeySpace } from '#board-store';
 import { TestInstance, until, type RanklogProcess } from '../../support/instance.js';
 import { KafkaProxy } from '../../support/kafka-proxy.js';
 import { readCommitted, readRankChanges } from '../../support/results.js';
@@ -17,10 +18,13 @@ boards:
 let instance: TestInstance;
 let base: string;
 let readOnly: string;
+/** The process that applies records. */
+let ingest: RanklogProcess;
 
 beforeAll(async () => {
   instance = await TestInstance.create(BOARDS);
-  readOnly = urlOf(await instance.start('--roles', 'query,ingest,reconciliation'));
+  ingest = await instance.start('--roles', 'query,ingest,reconciliation');
+  readOnly = urlOf(ingest);
   instance.env['RANKLOG_QUERY_WRITES'] = 'true';
   base = urlOf(await instance.start('--roles', 'query'));
 });
@@ -246,10 +250,12 @@ describe('bans and erasures', () => {
       return { view, columns: { points: '7' }, reachedAt: expect.any(String) };
     };
     expect(await bansOf('arena/bans/mal')).toEqual({
-      ...{ board: 'arena', playerId: 'mal', ban: entry },
+      ...{ board: 'arena', playerId: 'mal', stale: false, ban: entry },
       kept: expect.arrayContaining([kept('all'), kept('all region=eu')]),
     });
-    expect(await bansOf('arena/bans')).toEqual({ board: 'arena', count: 1, bans: [entry] });
+    expect(await bansOf('arena/bans')).toEqual({
+      ...{ board: 'arena', stale: false, count: 1, bans: [entry] },
+    });
 
     expect((await send('DELETE', 'arena/bans/mal?reason=a%20mistake')).status).toBe(202);
     await until(async () => (await points('mal')) === '7', 'mal is back');
@@ -283,7 +289,7 @@ describe('bans and erasures', () => {
     });
   });
 
-  it('refuse an unban without a ban, and of an erased player, and say what to do', async () => {
+  it('refuse an unban without a ban, and all of an erased player, and say what to do', async () => {
     const unban = async (playerId: string) => send('DELETE', `arena/bans/${playerId}`);
     expect(await unban('nobody')).toMatchObject({
       status: 409,
@@ -295,13 +301,14 @@ describe('bans and erasures', () => {
     await ban('arena/erasures/ned');
     await until(async () => (await kindOf('ned')) === 'erased', 'ned is erased');
     const { offset, partition } = (await instance.reader.ban('arena', 'ned')) ?? {};
-    expect(await unban('ned')).toMatchObject({
-      status: 409,
-      body: {
-        code: 'ERASED',
-        detail: expect.stringMatching(`at offset ${offset} of partition ${partition}$`),
-      },
-    });
+    for (const refused of [await unban('ned'), await ban('arena/bans/ned')])
+      expect(refused).toMatchObject({
+        status: 409,
+        body: {
+          code: 'ERASED',
+          detail: expect.stringMatching(`at offset ${offset} of partition ${partition}$`),
+        },
+      });
     expect(await kindOf('nobody')).toBeUndefined();
   });
 
@@ -339,5 +346,24 @@ describe('bans and erasures', () => {
       body: { detail: 'there is no parameter "by" here; use reason' },
     });
     expect(await ends()).toEqual(before);
+  });
+
+  it('say that entries may be missing while Redis lacks records, and refuse no unban for good', async () => {
+    await ban('once/bans/pam');
+    await until(async () => (await instance.reader.ban('once', 'pam')) !== null, 'pam is banned');
+    await ban('once/erasures/rob');
+    await until(async () => (await instance.reader.ban('once', 'rob')) !== null, 'rob is erased');
+    ingest.kill('SIGTERM');
+    await ingest.ended;
+    await instance.redis.unlink(new KeySpace(instance.name).continuity(0));
+    expect(await bansOf('once/bans?limit=3')).toMatchObject({ stale: true });
+    expect(await bansOf('once/bans/nobody')).toMatchObject({ stale: true, ban: null });
+    const unban = async (playerId: string) => {
+      const { status, body } = await send('DELETE', `once/bans/${playerId}`);
+      return [status, body['code']];
+    };
+    expect(await unban('nobody')).toEqual([503, 'STALE']);
+    expect(await unban('rob')).toEqual([409, 'ERASED']);
+    expect(await unban('pam')).toEqual([202, undefined]);
   });
 });
