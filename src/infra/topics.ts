@@ -27,7 +27,10 @@ export async function requireTopics(admin: Admin, topics: readonly string[]): Pr
 
 /** Room for the headers that ranklog adds to a dead letter. */
 const DEAD_LETTER_ROOM = 65_536;
-/** Room for the largest rank change: 256 views with 100 overtaken players each take 10.7 MB. */
+/**
+ * Room for the largest rank change of an event: 256 views with 100 overtaken players each take 10.7 MB. That of a ban has
+ * all published views of the player. If it is larger, the partition stops and says so, until the limit is raised.
+ */
 const MAX_RANK_CHANGE_BYTES = 12 * 1_024 * 1_024;
 /** Kafka's default. It holds the largest period result: 500 players with 8 columns each take 0.6 MB. */
 const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588;

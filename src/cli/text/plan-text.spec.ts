@@ -163,5 +163,6 @@ describe('the text of a plan', () => {
     expect(text).toContain(
       '! players are banned or erased: 1,200 on arena, 1 on cup, and not on trials; once it is live, ',
     );
+    expect(text).toContain('until "ranklog players erase" is sent for NEW, too');
   });
 });

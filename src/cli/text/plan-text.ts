@@ -132,7 +132,8 @@ function bansText(bans: Plan['bans'], built: readonly PlannedBoard[]): string {
   const others = bans.map(({ board, count }) => `${countText(count)} on ${board}`);
   return (
     `! players are banned or erased: ${others.join(', ')}, and not on ${fresh}; ` +
-    'once it is live, "ranklog players list BOARD --json | ranklog players ban NEW --file -" bans them there'
+    'once it is live, "ranklog players list BOARD --json | ranklog players ban NEW --file -" bans them there, ' +
+    'but keeps the scores of erased players until "ranklog players erase" is sent for NEW, too'
   );
 }
 
