@@ -239,6 +239,40 @@ describe('ranklog scores', () => {
     await verify();
   });
 
+  it('a void of a retried ban voids what it retries, and no retry of either counts', async () => {
+    const partition = 1;
+    const ban = (headers: object, timestamp: number): Message => ({
+      ...{ key: 'ann', partition, timestamp: String(timestamp) },
+      value: JSON.stringify({ board: 'arena', playerId: 'ann' }),
+      headers: {
+        ce_type: 'ranklog.player-banned.v1',
+        ranklog_time: String(NOW + HOUR / 2), // too far ahead of the first record
+        ...headers,
+      },
+    });
+    await send(message('ann', 'one', { delta: 3 }));
+    const offset = (await log.ends()).get(partition) ?? 0;
+    const retried = {
+      ranklog_retry_of: `${log.name}/${partition}/${offset}`,
+      ranklog_retry_timestamp: String(NOW - HOUR),
+    };
+    await send(ban({}, NOW - HOUR));
+    expect((await points())['ann']).toBe(3);
+    await send(ban(retried, Date.now()));
+    expect((await points())['ann']).toBeUndefined();
+    const at = `${partition}/${offset}`;
+    const { records, places } = await json('void', 'arena', '--at', at);
+    expect(records).toMatchObject([{ offset: offset + 1, effect: 'counts' }]);
+    expect(places).toMatchObject([{ offset }, { offset: offset + 1 }]);
+    await send(ban(retried, Date.now()));
+    expect((await points())['ann']).toBe(3);
+    const explained = await instance.run('explain', 'arena', 'ann', '--all-partitions');
+    expect(explained.match(/ ban: voided$/gm)).toHaveLength(2);
+    const unvoid = await scores('unvoid', 'arena', '--at', at, '--dry-run', '--json');
+    expect((JSON.parse(unvoid.out) as Changed).places).toEqual(places);
+    await verify();
+  });
+
   it('the same void continues one that was killed; a refused rollback leaves it alone', async () => {
     const args = ['void', 'arena', ...named(['ada', 'one']), '--yes'];
     const killed = instance.spawn('scores', ...args, '--throttle', '1');

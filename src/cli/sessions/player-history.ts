@@ -133,15 +133,16 @@ export class PlayerHistory {
   }
 
   /** `ban by mod-1 ("speed hack"): counts` */
-  #effectOfRecord({ kind, by, reason }: DecodedPlayerRecord, record: KafkaRecord): string {
+  #effectOfRecord(playerRecord: DecodedPlayerRecord, record: KafkaRecord): string {
+    const { kind, by, reason } = playerRecord;
     const whom = by === undefined ? '' : ` by ${by}`;
     const why = reason === undefined ? '' : ` (${JSON.stringify(reason)})`;
-    return `${KINDS[kind]}${whom}${why}: ${this.#standingOf(record)}`;
+    return `${KINDS[kind]}${whom}${why}: ${this.#standingOf(playerRecord, record)}`;
   }
 
-  #standingOf(record: KafkaRecord): string {
+  #standingOf(playerRecord: DecodedPlayerRecord, record: KafkaRecord): string {
     const { ban } = this;
-    if (isVoided(this.live.definition, {}, this.#partition, record)) return 'voided';
+    if (isVoided(this.live.definition, playerRecord, this.#partition, record)) return 'voided';
     if (ban === null) return 'not applied yet';
     if (ban.partition === this.#partition && ban.offset === record.offset) return 'counts';
     return ban.kind === 'erased' ? 'an erasure counts' : 'a later one counts';

@@ -130,17 +130,18 @@ class ScoreSearch {
     for (const score of scores) score.records.push(found);
   }
 
-  /** A player record has no event id, so only its place names it. */
+  /** A player record has no event id, so only a place names it: its own, or one that it retries. */
   #takePlayerRecord(partition: number, record: KafkaRecord): void {
     const { board, definition } = this.live;
     const decoded = decodePlayerRecord(record);
     if (decoded?.ok !== true || decoded.playerRecord.board !== board) return;
     const { offset, timestamp } = record;
     const place = { partition, offset, timestamp };
-    const isVoid = isVoided(definition, {}, partition, record);
+    const { playerRecord } = decoded;
+    const isVoid = isVoided(definition, playerRecord, partition, record);
     if (this.kind === 'unvoid' && !isVoid) return;
-    const name = scoreNameText({ kind: 'place', ...place });
-    this.#byName.get(name)?.records.push(foundRecord(decoded.playerRecord, place, isVoid));
+    const found = foundRecord(playerRecord, place, isVoid);
+    for (const score of this.#scoresOf(playerRecord, place)) score.records.push(found);
   }
 
   /** To be called for all events of the board, in the order of a partition. */
@@ -162,7 +163,7 @@ class ScoreSearch {
   }
 
   /** The named events of a record: by player and id, its place, or a place that it retries. */
-  #scoresOf(event: DecodedScoreEvent, place: RecordPlace): Set<NamedScore> {
+  #scoresOf(event: NamedRecord, place: RecordPlace): Set<NamedScore> {
     const { playerId, eventId, retryOf = [] } = event;
     const names = [place, ...retryOf].map((one): ScoreName => ({ kind: 'place', ...one }));
     if (eventId !== undefined) names.push({ kind: 'id', playerId, eventId });
@@ -170,13 +171,16 @@ class ScoreSearch {
   }
 }
 
+/** What names a record beside its place. */
+type NamedRecord = Pick<DecodedScoreEvent, 'playerId' | 'eventId' | 'retryOf'>;
+
 function foundRecord(
-  { kind, playerId, occurredAt }: DecodedPlayerRecord,
+  { kind, playerId, occurredAt, retryOf = [] }: DecodedPlayerRecord,
   place: RecordPlace,
   isVoid: boolean,
 ): FoundScore {
   return {
-    ...{ ...place, playerId, eventId: null, kind, retryOf: [] },
+    ...{ ...place, playerId, eventId: null, kind, retryOf },
     occurredAt: formatTime(occurredAt),
     values: {},
     views: [],
