@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CompressionTypes, Partitioners, type Kafka, type Message, type Producer } from 'kafkajs';
-import { cloudEventHeaders, SCORE_EVENT_TYPE } from '#contracts';
+import { cloudEventHeaders, encodePlayerRecord, SCORE_EVENT_TYPE } from '#contracts';
 import { COMPRESSIONS, useCompression } from '../support/compress.js';
+import { BOARD_NAMES } from './boards.js';
 import { withHostileHeaders, withRawNames } from './hostile-headers.js';
 import { below, pick, type Random } from './random.js';
 import { recordContent } from './record-content.js';
@@ -9,9 +10,18 @@ import { recordContent } from './record-content.js';
 const PLAYERS = Array.from({ length: 9 }, (_, index) => `player ${index}`).concat(['ü%=', '😀']);
 /** Two events of this player exceed the range of a sum, so all but the first are refused. */
 const RICH = 'croesus';
+/** Players who are banned and unbanned; their events go on. */
+const MODERATED = ['player 1', 'player 4', 'player 7', 'ü%='];
+/** Players who are erased, from some board each time. */
+const ERASED = ['player 7', '😀'];
 const REGIONS = ['eu', 'us 1'];
 const DELTAS = ['-2.5', '-1', '0', '0', '0.01', '1', '1', '2.50', '10'];
 const SHARE_OF_BAD_RECORDS = 0.03;
+const SHARE_OF_PLAYER_RECORDS = 0.05;
+const SHARE_OF_ERASURES = 0.04;
+const SHARE_OF_BAD_PLAYER_RECORDS = 0.1;
+/** How far back player records are dated: often before others that are earlier in the log. */
+const MOST_BACK_MS = 5_000;
 const SHARE_OF_THE_RICH = 0.02;
 const SHARE_OF_EARLY_RECORDS = 0.05;
 const SHARE_WITH_BONUS = 0.05;
@@ -36,6 +46,7 @@ const MS_TOO_FAR = 500;
 /** A random record for the score topic. */
 function recordFrom(random: Random, serial: number, isStamped: boolean): Message {
   if (random() < SHARE_OF_BAD_RECORDS) return badRecord(random);
+  if (random() < SHARE_OF_PLAYER_RECORDS) return playerRecord(random, serial);
   const playerId = random() < SHARE_OF_THE_RICH ? RICH : pick(random, PLAYERS);
   const event = eventFor(random, playerId, serial);
   const record = message(event, serial);
@@ -135,6 +146,44 @@ function badRecord(random: Random): Message {
     JSON.stringify({ ...event, occurredAt: 'yesterday', attributes: { region: 'eu' } }),
   ];
   return { key, value: pick(random, values) };
+}
+
+/** A ban, unban or erasure on one board; sometimes one that can't be applied, of six kinds, or only when it is retried. */
+function playerRecord(random: Random, serial: number): Message {
+  const isErasure = random() < SHARE_OF_ERASURES;
+  const kind = isErasure ? 'erased' : pick(random, ['banned', 'unbanned'] as const);
+  const playerId = pick(random, isErasure ? ERASED : MODERATED);
+  const now = Date.now();
+  const attributes = { id: `change-${serial}`, source: '/faults', time: now - below(random, MOST_BACK_MS) }; // prettier-ignore
+  const record = encodePlayerRecord(
+    kind,
+    { board: pick(random, BOARD_NAMES), playerId },
+    attributes,
+  );
+  const dated = (time: string): Message => {
+    return { ...record, headers: { ...record.headers, ranklog_time: time } };
+  };
+  if (random() >= SHARE_OF_BAD_PLAYER_RECORDS) return random() < 0.5 ? record : undated(record);
+  const value = (fields: object) => ({
+    ...record,
+    value: JSON.stringify({ board: 'arena', playerId, ...fields }),
+  });
+  return pick(random, [
+    dated(String(now + HOUR_MS + MS_TOO_FAR)), // a retry of it counts
+    dated(String(now + 2 * HOUR_MS)),
+    dated('yesterday'),
+    { ...record, value: '[]' },
+    value({ board: 'nowhere' }),
+    value({ playerId: 7 }),
+    value({ reason: 'x'.repeat(257) }),
+  ]);
+}
+
+/** It counts by the timestamp of the record. */
+function undated(record: Message): Message {
+  const headers = { ...record.headers };
+  delete headers['ranklog_time'];
+  return { ...record, headers };
 }
 
 /** `isStamped`: whether the broker stamps the records. */

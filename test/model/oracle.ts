@@ -86,9 +86,9 @@ export class Oracle {
   }
 
   /** Applies a player record to all views at once. It stays unsettled in a ranked generation, as settleAll says. */
-  join(board: string, record: OracleRecord, { ranked = false } = {}): void {
+  join(board: string, record: OracleRecord, { ranked = false } = {}): OracleOutcome {
     this.mark(board, record, { ranked });
-    this.settle(board, record, this.memory(board).views.keys(), false);
+    return this.settle(board, record, this.memory(board).views.keys(), false);
   }
 
   /** Deletes what is left of erased players in a shadow: its ranking does that. */

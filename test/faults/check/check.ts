@@ -1,4 +1,5 @@
 import type { RankChange } from '#contracts';
+import type { OracleRecord } from '../../model/oracle-players.js';
 import type { Oracle, OracleBytes } from '../../model/oracle.js';
 import { brokenChains, causeOf } from '../../support/results.js';
 import { generationProblems } from './epochs.js';
@@ -15,7 +16,7 @@ export interface Verdict {
   readonly problems: readonly string[];
   /** Records of the score topic. */
   readonly records: number;
-  /** Events that must have a rank change. */
+  /** Records that must have a rank change. */
   readonly results: number;
   readonly deadLetters: number;
   readonly retries: number;
@@ -29,6 +30,7 @@ export function check(topic: string, facts: RunFacts, losses: readonly number[])
   return {
     problems: [
       ...boardProblems(facts, expected.oracle),
+      ...registerProblems(facts, expected.oracle),
       ...generationProblems(facts, losses),
       ...exactlyOnceProblems(facts, expected),
       ...chainProblems(facts, expected),
@@ -64,6 +66,23 @@ function boardProblems({ definitions, stored }: RunFacts, oracle: Oracle): strin
       : [`${name}, line ${place}: ${b[place] ?? 'none'} in place of ${a[place] ?? 'none'}`];
   });
   return summary('views that are not those of the oracle', broken);
+}
+
+/** Entries of the ban registers that differ from the oracle's. */
+function registerProblems({ definitions, bans }: RunFacts, oracle: Oracle): string[] {
+  const wanted = new Map<string, OracleRecord>(
+    definitions.flatMap(({ board }) =>
+      [...oracle.memory(board).register].map(([id, entry]) => [`${board} ${id}`, entry] as const),
+    ),
+  );
+  const textOf = (entry: OracleRecord | undefined) =>
+    entry && [entry.kind, entry.time, entry.partition, entry.offset].join(' ');
+  const names = [...new Set([...wanted.keys(), ...bans.keys()])].sort();
+  const wrong = names.flatMap((name) => {
+    const [a, b] = [textOf(wanted.get(name)), textOf(bans.get(name))];
+    return a === b ? [] : [`${name}: ${b ?? 'none'} in place of ${a ?? 'none'}`];
+  });
+  return summary('entries of ban registers that are not those of the oracle', wrong);
 }
 
 function linesOf({ ranking, players }: OracleBytes = { ranking: [], players: {} }): string[] {

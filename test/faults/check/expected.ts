@@ -1,39 +1,20 @@
 import { definitionHash, type BoardDefinition, type ResolvedEvent } from '#board';
-import { decodeScoreEvent, retriedIds, type DecodedScoreEvent, type RankChange } from '#contracts';
+import type { RankChange } from '#contracts';
+import { standingOf } from '../../model/oracle-players.js';
 import { resolvePlainly } from '../../model/oracle-resolve.js';
 import { Oracle } from '../../model/oracle.js';
-import { causeOf, type ReadRecord } from '../../support/results.js';
+import { causeOf } from '../../support/results.js';
 import { Epochs } from './epochs.js';
-import { groupBy, hashOf, recordId, versionOf, type RunFacts } from './facts.js';
+import { groupBy, hashOf, versionOf, type RunFacts } from './facts.js';
+import { readLog, type BoardRecord, type EventRecord } from './read-log.js';
 
-/** A record of the score topic; `id` is `topic/partition/offset`. */
-interface LogRecord {
-  readonly id: string;
-  readonly partition: number;
-  readonly offset: number;
-  /** As its producer has set it, in ms. */
-  readonly timestamp: number;
-  /** It was written at this time or later, in ms: the latest timestamp in its partition up to it. */
-  readonly writtenSince: number;
-}
-
-/** A score event of a known board. */
-export interface BoardRecord extends LogRecord {
-  readonly event: DecodedScoreEvent;
-  /** The events that it retries, the original first; none if it is no retry. */
-  readonly retried: readonly BoardRecord[];
-}
-
-/** A record that is no valid event of a known board. */
-interface BadRecord extends LogRecord {
-  readonly code: string;
-}
-
-/** The effect of an event according to one definition. */
+/** The effect of a record according to one definition. */
 export interface Outcome {
-  /** The event in the board's terms; missing if the definition refuses or skips the event. */
+  /** The event in the board's terms; missing if the definition refuses or skips it, and for a player record. */
   readonly event?: ResolvedEvent;
-  /** Published views that the event changes. If there is at least one, the event has a rank change. */
+  /** Views in which an event changes the state of its player, who may be banned; none for a player record. */
+  readonly changed: readonly string[];
+  /** Published rankings that the record changes. If there is at least one, the record has a rank change. */
   readonly moved: readonly string[];
   /** The possible reasons of the event's dead letter. */
   readonly reasons?: ReadonlySet<string>;
@@ -44,46 +25,46 @@ export interface Judgement {
   readonly definition: BoardDefinition;
   /** The oracle after all events. */
   readonly oracle: Oracle;
-  /** The outcome of each event, by the id of its record. */
+  /** The outcome of each record, by its id. */
   readonly outcomes: ReadonlyMap<string, Outcome>;
 }
 
-/** An event of a board, with the version and definition by which it was applied. */
-export interface AppliedEvent extends BoardRecord {
-  /** For an event without a rank change, the smallest version that it can have (see `appliedEvent`). */
+/** A record of a board, with the version and definition by which it was applied. */
+export type AppliedRecord = BoardRecord & {
+  /** For a record without a rank change, the smallest version that it can have (see `appliedRecord`). */
   readonly version: number;
   readonly hash: string;
   readonly outcome: Outcome;
   readonly rankChange?: RankChange;
-}
+};
 
-/** The events of one board, its definitions, and its epochs: the times during which one definition was live. */
+/** The records of one board, its definitions, and its epochs: the times during which one definition was live. */
 export interface BoardHistory {
   readonly board: string;
   readonly epochs: Epochs;
   /** The judgement of each definition that was live, by its hash. */
   readonly judgements: ReadonlyMap<string, Judgement>;
   /** In the order in which they were applied. */
-  readonly events: readonly AppliedEvent[];
+  readonly records: readonly AppliedRecord[];
 }
 
 /** The results that a score topic must have. An id is that of a record of the score topic: `topic/partition/offset`. */
 export interface Expected {
-  /** After all events, by the definitions that are live at the end. */
+  /** After all records, by the definitions that are live at the end. */
   readonly oracle: Oracle;
   readonly boards: readonly BoardHistory[];
-  /** Ids of events that changed a published view, by the definition that applied each event. Each has one rank change. */
+  /** Ids of records that changed a published view, by the definition that applied each record. Each has one rank change. */
   readonly applied: ReadonlySet<string>;
   /** Ids of bad records and of refused events, with the possible reasons of each. Each has one dead letter. */
   readonly deadLetters: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Judges the log by every definition that was live, and takes for each event the outcome of the definition that applied it. */
+/** Judges the log by every definition that was live, and takes for each record the outcome of the definition that applied it. */
 export function expectedOf(topic: string, facts: RunFacts): Expected {
   const names = new Set(facts.known.map(({ board }) => board));
-  const { events, bad } = readLog(topic, names, facts.log);
-  const boards = [...names].map((board) => historyOf(board, facts, events));
-  const all = boards.flatMap((history) => history.events);
+  const { records, bad } = readLog(topic, names, facts.log);
+  const boards = [...names].map((board) => historyOf(board, facts, records));
+  const all = boards.flatMap((history) => history.records);
   const memories = facts.definitions.flatMap((definition) => {
     const { board } = definition;
     const history = boards.find((one) => one.board === board);
@@ -103,69 +84,33 @@ export function expectedOf(topic: string, facts: RunFacts): Expected {
   };
 }
 
-/** The limits that docs/reference names; those of the code would hide that they are missing. */
-const MAX_HEADERS = 256;
-const MAX_RANKLOG_HEADERS = 64;
-
-function hasTooManyHeaders({ headers }: ReadRecord): boolean {
-  const count = (isRanklog: boolean) =>
-    Object.entries(headers)
-      .filter(([name]) => name.startsWith('ranklog_') === isRanklog)
-      .flatMap(([, values]) => values).length;
-  const ofRanklog = Math.min(count(true), MAX_RANKLOG_HEADERS);
-  return count(true) + count(false) - ofRanklog > MAX_HEADERS;
-}
-
-/** Sorts the log by partition and offset, and separates the events of known boards from the bad records. */
-function readLog(
-  topic: string,
-  boards: ReadonlySet<string>,
-  log: readonly ReadRecord[],
-): { events: BoardRecord[]; bad: BadRecord[] } {
-  const events: BoardRecord[] = [];
-  const bad: BadRecord[] = [];
-  const byId = new Map<string, BoardRecord>();
-  const latest = new Map<number, number>();
-  for (const record of log.toSorted((a, b) => a.partition - b.partition || a.offset - b.offset)) {
-    const { partition, offset, timestamp } = record;
-    const id = recordId(topic, record);
-    const writtenSince = Math.max(timestamp, latest.get(partition) ?? 0);
-    latest.set(partition, writtenSince);
-    const place = { id, partition, offset, timestamp, writtenSince };
-    const decoded = decodeScoreEvent(record);
-    if (hasTooManyHeaders(record)) bad.push({ ...place, code: 'TOO_MANY_HEADERS' });
-    else if (!decoded.ok) bad.push({ ...place, code: decoded.code });
-    else if (boards.has(decoded.event.board)) {
-      const retried = retriedIds(record).flatMap((one) => byId.get(one) ?? []);
-      const event = { ...place, event: decoded.event, retried };
-      byId.set(id, event);
-      events.push(event);
-    } else bad.push({ ...place, code: 'UNKNOWN_BOARD' });
-  }
-  return { events, bad };
-}
-
 /**
- * Applies the events of the definition's board, one partition after the other. That is enough,
- * because all events of a player are in one partition.
+ * Applies the records of the definition's board, one partition after the other. That is enough,
+ * because all records of a player are in one partition.
  */
-function judge(definition: BoardDefinition, events: readonly BoardRecord[]): Judgement {
+function judge(definition: BoardDefinition, records: readonly BoardRecord[]): Judgement {
   const oracle = new Oracle([definition]);
-  const own = events.filter(({ event }) => event.board === definition.board);
+  const own = records.filter(({ board }) => board === definition.board);
   const outcomes = new Map(own.map((record) => [record.id, outcomeOf(definition, oracle, record)]));
   return { definition, oracle, outcomes };
 }
 
+const NONE = { changed: [], moved: [] };
+
+/** Of a player record, all views count as published: the boards of the suite publish all. */
 function outcomeOf(definition: BoardDefinition, oracle: Oracle, record: BoardRecord): Outcome {
-  if (isSkipped(definition, record)) return { moved: [] };
+  const { board } = definition;
+  if ('player' in record) return { changed: [], moved: oracle.join(board, record.player).moved };
+  if (isSkipped(definition, record)) return NONE;
   const { event: input, timestamp, partition } = record;
   const { event, reasons } = resolvePlainly(definition, { input, timestamp });
-  if (event === undefined && isOnlyLate(reasons) && definition.late === 'count')
-    return { moved: [] };
-  if (event === undefined) return { moved: [], reasons: new Set(reasons) };
-  const { verdict, moved } = oracle.apply(definition.board, unpublished(event), partition);
-  const published = event.views.filter((view) => view.published && moved.includes(view.view));
-  const outcome = { event, moved: published.map(({ view }) => view) };
+  if (event === undefined && isOnlyLate(reasons) && definition.late === 'count') return NONE;
+  if (event === undefined) return { ...NONE, reasons: new Set(reasons) };
+  const isRanked = standingOf(oracle.memory(board), event.playerId) === 'unbanned';
+  const { verdict, moved: changed } = oracle.apply(board, unpublished(event), partition);
+  const published = event.views.filter((view) => view.published && changed.includes(view.view));
+  const moved = isRanked ? published.map(({ view }) => view) : [];
+  const outcome = { event, changed, moved };
   return verdict?.kind === 'deadLetter'
     ? { ...outcome, reasons: new Set([verdict.code]) }
     : outcome;
@@ -177,14 +122,14 @@ function isOnlyLate(reasons: ReadonlySet<string>): boolean {
 }
 
 /** A retry counts only if the definition takes no record that it repeats. */
-export function isSkipped(definition: BoardDefinition, { retried }: BoardRecord): boolean {
+export function isSkipped(definition: BoardDefinition, { retried }: EventRecord): boolean {
   return retried.some((record) => isTaken(definition, record));
 }
 
 /** Whether a definition accepts an event at the timestamp of its record. */
 export function isTaken(
   definition: BoardDefinition,
-  { event: input, timestamp }: Pick<BoardRecord, 'event' | 'timestamp'>,
+  { event: input, timestamp }: Pick<EventRecord, 'event' | 'timestamp'>,
 ): boolean {
   return resolvePlainly(definition, { input, timestamp }).event !== undefined;
 }
@@ -209,25 +154,25 @@ function historyOf(board: string, facts: RunFacts, all: readonly BoardRecord[]):
   const rankChanges = new Map(changes.toReversed().map((change) => [causeOf(change), change]));
   const refused = new Map(facts.deadLetters.map(({ id, code }) => [id, code]));
   const partitions = groupBy(
-    all.filter(({ event }) => event.board === board),
+    all.filter((record) => record.board === board),
     ({ partition }) => partition,
   );
-  const events = [...partitions.values()]
-    .flatMap((records) => appliedEvents(records, { epochs, judgements, rankChanges, refused }))
+  const records = [...partitions.values()]
+    .flatMap((own) => appliedRecords(own, { epochs, judgements, rankChanges, refused }))
     .sort((a, b) => a.version - b.version || a.offset - b.offset);
-  return { board, epochs, judgements, events };
+  return { board, epochs, judgements, records };
 }
 
 /** The facts of one board. */
 interface BoardFacts extends Pick<BoardHistory, 'epochs' | 'judgements'> {
-  /** By the id of the event that caused the rank change. */
+  /** By the id of the record that caused the rank change. */
   readonly rankChanges: ReadonlyMap<string, RankChange>;
   /** The reasons of dead letters, by the id of the bad record or refused event. */
   readonly refused: ReadonlyMap<string, string>;
 }
 
 /** Finds out when, and by which definition, each record of a partition was applied. */
-function appliedEvents(records: readonly BoardRecord[], facts: BoardFacts): AppliedEvent[] {
+function appliedRecords(records: readonly BoardRecord[], facts: BoardFacts): AppliedRecord[] {
   const { epochs, rankChanges } = facts;
   let next = epochs.count - 1;
   /**
@@ -244,27 +189,27 @@ function appliedEvents(records: readonly BoardRecord[], facts: BoardFacts): Appl
     .reverse();
   let at = { epoch: 0, version: 0 };
   return records.map((record, index) => {
-    const event = appliedEvent(record, { ...at, lastEpoch: lastEpochs[index] ?? 0 }, facts);
-    at = { version: event.version, epoch: epochs.at(event.version) };
-    return event;
+    const applied = appliedRecord(record, { ...at, lastEpoch: lastEpochs[index] ?? 0 }, facts);
+    at = { version: applied.version, epoch: epochs.at(applied.version) };
+    return applied;
   });
 }
 
 /**
  * Finds out when, and by which definition, one record was applied. A rank change has the version, and the id of its
- * generation names the definition. An event without a rank change was applied after it was written, and between the nearest
- * events of its partition that have one. The definition is one under which the event changes nothing, or one that refuses the
- * event for the reason of its dead letter. If several epochs fit, the earliest one is assumed, because every rank computed by
- * a later definition includes the effect of the event.
+ * generation names the definition. A record without a rank change was applied after it was written, and between the nearest
+ * records of its partition that have one. The definition is one under which the record changes nothing, or one that refuses the
+ * record for the reason of its dead letter. If several epochs fit, the earliest one is assumed, because every rank computed by
+ * a later definition includes the effect of the record.
  */
-function appliedEvent(
+function appliedRecord(
   record: BoardRecord,
   at: { readonly epoch: number; readonly version: number; readonly lastEpoch: number },
   { epochs, judgements, rankChanges, refused }: BoardFacts,
-): AppliedEvent {
-  const by = (hash: string): Pick<AppliedEvent, 'hash' | 'outcome'> => ({
+): AppliedRecord {
+  const by = (hash: string): Pick<AppliedRecord, 'hash' | 'outcome'> => ({
     hash,
-    outcome: judgements.get(hash)?.outcomes.get(record.id) ?? { moved: [] },
+    outcome: judgements.get(hash)?.outcomes.get(record.id) ?? NONE,
   });
   const rankChange = rankChanges.get(record.id);
   if (rankChange !== undefined)

@@ -1,4 +1,5 @@
 import type { BoardDefinition } from '#board';
+import type { BanEntry } from '#board-store';
 import type { LeaderChange, PeriodResult, RankChange } from '#contracts';
 import type { OracleBytes } from '../../model/oracle.js';
 import type { ReadRecord } from '../../support/results.js';
@@ -26,6 +27,8 @@ export interface RunFacts {
   readonly consoleIds: ConsoleIds;
   /** The bytes of each view in Redis, by `board view`. */
   readonly stored: ReadonlyMap<string, OracleBytes>;
+  /** The entries of the ban registers, by `board player`. */
+  readonly bans: ReadonlyMap<string, BanEntry>;
 }
 
 /** A promotion, as the definitions topic records it; `since` is in µs since 1970, like versions. */

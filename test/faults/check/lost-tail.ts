@@ -1,64 +1,49 @@
-import type { BoardDefinition, ResolvedEvent } from '#board';
+import type { BoardDefinition } from '#board';
 import { comparePlayers, type Players } from '../../model/oracle-ranks.js';
-import { updatedState, type OracleState } from '../../model/oracle-update.js';
+import type { OracleState } from '../../model/oracle-update.js';
 
 /**
- * The events of a partition, in the order of its log, that were applied but not published when Redis lost them. They are
- * applied and published again later. Ranks of other players that were computed before the loss rightly counted the events
- * that were on the board then. How many these were is unknown, but they are always the first events of the tail.
+ * The records of a partition, in the order of its log, that were applied but not published when Redis lost them. They are
+ * applied and published again later. Ranks of other players that were computed before the loss rightly counted the records
+ * that were on the board then. How many these were is unknown, but they are always the first records of the tail.
  */
-export type LostTail = readonly ResolvedEvent[];
+export interface LostTail {
+  /** The players of the records. */
+  readonly touched: ReadonlySet<string>;
+  /** Which of these players were in the ranking: before the tail, and after each record of it. */
+  readonly stages: readonly Players[];
+}
 
-/** The player of a rank change, with the states before and after. */
+/** The player of a rank change, with the states before and after; undefined while the player is in no ranking. */
 export interface Mover {
   readonly playerId: string;
   readonly before: OracleState | undefined;
-  readonly after: OracleState;
+  readonly after: OracleState | undefined;
 }
 
-/** Rank and competition rank before, then both after. 0 for a rank that is not published; a new player has 0 before. */
+/** Rank and competition rank before, then both after. 0 for a rank that is not published; a player who enters the view has 0 before, one who leaves it 0 after. */
 export type Places = readonly [number, number, number, number];
 
 /**
- * Returns all places that a rank change can have. They are computed on boards with the published events and any number of the
- * first events of each lost tail.
+ * Returns all places that a rank change can have. They are computed on boards with the published records and any number of the
+ * first records of each lost tail.
  */
 export function possiblePlaces(
   definition: BoardDefinition,
   mover: Mover,
   { players, tails }: { players: Players; tails: readonly LostTail[] },
 ): Set<string> {
-  const touched = new Set(tails.flatMap((events) => events.map(({ playerId }) => playerId)));
+  const touched = new Set(tails.flatMap((tail) => [...tail.touched]));
   const rest = new Map([...players].filter(([id]) => id !== mover.playerId && !touched.has(id)));
   const competition = publishesCompetition(definition) ? 1 : 0;
-  const isThere = mover.before === undefined ? 0 : 1;
-  const own: Places = [isThere, isThere * competition, 1, competition];
+  const [isIn, comesIn] = [mover.before, mover.after].map((state) => (state ? 1 : 0)) as [number, number]; // prettier-ignore
+  const own: Places = [isIn, isIn * competition, comesIn, comesIn * competition];
   let sums = [added(own, playersAhead(definition, mover, rest))];
   for (const tail of tails) {
-    const counts = countsWhileApplied(definition, mover, { players, tail });
+    const counts = distinct(tail.stages.map((stage) => playersAhead(definition, mover, stage)));
     sums = distinct(sums.flatMap((sum) => counts.map((count) => added(sum, count))));
   }
   return new Set(sums.map((places) => places.join()));
-}
-
-/** Counts the players of a tail who are ahead of the mover: before the tail, and after each event of the tail. */
-function countsWhileApplied(
-  definition: BoardDefinition,
-  mover: Mover,
-  { players, tail }: { players: Players; tail: LostTail },
-): Places[] {
-  const touched = new Map<string, OracleState>();
-  for (const { playerId } of tail) {
-    const state = players.get(playerId);
-    if (state !== undefined) touched.set(playerId, state);
-  }
-  const counts = [playersAhead(definition, mover, touched)];
-  for (const event of tail) {
-    const state = updatedState(definition, touched.get(event.playerId), event);
-    if (state !== 'outOfRange') touched.set(event.playerId, state);
-    counts.push(playersAhead(definition, mover, touched));
-  }
-  return distinct(counts);
 }
 
 function playersAhead(

@@ -1,4 +1,4 @@
-import { retriedIds } from '#contracts';
+import { decodePlayerRecord, retriedIds } from '#contracts';
 import type { ReadRecord } from '../../support/results.js';
 import { isSkipped, isTaken, type Expected } from './expected.js';
 import { recordId, summary, type RunFacts } from './facts.js';
@@ -24,22 +24,33 @@ export function retriesIn(topic: string, log: readonly ReadRecord[]): Retry[] {
 export function retryProblems(topic: string, facts: RunFacts, { boards }: Expected): string[] {
   const { definitions, known, log } = facts;
   const records = new Map(log.map((record) => [recordId(topic, record), record]));
-  const events = new Map(boards.flatMap((board) => board.events.map((it) => [it.id, it])));
+  const valid = new Map(boards.flatMap((board) => board.records.map((it) => [it.id, it])));
+  const eventOf = (id: string) => {
+    const found = valid.get(id);
+    return found === undefined || 'player' in found ? undefined : found;
+  };
+  const names = new Set(known.map(({ board }) => board));
   const letters = new Set(facts.deadLetters.map(({ id }) => id));
   const retries = retriesIn(topic, log);
   const retried = retries.map((retry) => retry.retried);
   const different = retries.filter((retry) => !isCopy(retry.record, records.get(retry.retried)));
-  const useless = retries.filter(({ id }) => {
-    const event = events.get(id);
+  const useless = retries.filter(({ id, retried: first }) => {
+    const found = valid.get(id);
+    if (found !== undefined && 'player' in found) return valid.has(first);
+    const event = eventOf(id);
     const own = known.filter(({ board }) => board === event?.event.board);
     return !own.some((one) => event && isTaken(one, event) && !isSkipped(one, event));
   });
   // The last retry of all dead letters came after that.
   const lastWritten = log.reduce((latest, { timestamp }) => Math.max(latest, timestamp), 0);
   const missing = [...letters].filter((id) => {
-    const event = events.get(id);
+    if (retried.includes(id)) return false;
+    const event = eventOf(id);
+    const record = records.get(id);
+    const player = record && decodePlayerRecord({ ...record, timestamp: lastWritten });
+    if (player?.ok === true) return names.has(player.playerRecord.board);
     const live = definitions.find(({ board }) => board === event?.event.board);
-    if (event === undefined || live === undefined || retried.includes(id)) return false;
+    if (event === undefined || live === undefined) return false;
     return !isTaken(live, event) && isTaken(live, { ...event, timestamp: lastWritten });
   });
   const twice = retried.filter((id, index) => retried.indexOf(id) !== index);
@@ -70,10 +81,10 @@ function isCopy(retry: ReadRecord, record: ReadRecord | undefined): boolean {
 }
 
 /**
- * A retry does not repeat headers of ranklog, nor those whose names are not UTF-8: decoding has
- * replaced these bytes.
+ * Of the headers of ranklog, a retry repeats only the time of a player record. Nor does it repeat
+ * those whose names are not UTF-8: decoding has replaced these bytes.
  */
-const NOT_REPEATED = /^ranklog_|\uFFFD/;
+const NOT_REPEATED = /^ranklog_(?!time$)|\uFFFD/;
 
 function contentOf({ key, value, headers }: ReadRecord): string {
   const others = Object.entries(headers).filter(([name]) => !NOT_REPEATED.test(name));

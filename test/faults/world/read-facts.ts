@@ -1,5 +1,5 @@
 import { closeOf, parseBoardsFile, parseView, type BoardDefinition } from '#board';
-import { BoardReader, StoreStatus, shardOf, type LiveBoard } from '#board-store';
+import { BoardReader, StoreStatus, shardOf, type BanEntry, type LiveBoard } from '#board-store';
 import {
   decodeDefinitionRecord,
   decodePeriodResult,
@@ -56,9 +56,10 @@ export async function readFacts(world: World, sent: RunFacts['sent']): Promise<R
   }));
   const definitions: BoardDefinition[] = live.map(({ definition }) => definition);
   const stored = await readStored(world, live);
+  const bans = await readBans(world, log);
   const results = { rankChanges, leaderChanges, deadLetters, announcements, consoleIds };
   const { announces } = world;
-  return { announces, definitions, known: KNOWN, promotions, sent, log, ...results, stored };
+  return { announces, definitions, known: KNOWN, promotions, sent, log, ...results, stored, bans };
 }
 
 /** A run ends before Kafka compacts the definitions topic, so the topic still has all records. */
@@ -88,14 +89,13 @@ export async function announced(
   return new Map(whole.map(({ window, revision }) => [window, revision]));
 }
 
-/** Waits until the results of all windows that close are announced. */
+/** Waits until the results of all windows that close are announced. One whose players are all banned has none. */
 export async function allAnnounced(world: World): Promise<void> {
-  const { keys, shards } = world;
   const { redis } = world.redis;
-  const boards = await new BoardReader({ redis, prefix: keys.prefix }).boards();
-  for (const { board, generation, definition } of boards) {
+  const reader = new BoardReader({ redis, prefix: world.keys.prefix });
+  for (const { board, definition } of await reader.boards()) {
     if (!definition.windows.some(closeOf)) continue;
-    const views = await redis.hkeys(keys.views(shardOf(board, shards), generation));
+    const views = (await reader.views(board)).map(({ view }) => view);
     const windows = new Set(views.map((view) => parseView(view).window));
     await eventually(async () => {
       const done = await announced(world, board);
@@ -127,6 +127,19 @@ async function readStored(
       stored.set(`${board.board} ${view}`, await readBytes(redis, place, view));
   }
   return stored;
+}
+
+/** The entries of all players with a record in the log. */
+async function readBans({ redis: { redis }, keys }: World, log: RunFacts['log']) {
+  const reader = new BoardReader({ redis, prefix: keys.prefix });
+  const players = new Set(log.map(({ key }) => String(key)));
+  const bans = new Map<string, BanEntry>();
+  for (const board of BOARD_NAMES)
+    for (const player of players) {
+      const entry = await reader.ban(board, player);
+      if (entry !== null) bans.set(`${board} ${player}`, entry);
+    }
+  return bans;
 }
 
 /** One console consumer reads the four result topics. The headers of a result show which topic it comes from. */
