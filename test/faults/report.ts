@@ -10,7 +10,8 @@ export function totalsOf(reports: readonly RunReport[]): Totals {
     add('runs that are not exact', verdict.problems.length > 0 ? 1 : 0);
     add('seconds', Math.round(seconds));
     add('records', verdict.records);
-    add('events with a result', verdict.results);
+    add('records with a result', verdict.results);
+    add('bans, unbans and erasures with a result', verdict.playerChanges);
     add('dead letters', verdict.deadLetters);
     add('retries in the log', verdict.retries);
     add('announcements', verdict.announcements);
@@ -21,8 +22,9 @@ export function totalsOf(reports: readonly RunReport[]): Totals {
 
 /** The verdict on a test run in a line, and the problems if there are any, each in lines of its own. */
 export function verdictText({ plan: { seed }, seconds, verdict }: RunReport): string {
-  const { problems, records, results, deadLetters, retries, announcements } = verdict;
-  const size = `${records} records, ${results} events with a result, ${deadLetters} dead letters, ${retries} retries, ${announcements} announcements, ${seconds.toFixed(1)} s`;
+  const { problems, records, results, playerChanges, deadLetters, retries, announcements } =
+    verdict;
+  const size = `${records} records, ${results} results (${playerChanges} of bans, unbans and erasures), ${deadLetters} dead letters, ${retries} retries, ${announcements} announcements, ${seconds.toFixed(1)} s`;
   if (problems.length === 0) return `seed ${seed}: exact; ${size}`;
   return [`seed ${seed}: NOT EXACT; ${size}`, ...problems].join('\n');
 }

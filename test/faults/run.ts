@@ -45,6 +45,15 @@ export async function runPlan(
   }
 }
 
+const NOTHING_CHECKED = {
+  records: 0,
+  results: 0,
+  playerChanges: 0,
+  deadLetters: 0,
+  retries: 0,
+  announcements: 0,
+};
+
 async function carryOut(world: World, plan: Plan): Promise<Verdict> {
   try {
     const load = await doHarm(world, plan);
@@ -56,7 +65,7 @@ async function carryOut(world: World, plan: Plan): Promise<Verdict> {
   } catch (error) {
     const problem = error instanceof Error ? String(error.stack) : String(error);
     const problems = [...unexpectedEnds(world), problem, ...(await diagnosis(world))];
-    return { problems, records: 0, results: 0, deadLetters: 0, retries: 0, announcements: 0 };
+    return { ...NOTHING_CHECKED, problems };
   }
 }
 

@@ -18,6 +18,8 @@ export interface Verdict {
   readonly records: number;
   /** Records that must have a rank change. */
   readonly results: number;
+  /** How many of them are caused by bans, unbans and erasures. */
+  readonly playerChanges: number;
   readonly deadLetters: number;
   readonly retries: number;
   /** Results of closed views. */
@@ -42,10 +44,16 @@ export function check(topic: string, facts: RunFacts, losses: readonly number[])
     ],
     records: facts.log.length,
     results: expected.applied.size,
+    playerChanges: playerChanges(expected),
     deadLetters: expected.deadLetters.size,
     retries: retriesIn(topic, facts.log).length,
     announcements: facts.announcements.length,
   };
+}
+
+function playerChanges({ boards }: Expected): number {
+  const all = boards.flatMap(({ records }) => records);
+  return all.filter((record) => 'player' in record && record.outcome.moved.length > 0).length;
 }
 
 /** Views whose bytes in Redis differ from the oracle's. */
