@@ -25,10 +25,6 @@ export function retryProblems(topic: string, facts: RunFacts, { boards }: Expect
   const { definitions, known, log } = facts;
   const records = new Map(log.map((record) => [recordId(topic, record), record]));
   const valid = new Map(boards.flatMap((board) => board.records.map((it) => [it.id, it])));
-  const eventOf = (id: string) => {
-    const found = valid.get(id);
-    return found === undefined || 'player' in found ? undefined : found;
-  };
   const names = new Set(known.map(({ board }) => board));
   const letters = new Set(facts.deadLetters.map(({ id }) => id));
   const retries = retriesIn(topic, log);
@@ -37,22 +33,20 @@ export function retryProblems(topic: string, facts: RunFacts, { boards }: Expect
   const useless = retries.filter(({ id, retried: first }) => {
     const found = valid.get(id);
     if (found !== undefined && 'player' in found) return valid.has(first);
-    const event = eventOf(id);
-    const own = known.filter(({ board }) => board === event?.event.board);
-    return !own.some((one) => event && isTaken(one, event) && !isSkipped(one, event));
+    const own = known.filter(({ board }) => board === found?.board);
+    return !own.some((one) => found && isTaken(one, found) && !isSkipped(one, found));
   });
   // The last retry of all dead letters came after that.
   const lastWritten = log.reduce((latest, { timestamp }) => Math.max(latest, timestamp), 0);
-  const missing = [...letters].filter((id) => {
-    if (retried.includes(id)) return false;
-    const event = eventOf(id);
-    const record = records.get(id);
+  const isTakenNow = (id: string) => {
+    const [record, found] = [records.get(id), valid.get(id)];
     const player = record && decodePlayerRecord({ ...record, timestamp: lastWritten });
     if (player?.ok === true) return names.has(player.playerRecord.board);
-    const live = definitions.find(({ board }) => board === event?.event.board);
-    if (event === undefined || live === undefined) return false;
-    return !isTaken(live, event) && isTaken(live, { ...event, timestamp: lastWritten });
-  });
+    const live = definitions.find(({ board }) => board === found?.board);
+    if (found === undefined || 'player' in found || live === undefined) return false;
+    return !isTaken(live, found) && isTaken(live, { ...found, timestamp: lastWritten });
+  };
+  const missing = [...letters].filter((id) => !retried.includes(id) && isTakenNow(id));
   const twice = retried.filter((id, index) => retried.indexOf(id) !== index);
   const without = retried.filter((id) => !letters.has(id));
   return [
