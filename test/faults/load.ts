@@ -151,7 +151,7 @@ function badRecord(random: Random): Message {
 /** A ban, unban or erasure on one board; sometimes one that can't be applied, of six kinds, or only when it is retried. */
 function playerRecord(random: Random, serial: number): Message {
   const isErasure = random() < SHARE_OF_ERASURES;
-  const kind = isErasure ? 'erased' : pick(random, ['banned', 'unbanned'] as const);
+  const kind = isErasure ? 'erased' : pick(random, ['banned', 'unbanned', 'unbanned'] as const);
   const playerId = pick(random, isErasure ? ERASED : MODERATED);
   const now = Date.now();
   const attributes = { id: `change-${serial}`, source: '/faults', time: now - below(random, MOST_BACK_MS) }; // prettier-ignore
