@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { BoardDefinition, ResolvedEvent } from '#board';
-import type { Verdict } from '#board-store';
+import type { PlayerEntry, Verdict } from '#board-store';
 import { arena, lasting, scored, verdictsOf } from './fixture.js';
 import { GenerationFixture } from './generation-fixture.js';
 import { openTestRedis } from './test-redis.js';
@@ -76,4 +76,21 @@ it('leader reports begin again after events that were applied muted', async () =
   await fixture.apply([muted], { from: both.length, published: both.length + 1 });
   const verdicts = await fixture.apply([scored('c', [9])], { from: both.length + 1, published: 3 });
   expect(verdicts).toMatchObject([{}, { kind: 'leaderChange', since: null, before: [] }]);
+});
+
+it('leader reports tell that the last player of a view was banned, also without a report of before', async () => {
+  const views = lasting('all x=2');
+  await fixture.apply([scored('c', [9], { views })], { from: both.length, published: 3 }); // muted
+  const ban = {
+    kind: 'player' as const,
+    offset: 3,
+    board: 'arena',
+    playerId: 'c',
+    entry: 'banned 1 0 3 {}',
+  };
+  const apply = (entry: PlayerEntry) =>
+    fixture.apply([], { from: 3, through: 3, published: 3, entries: [entry] });
+  expect(await apply(ban)).toEqual([]);
+  const verdicts = await apply({ ...ban, step: { views, isLast: true } });
+  expect(verdicts).toMatchObject([{}, { kind: 'leaderChange', since: null, before: [], top: [] }]);
 });

@@ -41,6 +41,8 @@ interface Cause {
   readonly offset: number;
   /** Whether the board had no such view before the call. */
   readonly isNew: boolean;
+  /** Whether the view had no ranked players before the call. */
+  readonly wasEmpty: boolean;
 }
 
 /** The expected content and answers of a store. Plain data, apart from the oracles, so that it can be copied. */
@@ -106,14 +108,16 @@ export class StoreModel {
       }
       const { board, offset } = entry;
       const oracle = this.generations.oracle(board);
-      const known = new Set(oracle.memory(board).views.keys());
+      const { views } = oracle.memory(board);
+      const sizes = new Map([...views].map(([view, { placed }]) => [view, placed.size]));
       const { verdict, moved } =
         entry.kind === 'event'
           ? oracle.apply(board, entry.event, partition)
           : oracle.settle(board, oracleRecord(entry), viewsOf(entry), isLast && areAllMarked);
       for (const view of moved) {
-        const { isNew = !known.has(view) } = causes.get(`${board} ${view}`) ?? {};
-        causes.set(`${board} ${view}`, { board, view, offset, isNew });
+        const size = sizes.get(view);
+        const before = { isNew: size === undefined, wasEmpty: (size ?? 0) === 0 };
+        causes.set(`${board} ${view}`, { ...before, ...causes.get(`${board} ${view}`), board, view, offset }); // prettier-ignore
       }
       if (verdict?.kind === 'rankChange') verdicts.push({ ...verdict, offset, board });
       if (verdict?.kind === 'deadLetter')
@@ -135,15 +139,18 @@ export class StoreModel {
   }
 
   /**
-   * Returns the leader change of a view; none if the top equals the leader report. A view that expired later in the same call is
+   * Returns the leader change of a view; none if the top equals the leader report. Without one, a view that has lost its last
+   * player is reported. A view that expired later in the same call is
    * still reported. A leader report of a view that is new to the board comes from an earlier generation, and is ignored.
    */
-  #leaderChange({ board, view, offset, isNew }: Cause): ExpectedVerdict[] {
+  #leaderChange({ board, view, offset, isNew, wasEmpty }: Cause): ExpectedVerdict[] {
     const oracle = this.generations.oracle(board);
     const top = oracle.leaders(board, view);
     const last = isNew ? undefined : this.reports.get(`${board} ${view}`);
     const isReported = oracle.reportsLeaders(board, view);
-    if (!isReported || oracle.leadersText(board, view) === (last?.text ?? '')) return [];
+    const isEmptied = last === undefined && !wasEmpty && top.length === 0;
+    const isKnown = oracle.leadersText(board, view) === (last?.text ?? '') && !isEmptied;
+    if (!isReported || isKnown) return [];
     const before = last?.top.map(({ playerId }) => playerId) ?? [];
     const since = last?.version ?? null;
     return [{ kind: 'leaderChange', offset, board, view, since, top, before }];

@@ -42,13 +42,15 @@ local function load_reports(views)
   end
 end
 
--- Writes a verdict if the top differs from the last report, and stores the new report.
+-- Writes a verdict if the top differs from the last report, and stores the new report. Without a
+-- report, a top that is empty now was not before the last player left: it may have been reported
+-- before a loss.
 local function write_leader_change(view)
   local since, before = string.match(view.report or '', '^(%d+)\n(.*)$')
   since, before = tonumber(since) or 0 / 0, before or ''
   local lines = top_lines(view)
   local top = table.concat(lines, '\n')
-  if top == before then return end
+  if top == before and (view.report or not view.left) then return end
   call('HSET', view.board.reports, view.text, view.version .. '\n' .. top)
   if not view.has_head then write_head(view) end
   write(pack('>BdHdI4c0I4c0', LEADERS, view.cause, view.number, since, #top, top, #before, before))

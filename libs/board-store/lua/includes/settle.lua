@@ -33,6 +33,7 @@ do -- a script can have 200 locals at a time; those of this block end with it
       write_place(view, entry, state, before, -1, better_before, -1)
     end
     call('ZREM', view.ranking, member)
+    view.left = true
   end
 
   -- Adds the player's member of this state, unless the ranking has it.

@@ -6,6 +6,7 @@
 --   states       player -> bytes of the state during the run, false if there is none
 --   move         of the current event, false if it changes nothing; own_move: a table to reuse for it
 --   cause        offset of the last event that changed the view
+--   left         whether a player who is banned or erased has left the ranking
 -- Of players whose state changed, in the order of their first change:
 --   stored       player and bytes of the state, for HSET
 --   stored_at    player -> position of the bytes in `stored`
