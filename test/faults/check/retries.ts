@@ -75,12 +75,12 @@ function isCopy(retry: ReadRecord, record: ReadRecord | undefined): boolean {
 }
 
 /**
- * Of the headers of ranklog, a retry repeats only the time of a player record. Nor does it repeat
- * those whose names are not UTF-8: decoding has replaced these bytes.
+ * A retry does not repeat headers of ranklog, apart from the time of a player record; nor those
+ * whose names are not UTF-8: decoding has replaced these bytes.
  */
-const NOT_REPEATED = /^ranklog_(?!time$)|\uFFFD/;
+const NOT_REPEATED = /^ranklog_|\uFFFD/;
 
 function contentOf({ key, value, headers }: ReadRecord): string {
   const others = Object.entries(headers).filter(([name]) => !NOT_REPEATED.test(name));
-  return JSON.stringify([key, value, others]);
+  return JSON.stringify([key, value, String(headers['ranklog_time']), others]);
 }
