@@ -88,9 +88,9 @@ it('leader reports tell that the last player of a view was banned, also without 
     playerId: 'c',
     entry: 'banned 1 0 3 {}',
   };
-  const apply = (entry: PlayerEntry) =>
-    fixture.apply([], { from: 3, through: 3, published: 3, entries: [entry] });
+  const apply = (entry: PlayerEntry, isLast = false) =>
+    fixture.apply([], { from: 3, through: 3, published: 3, entries: [entry], isLast });
   expect(await apply(ban)).toEqual([]);
-  const verdicts = await apply({ ...ban, step: { views, isLast: true } });
+  const verdicts = await apply({ ...ban, views }, true);
   expect(verdicts).toMatchObject([{}, { kind: 'leaderChange', since: null, before: [], top: [] }]);
 });

@@ -1,5 +1,5 @@
 import type { RankChange } from '#contracts';
-import type { OracleRecord } from '../../model/oracle-players.js';
+import type { OracleRecord } from '../../model/oracle-memory.js';
 import type { Oracle, OracleBytes } from '../../model/oracle.js';
 import { brokenChains, causeOf } from '../../support/results.js';
 import { generationProblems } from './epochs.js';

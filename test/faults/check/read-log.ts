@@ -4,7 +4,7 @@ import {
   retriedIds,
   type DecodedScoreEvent,
 } from '#contracts';
-import type { OracleRecord } from '../../model/oracle-players.js';
+import type { OracleRecord } from '../../model/oracle-memory.js';
 import type { ReadRecord } from '../../support/results.js';
 import { recordId } from './facts.js';
 

@@ -1,7 +1,7 @@
 import { definitionHash, type BoardDefinition, type ResolvedEvent } from '#board';
 import type { RankChange } from '#contracts';
-import type { OracleOutcome } from '../../model/oracle-board.js';
-import { placedPlayers, type OracleRecord } from '../../model/oracle-players.js';
+import type { OracleOutcome, OracleRecord } from '../../model/oracle-memory.js';
+import { placedPlayers } from '../../model/oracle-players.js';
 import { Oracle } from '../../model/oracle.js';
 import type { Players } from '../../model/oracle-ranks.js';
 import {
