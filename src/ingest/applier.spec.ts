@@ -27,7 +27,9 @@ function applierOf(
     shards: 1,
     apply: (call: ApplyCall) => {
       calls.push(call);
-      return Promise.resolve(answers.shift());
+      const answer = answers.shift();
+      const through = answer?.status === 'applied' && { appliedOffset: call.through };
+      return Promise.resolve({ ...answer, ...through });
     },
     appliedOffsets: () => Promise.resolve([2]),
   };

@@ -239,7 +239,8 @@ export class Applier {
     const { shard, lastRecord, ...others } = call;
     const records = call.entries.filter((entry) => entry.kind === 'player');
     const live = call.boards.get(records[0]?.board ?? '');
-    if (live === undefined) return undefined;
+    if (live === undefined)
+      throw new Error(`offset ${call.through} was not applied, and not refused`);
     const ids = records.map(({ playerId }) => playerId);
     const views = await this.services.store.viewsOfPlayers(live, ids);
     const verdicts: Verdict[] = [];

@@ -161,7 +161,7 @@ describe('boards show', () => {
     await fixture.apply([resolved.event]);
 
     const real = (key: string) =>
-      key.replace('ranklog:', `${keys.prefix}:`).replace('GENERATION', fixture.live.generation);
+      key.replaceAll('ranklog:', `${keys.prefix}:`).replace('GENERATION', fixture.live.generation);
     const named = views.flatMap((view) => [real(view.keys.ranking), real(view.keys.players)]);
     const all = await redis.keys(`${keys.prefix}:*`);
     expect(all.filter((key) => /:(ranking|players):/.test(key)).sort()).toEqual(named.sort());

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { BoardReader, type Boards } from '#board-store';
+import { BoardReader, type ApplyCall, type Boards, type PlayerEntry } from '#board-store';
 import { RanklogError } from '#errors';
 import { readRecord } from '../../src/ingest/read-record.js';
+import { settlingCalls } from '../../src/ingest/split-calls.js';
 import { StoreFixture, verdictsOf } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { cursorArbitrary } from './cursors.js';
@@ -36,6 +37,13 @@ afterAll(async () => {
   await all.close();
 });
 
+async function settle(call: ApplyCall, entry: PlayerEntry): Promise<void> {
+  const live = boards.live.get(entry.board)!;
+  const views = await fixture.store.viewsOfPlayers(live, [entry.playerId]);
+  for (const step of settlingCalls([entry], views, live.definition))
+    verdictsOf(await fixture.store.apply({ ...call, ...step }));
+}
+
 describe('Redis, which refuses keys that are not of ranklog,', () => {
   it(
     'takes every record: as an event, or as a dead letter',
@@ -45,7 +53,9 @@ describe('Redis, which refuses keys that are not of ranklog,', () => {
         const { entry } = readRecord({ ...record, offset }, 0, boards);
         const entries = entry.kind === 'none' ? [] : [entry];
         const place = { from: offset, through: offset, published: offset, boards: boards.live };
-        verdictsOf(await fixture.store.apply(fixture.call([], { ...place, entries })));
+        const call = fixture.call([], { ...place, entries });
+        verdictsOf(await fixture.store.apply(call));
+        if (entry.kind === 'player') await settle(call, entry);
         offset += 1;
       });
       await checkInputs(property, { usual: 1_000, share: 0.7 });

@@ -29,6 +29,23 @@
 -- include run.lua
 -- include leaders.lua
 
+-- Above the applied offset, the outbox has verdicts of open records only. Deletes those that an
+-- earlier generation has left open, from `first` to `last_dropped`: they are never published.
+local function drop_left_open(run, first, last_dropped)
+  local function drop(to)
+    if first <= to then
+      call('ZREMRANGEBYSCORE', outbox, format('%d', first), format('%d', to))
+    end
+  end
+  for _, record in ipairs(run.records) do
+    if record.is_marked then
+      drop(record[OFFSET] - 1)
+      first = record[OFFSET] + 1
+    end
+  end
+  drop(last_dropped)
+end
+
 local from, last = tonumber(first_offset), tonumber(last_offset)
 local run = read_run(run_from, run_keys_from)
 
@@ -65,7 +82,7 @@ if last_record ~= '' and through > applied_offset and not is_open then
 end
 if target > 0 and through + 1 >= target then call('HDEL', recovery_targets, partition) end
 
-drop_left_open(run, outbox, applied_offset + 1, end_of_call)
+drop_left_open(run, applied_offset + 1, end_of_call)
 local verdicts = stored_verdicts(outbox, math.max(position, from), math.min(applied_offset, last))
 
 apply_run(run, partition)

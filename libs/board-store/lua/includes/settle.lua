@@ -9,7 +9,7 @@
 -- include view.lua
 
 local UNSETTLED = 'unsettled:'
-local leave, state_of_records, drop_left_open, apply_record
+local leave, state_of_records, apply_record
 
 do -- a script can have 200 locals at a time; those of this block end with it
   local NOBODY = '\0' -- as passed (verdict.lua) writes it
@@ -77,23 +77,6 @@ do -- a script can have 200 locals at a time; those of this block end with it
       if record.changes and not record.is_marked then run.isLast = false end
     end
     return is_marked, is_open and not run.isLast
-  end
-
-  -- Above the applied offset, the outbox has verdicts of open records only. Deletes those that an
-  -- earlier generation has left open, from `first` to `last`: they are never published.
-  function drop_left_open(run, outbox, first, last)
-    local function drop(from, to)
-      if from <= to then
-        call('ZREMRANGEBYSCORE', outbox, format('%d', from), format('%d', to))
-      end
-    end
-    for _, record in ipairs(run.records) do
-      if record.is_marked then
-        drop(first, record[OFFSET] - 1)
-        first = record[OFFSET] + 1
-      end
-    end
-    drop(first, last)
   end
 
   function apply_record(run, views, record)
