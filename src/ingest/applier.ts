@@ -119,9 +119,8 @@ export class Applier {
   async firstToRead(published: number, logStart: number): Promise<number> {
     const { store, boards } = this.services;
     const { partition } = this.assignment;
-    // A partition of which nothing was ever read begins where the log begins now. So does one of
-    // which Redis has lost all, if no board needs earlier events: bans from before a board begins
-    // count, too.
+    // Begins at the log's start if nothing was ever read, or if Redis has lost the applied offset:
+    // player records from before a board begins count, too.
     const needed = Math.min(published, boards.firstNeeded(partition));
     const next = this.#appliedOffsets.map((appliedOffset) => {
       if (appliedOffset >= 0) return Math.max(needed, appliedOffset + 1);

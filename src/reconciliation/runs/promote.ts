@@ -50,7 +50,7 @@ export async function promote(parts: ReconcilerParts, at: ShadowAtWork): Promise
   return { ...made, ...promotion };
 }
 
-/** Ranks the players of a build, step by step. Banned players are not ranked. */
+/** Ranks the players of a build, step by step. */
 async function rank(
   { generations }: Pick<ReconcilerParts, 'generations'>,
   { lease, shadow, catchUp, progress }: ShadowAtWork,

@@ -138,7 +138,7 @@ export class ShadowQueue {
     return this.#partition(partition).countBelowLive > 0;
   }
 
-  /** Adds an event of the shadow's board, unless the shadow has it already or ends before it. */
+  /** Adds an entry of the shadow's board, unless the shadow has it already or ends before it. */
   add(partition: number, entry: BoardEntry): void {
     if (entry.offset < this.#end(partition)) this.#partition(partition).add(entry);
   }

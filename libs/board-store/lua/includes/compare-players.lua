@@ -26,7 +26,7 @@ local function kind_of(expected, found)
   return 'reachTime'
 end
 
--- Only the member of a player who is not banned is in the ranking.
+-- The ranking has the member exactly if the player is present.
 local function compare_player(player, standing, expected, live)
   if not live then return differ_in_state('missing', player, expected) end
   if live ~= expected then return differ_in_state(kind_of(expected, live), player, expected, live) end
