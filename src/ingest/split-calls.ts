@@ -96,9 +96,11 @@ const MAX_SETTLED = 2_000;
 export function* settlingCalls(
   records: readonly PlayerEntry[],
   viewsOf: ReadonlyMap<string, readonly ResolvedView[]>,
-  { publish }: BoardDefinition,
+  { columns, publish }: BoardDefinition,
 ): Generator<SettlingCall> {
-  const cost = 2 * UPDATE_WITH_RANKS + UPDATES_OF_A_VIEW + publish.leaders / NAMES_OF_AN_UPDATE;
+  const updates = 2 * UPDATE_WITH_RANKS + UPDATES_OF_A_VIEW;
+  const further = FURTHER_COLUMN * (columns.length - 1);
+  const cost = updates * (1 + further) + publish.leaders / NAMES_OF_AN_UPDATE;
   const most = Math.max(1, Math.floor(FULL_CALL.viewUpdates / cost));
   let some: PlayerEntry[] = [];
   let count = 0;
