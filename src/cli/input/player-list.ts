@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { playerRecordProblem, type PlayerRecord } from '#contracts';
+import { parseObject, playerRecordProblem, type PlayerRecord } from '#contracts';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import { NOT_UTF8, readLines, sizeOf } from './lines.js';
 
@@ -47,12 +47,4 @@ export function recordOfLine(text: string, defaults: RecordDefaults): PlayerReco
 /** What is wrong with a record; undefined if nothing is. */
 export function playerProblem(record: unknown): string | undefined {
   return playerRecordProblem(record)?.slice(1);
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
 }

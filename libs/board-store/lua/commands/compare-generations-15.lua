@@ -37,7 +37,7 @@ local walks = {}
 local differences = {}
 
 -- Players whose records the live generation has marked, but not settled (settle.lua).
-local unsettled = {}
+local unsettled
 
 local function append(list, words)
   for _, word in ipairs(words) do list[#list + 1] = word end
@@ -72,7 +72,7 @@ end
 -- include compare-players.lua
 
 local function compare_some(reply)
-  load_unsettled()
+  unsettled = unsettled_players(live_facts)
   local expected = call('HMGET', shadow_facts, 'clock', 'tooManyViews')
   local found = call('HMGET', live_facts, 'clock', 'tooManyViews')
   if expected[1] ~= found[1] then differ('clock', '', '', expected[1], found[1]) end

@@ -38,10 +38,7 @@ local function keep_live_as_previous()
 end
 
 local function has_unsettled(facts)
-  for _, field in ipairs(call('HKEYS', facts)) do
-    if sub(field, 1, #UNSETTLED) == UNSETTLED then return true end
-  end
-  return false
+  return next(unsettled_players(facts)) ~= nil
 end
 
 -- Whether live ingest has applied records below the shadow's start since they were taken over.

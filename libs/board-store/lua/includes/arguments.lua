@@ -2,8 +2,9 @@
 --
 -- Its keys: for each board, views, facts, expiries, event ids of the partition, leaders, bans; then
 -- for each view, ranking and players.
--- Its arguments: boards, views, lists of views, number of values of an entry, and whether all views of
--- its player records are settled then (JSON: run-arguments.ts); the entries as bytes. An entry: offset (d), number of the list of its views (H), then
+-- Its arguments: boards, views, lists of views, number of values of an entry, and whether all views
+-- of its player records are settled then (JSON: run-arguments.ts); the entries as bytes.
+-- An entry: offset (d), number of the list of its views (H), then
 --   of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column in sort
 --                direction (d each), zeros if its board has fewer columns
 --   of a player record: 0 (d), player id, entry of the ban register, zeros. Its list names the views

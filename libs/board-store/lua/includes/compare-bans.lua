@@ -6,13 +6,6 @@
 local ENTRIES_A_STEP = 500
 local shadow_register, live_register = shadow_items, live_items
 
-local function load_unsettled()
-  local facts = call('HGETALL', live_facts)
-  for i = 1, #facts, 2 do
-    if sub(facts[i], 1, #UNSETTLED) == UNSETTLED then unsettled[facts[i + 1]] = true end
-  end
-end
-
 -- The standing of each player by the register of the shadow; false for a player to skip.
 local function standings_of(players)
   local entries, standings = {}, {}

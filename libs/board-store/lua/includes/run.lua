@@ -1,5 +1,6 @@
--- Applies a run or stretch to its boards. A stretch may have player records between events: all are
--- joined before the first event, as the order of events and records changes nothing. load_run only reads; apply_run writes and cannot fail.
+-- Applies a run or stretch to its boards. load_run only reads; apply_run writes and cannot fail. A
+-- stretch may have player records between events. All are joined before the first event, as the
+-- order of events and records changes nothing.
 
 -- include arguments.lua
 -- include board.lua

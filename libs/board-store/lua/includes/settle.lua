@@ -8,14 +8,23 @@
 -- include ban-register.lua
 -- include view.lua
 
-local UNSETTLED = 'unsettled:'
-local leave, state_of_records, apply_record
+local leave, state_of_records, apply_record, unsettled_players
 
 do -- a script can have 200 locals at a time; those of this block end with it
+  local UNSETTLED = 'unsettled:'
   local NOBODY = '\0' -- as passed (verdict.lua) writes it
 
   local function unsettled_field(partition, record)
     return format('%s%s %d', UNSETTLED, partition, record[OFFSET])
+  end
+
+  -- The players with a record that is marked and not settled, as keys.
+  function unsettled_players(facts)
+    local found, words = {}, call('HGETALL', facts)
+    for i = 1, #words, 2 do
+      if sub(words[i], 1, #UNSETTLED) == UNSETTLED then found[words[i + 1]] = true end
+    end
+    return found
   end
 
   local function write_place(view, entry, state, before, after, better_before, better_after)
