@@ -17,9 +17,11 @@ const LOOK_EVERY_MS = { least: 50, most: 1_000 };
 
 /** Topics, group, keys and a boards file of one bench run, and clients of Kafka and Redis. `remove` ends the bench run. */
 export class Sandbox {
-  /** @param {string} what prefix of the name of the bench run @param {{ partitions?: number }} [options] */
+  /** @param {string} what in the name of its folder @param {{ partitions?: number }} [options] */
   constructor(what, { partitions = PARTITIONS } = {}) {
-    this.name = `${what}-${randomUUID().slice(0, 8)}`;
+    // As short as the default prefix: Redis reuses the objects of arguments up to 64 bytes, such as
+    // the key of a ranking, for the commands of a script.
+    this.name = `b-${randomUUID().slice(0, 5)}`;
     this.partitions = partitions;
     this.topics = topicNames(this.name);
     this.kafka = new Kafka({
@@ -110,7 +112,7 @@ export class Sandbox {
 /**
  * Runs some work in a sandbox, which is removed afterwards.
  * @template T
- * @param {string} what prefix of its name @param {(sandbox: Sandbox) => Promise<T>} work
+ * @param {string} what in the name of its folder @param {(sandbox: Sandbox) => Promise<T>} work
  * @param {{ partitions?: number }} [options]
  */
 export function withSandbox(what, work, options) {
