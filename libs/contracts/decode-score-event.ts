@@ -1,13 +1,11 @@
-import { isUtf8 } from 'node:buffer';
 import { parseTime, type ScoreInput } from '#board';
-import { isPlainObject } from './checks.js';
 import { cloudEventId, cloudEventProblem } from './cloud-events.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { exactDeltas } from './exact-deltas.js';
+import { decodeObject, parseText, type ObjectDecoding } from './json-object.js';
 import { hasTooManyHeaders, headerCount, MAX_HEADERS, type RawRecord } from './record.js';
 import { decodeRetry } from './retry.js';
 import { scoreEventProblem, type Field, type ScoreEvent } from './score-event.js';
-import { quote, show } from './values.js';
 
 /** A score event with numbers as decimal texts and the time in ms since 1970. */
 export interface DecodedScoreEvent extends ScoreInput {
@@ -39,11 +37,8 @@ function decodeWithHeaders(record: RawRecord): ScoreEventDecoding {
   return { ok: true, event: { ...decoded.event, retryOf: retry.retryOf } };
 }
 
-function decodeValue(value: Buffer | null, defaults?: Defaults): ScoreEventDecoding {
-  if (value === null || value.length === 0)
-    return reject('EMPTY_VALUE', value === null ? 'the value is null' : 'the value is empty');
-  if (!isUtf8(value)) return reject('NOT_UTF8', 'the value is not valid UTF-8');
-  return decodeText(value.toString('utf8'), defaults);
+function decodeValue(value: Buffer | null, defaults: Defaults = {}): ScoreEventDecoding {
+  return decodeEvent(decodeObject(value), defaults);
 }
 
 /** Fields for an event that lacks them. */
@@ -51,20 +46,15 @@ type Defaults = { readonly [F in Field]?: ScoreEvent[F] | undefined };
 
 /** Reads the JSON text of a score event: the value of a record, or a line of a file. */
 export function decodeText(text: string, defaults: Defaults = {}): ScoreEventDecoding {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return reject('NOT_JSON', `the value is not JSON: ${quote(String(error))}`);
-  }
-  if (!isPlainObject(value))
-    return reject('NOT_AN_OBJECT', `the value is ${show(value)}, not an object`);
-  if (nestsTooDeeply(value, MAX_LEVELS))
-    return reject('NESTED_TOO_DEEPLY', `the value has more than ${MAX_LEVELS} levels of nesting`);
-  const event = fieldsOf(value, defaults);
+  return decodeEvent(parseText(text), defaults);
+}
+
+function decodeEvent(found: ObjectDecoding, defaults: Defaults): ScoreEventDecoding {
+  if (!found.ok) return found;
+  const event = fieldsOf(found.object, defaults);
   const problem = scoreEventProblem(event);
   if (problem !== undefined) return { ok: false, ...problem };
-  return decodeFields(event as ScoreEvent, text);
+  return decodeFields(event as ScoreEvent, found.text);
 }
 
 /** The fields of an event. Null counts as absent: many serialisers write it for a missing field. A loop would be slower. */
@@ -78,21 +68,6 @@ function fieldsOf(value: Partial<Record<Field, unknown>>, defaults: Defaults) {
     eventId: value.eventId ?? defaults.eventId,
     attributes: value.attributes ?? defaults.attributes,
   } satisfies Record<Field, unknown>;
-}
-
-/** Levels of objects and arrays, including the event itself. */
-export const MAX_LEVELS = 100;
-
-/** The limit is fixed, so that the verdict never depends on how much stack the process has left. */
-export function nestsTooDeeply(value: object, levelsLeft: number): boolean {
-  if (levelsLeft === 0) return true;
-  const children = value as Record<string, unknown>; // also those of an array
-  for (const name in children) {
-    const child = children[name];
-    if (typeof child !== 'object' || child === null) continue;
-    if (nestsTooDeeply(child, levelsLeft - 1)) return true;
-  }
-  return false;
 }
 
 function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {

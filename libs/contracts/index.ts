@@ -4,6 +4,7 @@ export * from './dead-letter.js';
 export * from './dead-letter-codes.js';
 export * from './decode-score-event.js';
 export * from './definition-record.js';
+export { nestsTooDeeply } from './json-object.js';
 export * from './leader-change.js';
 export * from './period-record.js';
 export * from './period-result.js';

@@ -1,8 +1,9 @@
-import { isUtf8 } from 'node:buffer';
 import { EARLIEST_TIME, formatTime, LATEST_TIME, type RecordPlace } from '#board';
-import { absentOr, objectOf, parseObject } from './checks.js';
+import { absentOr, objectOf } from './checks.js';
 import { cloudEventHeaders, cloudEventProblem, PLAYER_RECORD_TYPES } from './cloud-events.js';
 import type { Rejection } from './dead-letter-codes.js';
+import { decodeScoreEvent, type ScoreEventDecoding } from './decode-score-event.js';
+import { decodeObject } from './json-object.js';
 import { hasTooManyHeaders, headerText, MAX_HEADERS, type RawRecord } from './record.js';
 import { decodeRetry } from './retry.js';
 import { ID, REASON, show } from './values.js';
@@ -30,6 +31,8 @@ export interface DecodedPlayerRecord extends Readonly<PlayerRecord> {
   /** Set if the record is a retry: the records that it repeats, the original first. */
   readonly retryOf?: readonly RecordPlace[];
 }
+
+type StampedRecord = RawRecord & { readonly timestamp: number };
 
 /** The header with the time of a player record in ms: a topic with LogAppendTime would stamp a retry anew. */
 const TIME_HEADER = 'ranklog_time';
@@ -64,29 +67,30 @@ export function keptTime(record: RawRecord, timestamp: number): Readonly<Record<
   return { [TIME_HEADER]: headerText(record, TIME_HEADER) ?? String(timestamp) };
 }
 
-/** What is wrong with the value of a player record, and why: the path of the field and what it must be. */
+/** What is wrong with the value of a player record: the name of the field and what it must be. */
 export function playerRecordProblem(value: unknown): string | undefined {
-  return RECORD.problem(value);
+  return RECORD.problem(value)?.slice(1); // paths begin with a slash
 }
 
-export type PlayerRecordDecoding =
+type PlayerRecordDecoding =
   | { readonly ok: true; readonly playerRecord: DecodedPlayerRecord }
   | ({ readonly ok: false } & Rejection);
 
+/** Reads a record of the score topic: a score event or a player record. Never throws. */
+export function decodeRecord(record: StampedRecord): ScoreEventDecoding | PlayerRecordDecoding {
+  const decoded = decodeScoreEvent(record); // first, as most records are events
+  return decoded.ok ? decoded : (decodePlayerRecord(record) ?? decoded);
+}
+
 /** Reads a record of the score topic; undefined if its `ce_type` is not that of a player record. Never throws. */
-export function decodePlayerRecord(
-  record: RawRecord & { readonly timestamp: number },
-): PlayerRecordDecoding | undefined {
+export function decodePlayerRecord(record: StampedRecord): PlayerRecordDecoding | undefined {
   const kind = kindOf(record);
   if (kind === undefined) return undefined;
   const problem = headersProblem(kind, record);
   if (problem !== undefined) return { ok: false, ...problem };
-  const { value } = record;
-  if (value === null || value.length === 0) return reject('EMPTY_VALUE', 'the value is empty');
-  if (!isUtf8(value)) return reject('NOT_UTF8', 'the value is not valid UTF-8');
-  const found = parseObject(value.toString('utf8'));
-  if (found === undefined) return reject('NOT_AN_OBJECT', 'the value is not a JSON object');
-  const decoded = decodeValue(kind, withoutNulls(found), timeOf(record));
+  const found = decodeObject(record.value);
+  if (!found.ok) return found;
+  const decoded = decodeValue(kind, withoutNulls(found.object), timeOf(record));
   const retry = decodeRetry(record);
   if (retry === undefined || !decoded.ok) return decoded;
   return { ok: true, playerRecord: { ...decoded.playerRecord, retryOf: retry.retryOf } };
@@ -98,7 +102,7 @@ function kindOf(record: RawRecord): PlayerRecordKind | undefined {
   return kinds.find((kind) => PLAYER_RECORD_TYPES[kind] === type);
 }
 
-function headersProblem(kind: PlayerRecordKind, record: RawRecord & { timestamp: number }) {
+function headersProblem(kind: PlayerRecordKind, record: StampedRecord) {
   if (hasTooManyHeaders(record)) {
     const detail = `the record has more than ${MAX_HEADERS} headers`;
     return { code: 'TOO_MANY_HEADERS', detail } as const;
@@ -107,13 +111,13 @@ function headersProblem(kind: PlayerRecordKind, record: RawRecord & { timestamp:
 }
 
 /** NaN for a header that is no number. */
-function timeOf(record: RawRecord & { timestamp: number }): number {
+function timeOf(record: StampedRecord): number {
   const text = headerText(record, TIME_HEADER);
   if (text === undefined) return record.timestamp;
   return /^-?\d{1,15}$/.test(text) ? Number(text) : NaN;
 }
 
-function timeProblem(record: RawRecord & { timestamp: number }): Rejection | undefined {
+function timeProblem(record: StampedRecord): Rejection | undefined {
   const time = timeOf(record);
   const { timestamp } = record;
   if (!(time >= EARLIEST_TIME && time <= LATEST_TIME)) {
@@ -139,9 +143,9 @@ function decodeValue(
 ): PlayerRecordDecoding {
   const problem = playerRecordProblem(value);
   if (problem !== undefined) {
-    const isId = /^\/(board|playerId)/.test(problem);
-    const field = problem.slice(1, problem.indexOf(' '));
-    const detail = `${field} is ${show(value[field])}; ${problem.slice(1)}`;
+    const isId = /^(board|playerId) /.test(problem);
+    const field = problem.slice(0, problem.indexOf(' '));
+    const detail = `${field} is ${show(value[field])}; ${problem}`;
     return reject(isId ? 'INVALID_ID' : 'INVALID_PLAYER_RECORD', detail);
   }
   const { board, playerId, reason, by } = value as unknown as PlayerRecord;

@@ -2,8 +2,7 @@ import { isVoided, nearNames, resolveRecord } from '#board';
 import { banText, type ApplyEntry, type Boards, type LiveBoard } from '#board-store';
 import {
   cutDetail,
-  decodePlayerRecord,
-  decodeScoreEvent,
+  decodeRecord,
   isRepeat,
   type DeadLetterReason,
   type DecodedPlayerRecord,
@@ -41,12 +40,10 @@ interface Skipped {
  */
 export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
   const { offset } = record;
-  const decoded = decodeScoreEvent(record);
-  if (!decoded.ok) {
-    const found = decodePlayerRecord(record);
-    if (found?.ok === true) return readPlayerRecord(record, found.playerRecord, partition, boards);
-    return { record, event: undefined, entry: deadLetter(offset, found ?? decoded) };
-  }
+  const decoded = decodeRecord(record);
+  if (!decoded.ok) return { record, event: undefined, entry: deadLetter(offset, decoded) };
+  if ('playerRecord' in decoded)
+    return readPlayerRecord(record, decoded.playerRecord, partition, boards);
   const { event } = decoded;
   const { board } = event;
   const live = boards.live.get(board);

@@ -1,5 +1,5 @@
 import { ValidateBy } from 'class-validator';
-import { MAX_LEVELS, nestsTooDeeply } from '../decode-score-event.js';
+import { MAX_LEVELS, nestsTooDeeply } from '../json-object.js';
 import type { ScoreEvent } from '../score-event.js';
 import { ATTRIBUTES, DELTA, DELTAS, ID, isDeltas, TIME, type AttributeValue } from '../values.js';
 import { Field, isAbsent, OptionalField } from './fields.js';

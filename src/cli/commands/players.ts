@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import type { BoardReader } from '#board-store';
-import type { PlayerRecord, PlayerRecordKind } from '#contracts';
+import { playerRecordProblem, type PlayerRecord, type PlayerRecordKind } from '#contracts';
 import { requireTopics } from '../../infra/topics.js';
-import { playerProblem, readPlayerList } from '../input/player-list.js';
+import { readPlayerList } from '../input/player-list.js';
 import { anyStale, sendRecords, sortRecords } from '../sessions/player-changes.js';
 import {
   openReconciliation,
@@ -135,7 +135,7 @@ async function readRecords(
   if (boards.length === 0) throw new CommandError('there is no live board', EXIT.no);
   const playerId = (allBoards ? board : player) ?? '';
   const records = boards.map((name) => ({ board: name, playerId, ...texts }));
-  const problem = playerProblem(records[0]);
+  const problem = playerRecordProblem(records[0]);
   if (problem !== undefined) throw new CommandError(`${problem}; nothing was sent`, EXIT.usage);
   return records;
 }

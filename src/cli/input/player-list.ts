@@ -41,10 +41,5 @@ export function recordOfLine(text: string, defaults: RecordDefaults): PlayerReco
     reason: reason ?? defaults.reason,
     by: by ?? defaults.by,
   };
-  return playerProblem(record) ?? (record as PlayerRecord);
-}
-
-/** What is wrong with a record; undefined if nothing is. */
-export function playerProblem(record: unknown): string | undefined {
-  return playerRecordProblem(record)?.slice(1);
+  return playerRecordProblem(record) ?? (record as PlayerRecord);
 }

@@ -3,8 +3,7 @@ import {
   causeId,
   DEAD_LETTER_CODES,
   decodeDeadLetter,
-  decodePlayerRecord,
-  decodeScoreEvent,
+  decodeRecord,
   type DeadLetter,
   type PlayerRecord,
 } from '#contracts';
@@ -64,10 +63,9 @@ export async function selectLetters(
 }
 
 function eventOf(record: KafkaRecord): FoundLetter['event'] {
-  const decoded = decodeScoreEvent(record);
-  if (decoded.ok) return decoded.event;
-  const found = decodePlayerRecord(record);
-  return found?.ok === true ? found.playerRecord : undefined;
+  const decoded = decodeRecord(record);
+  if (!decoded.ok) return undefined;
+  return 'playerRecord' in decoded ? decoded.playerRecord : decoded.event;
 }
 
 export function isSelected(found: FoundLetter, filter: LetterFilter): boolean {

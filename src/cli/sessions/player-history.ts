@@ -10,8 +10,7 @@ import {
 } from '#board';
 import type { BanEntry, LiveBoard, PlayerStanding } from '#board-store';
 import {
-  decodePlayerRecord,
-  decodeScoreEvent,
+  decodeRecord,
   isRepeat,
   type DecodedPlayerRecord,
   type DecodedScoreEvent,
@@ -93,33 +92,30 @@ export class PlayerHistory {
   }
 
   take(record: KafkaRecord): void {
-    const decoded = decodeScoreEvent(record);
-    if (!decoded.ok) {
-      this.#takePlayerRecord(record);
-      return;
-    }
-    if (decoded.event.board !== this.live.definition.board) return;
-    if (isRepeat(decoded.event, this.live)) return;
-    const resolved = resolveEvent(this.live.definition, decoded.event, record.timestamp);
+    const decoded = decodeRecord(record);
+    if (!decoded.ok) return;
+    if ('playerRecord' in decoded) this.#takePlayerRecord(decoded.playerRecord, record);
+    else this.#takeEvent(decoded.event, record);
+  }
+
+  #takeEvent(event: DecodedScoreEvent, record: KafkaRecord): void {
+    if (event.board !== this.live.definition.board) return;
+    if (isRepeat(event, this.live)) return;
+    const resolved = resolveEvent(this.live.definition, event, record.timestamp);
     if (resolved.ok) this.#duplicates.advance(resolved.event);
-    if (decoded.event.playerId !== this.place.playerId) return;
-    const { occurredAt } = resolved.ok ? resolved.event : decoded.event;
+    if (event.playerId !== this.place.playerId) return;
+    const { occurredAt } = resolved.ok ? resolved.event : event;
     this.count += 1;
     this.#keep(record.timestamp, {
       partition: this.#partition,
       offset: record.offset,
       occurredAt: occurredAt === undefined ? null : formatTime(occurredAt),
       values: resolved.ok ? decimalColumns(this.live.definition, resolved.event.values) : {},
-      effect: resolved.ok
-        ? this.#effect(resolved.event, decoded.event, record)
-        : this.#refusal(resolved),
+      effect: resolved.ok ? this.#effect(resolved.event, event, record) : this.#refusal(resolved),
     });
   }
 
-  #takePlayerRecord(record: KafkaRecord): void {
-    const decoded = decodePlayerRecord(record);
-    if (decoded?.ok !== true) return;
-    const { playerRecord } = decoded;
+  #takePlayerRecord(playerRecord: DecodedPlayerRecord, record: KafkaRecord): void {
     const { board, playerId, occurredAt } = playerRecord;
     if (board !== this.live.definition.board || playerId !== this.place.playerId) return;
     this.count += 1;

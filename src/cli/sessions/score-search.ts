@@ -8,8 +8,7 @@ import {
 } from '#board';
 import type { LiveBoard } from '#board-store';
 import {
-  decodePlayerRecord,
-  decodeScoreEvent,
+  decodeRecord,
   isRepeat,
   type DecodedPlayerRecord,
   type DecodedScoreEvent,
@@ -102,14 +101,15 @@ class ScoreSearch {
   }
 
   take(partition: number, record: KafkaRecord): void {
+    const decoded = decodeRecord(record);
+    if (!decoded.ok) return;
+    if ('playerRecord' in decoded) this.#takePlayerRecord(decoded.playerRecord, partition, record);
+    else this.#takeEvent(decoded.event, partition, record);
+  }
+
+  #takeEvent(event: DecodedScoreEvent, partition: number, record: KafkaRecord): void {
     const { board, definition } = this.live;
-    const decoded = decodeScoreEvent(record);
-    if (!decoded.ok) {
-      this.#takePlayerRecord(partition, record);
-      return;
-    }
-    if (decoded.event.board !== board) return;
-    const { event } = decoded;
+    if (event.board !== board) return;
     const { offset, timestamp } = record;
     const place = { partition, offset, timestamp };
     const isVoid = isVoided(definition, event, partition, record);
@@ -131,13 +131,15 @@ class ScoreSearch {
   }
 
   /** A player record has no event id, so only a place names it: its own, or one that it retries. */
-  #takePlayerRecord(partition: number, record: KafkaRecord): void {
+  #takePlayerRecord(
+    playerRecord: DecodedPlayerRecord,
+    partition: number,
+    record: KafkaRecord,
+  ): void {
     const { board, definition } = this.live;
-    const decoded = decodePlayerRecord(record);
-    if (decoded?.ok !== true || decoded.playerRecord.board !== board) return;
+    if (playerRecord.board !== board) return;
     const { offset, timestamp } = record;
     const place = { partition, offset, timestamp };
-    const { playerRecord } = decoded;
     const isVoid = isVoided(definition, playerRecord, partition, record);
     if (this.kind === 'unvoid' && !isVoid) return;
     const found = foundRecord(playerRecord, place, isVoid);

@@ -104,7 +104,7 @@ function recordOf(
     ...(reason !== undefined && { reason }),
     ...(tokenName !== undefined && { by: tokenName }),
   };
-  const problem = playerRecordProblem(record)?.slice(1);
+  const problem = playerRecordProblem(record);
   if (problem?.startsWith('by ') === true)
     throw new ProblemError(
       'INVALID_REQUEST',

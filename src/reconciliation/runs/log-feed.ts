@@ -2,7 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { firstValueFrom, merge, Subject, timer } from 'rxjs';
 import { isVoided, resolveRecord } from '#board';
 import { banText } from '#board-store';
-import { decodePlayerRecord, decodeScoreEvent, isRepeat } from '#contracts';
+import {
+  decodeRecord,
+  isRepeat,
+  type DecodedPlayerRecord,
+  type DecodedScoreEvent,
+} from '#contracts';
 import { LogReader, type KafkaRecord, type LogBatch, type LogReaderOptions } from '#kafka-batch';
 import type { Throttle } from '../../infra/throttle.js';
 import type { ShadowQueue } from './shadow-queue.js';
@@ -174,32 +179,36 @@ export class LogFeed {
   }
 
   /**
-   * Adds the event of a record to the queues of its board. Skips dead letters (malformed, or refused by a shadow's definition), and
+   * Adds the event or player record of a record to the queues of its board. Skips dead letters (malformed, or refused by a shadow's definition), and
    * retries of records that the shadow takes itself.
    */
   #deliverRecord(partition: number, record: KafkaRecord): void {
-    const decoded = decodeScoreEvent(record);
-    if (!decoded.ok) {
-      this.#deliverPlayerRecord(partition, record);
-      return;
-    }
+    const decoded = decodeRecord(record);
+    if (!decoded.ok) return;
+    if ('playerRecord' in decoded)
+      this.#deliverPlayerRecord(decoded.playerRecord, partition, record);
+    else this.#deliverEvent(decoded.event, partition, record);
+  }
+
+  #deliverEvent(event: DecodedScoreEvent, partition: number, record: KafkaRecord): void {
     const { offset } = record;
     for (const queue of this.#queues) {
       const { board, definition } = queue.shadow;
-      if (board !== decoded.event.board || offset < queue.position(partition)) continue;
-      if (isRepeat(decoded.event, queue.shadow)) continue;
-      const resolved = resolveRecord(definition, decoded.event, partition, record);
+      if (board !== event.board || offset < queue.position(partition)) continue;
+      if (isRepeat(event, queue.shadow)) continue;
+      const resolved = resolveRecord(definition, event, partition, record);
       if (resolved.ok)
         queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
     }
   }
 
   /** Adds a player record to the queues of its board, unless the shadow's definition voids it. */
-  #deliverPlayerRecord(partition: number, record: KafkaRecord): void {
-    const decoded = decodePlayerRecord(record);
-    if (decoded?.ok !== true) return;
+  #deliverPlayerRecord(
+    playerRecord: DecodedPlayerRecord,
+    partition: number,
+    record: KafkaRecord,
+  ): void {
     const { offset } = record;
-    const { playerRecord } = decoded;
     const { board, playerId } = playerRecord;
     const entry = banText(playerRecord, { partition, offset });
     for (const queue of this.#queues) {
