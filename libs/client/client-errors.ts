@@ -41,7 +41,7 @@ export class InvalidPlayerRecordError extends RanklogError {
     readonly index: number,
     readonly problem: string,
   ) {
-    super(`${problem.slice(1)} in record ${index}; no record was sent`);
+    super(`${problem} in record ${index}; no record was sent`);
   }
 }
 
