@@ -9,7 +9,7 @@ import {
   type OraclePartition,
   type OracleView,
 } from './oracle-memory.js';
-import { placedPlayers, settle, standingOf } from './oracle-players.js';
+import { kindOf, placedPlayers, settle } from './oracle-players.js';
 import { inOrder, passedBy, placingOf } from './oracle-ranks.js';
 import { updatedState, type OracleState } from './oracle-update.js';
 
@@ -81,7 +81,7 @@ function change(
   event: ResolvedEvent,
   views: readonly ResolvedView[],
 ): OracleOutcome {
-  if (standingOf(memory, event.playerId) === 'erased')
+  if (kindOf(memory, event.playerId) === 'erased')
     return passErased(definition, memory, event, views);
   const updates: [ResolvedView, OracleState][] = [];
   for (const view of views) {
@@ -145,7 +145,7 @@ function move(
   const found = viewOf(memory, resolved);
   const orderBefore = published ? inOrder(definition, placedPlayers(found)) : [];
   found.players.set(playerId, state);
-  const isBanned = standingOf(memory, playerId) === 'banned';
+  const isBanned = kindOf(memory, playerId) === 'banned';
   const wasPlaced = found.placed.has(playerId);
   if (isBanned) found.placed.delete(playerId);
   else found.placed.add(playerId);

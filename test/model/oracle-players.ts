@@ -8,17 +8,15 @@ import {
 } from './oracle-memory.js';
 import { inOrder, placingOf, type Players } from './oracle-ranks.js';
 
-export type Standing = OracleRecord['kind'];
-
-export function standingOf({ register }: BoardMemory, playerId: string): Standing {
+export function kindOf({ register }: BoardMemory, playerId: string): OracleRecord['kind'] {
   return register.get(playerId)?.kind ?? 'unbanned';
 }
 
-/** Puts a record into the register if it counts before the one that is there. Returns whether the standing changes. */
+/** Puts a record into the register if it counts before the one that is there. Returns whether the kind changes. */
 export function join(memory: BoardMemory, record: OracleRecord): boolean {
   const before = memory.register.get(record.playerId);
   if (before !== undefined && !countsBefore(record, before)) return false;
-  const changes = standingOf(memory, record.playerId) !== record.kind;
+  const changes = kindOf(memory, record.playerId) !== record.kind;
   memory.register.set(record.playerId, record);
   return changes;
 }
@@ -30,27 +28,27 @@ function countsBefore(one: OracleRecord, other: OracleRecord): boolean {
   return (erases || later) > 0;
 }
 
-/** Makes some views fit the standing of a player. Changes of views that have expired are not reported. */
+/** Makes some views fit the register entry of a player. Changes of views that have expired are not reported. */
 export function settle(
   definition: BoardDefinition,
   memory: BoardMemory,
   playerId: string,
   names: Iterable<string>,
 ): OracleOutcome {
-  const standing = standingOf(memory, playerId);
+  const kind = kindOf(memory, playerId);
   const changes: OracleChange[] = [];
   const moved: string[] = [];
   for (const name of names) {
     const view = memory.views.get(name);
     if (view?.players.has(playerId) !== true) continue;
     const before = place(definition, view, playerId);
-    const isIn = standing === 'unbanned';
+    const isIn = kind === 'unbanned';
     const isReported = view.placed.has(playerId) !== isIn && !hasExpired(memory, view.expiresAt);
     if (isReported) moved.push(name);
     if (isIn) view.placed.add(playerId);
     else view.placed.delete(playerId);
     const after = place(definition, view, playerId);
-    if (standing === 'erased') view.players.delete(playerId);
+    if (kind === 'erased') view.players.delete(playerId);
     const isPublished = view.published && definition.publish.rankChanges !== 'none';
     if (isReported && isPublished) changes.push({ view: name, before, after });
   }

@@ -133,10 +133,10 @@ export class PlayerHistory {
     const { kind, by, reason } = playerRecord;
     const whom = by === undefined ? '' : ` by ${by}`;
     const why = reason === undefined ? '' : ` (${JSON.stringify(reason)})`;
-    return `${KINDS[kind]}${whom}${why}: ${this.#standingOf(playerRecord, record)}`;
+    return `${KINDS[kind]}${whom}${why}: ${this.#countOf(playerRecord, record)}`;
   }
 
-  #standingOf(playerRecord: DecodedPlayerRecord, record: KafkaRecord): string {
+  #countOf(playerRecord: DecodedPlayerRecord, record: KafkaRecord): string {
     const { ban } = this;
     if (isVoided(this.live.definition, playerRecord, this.#partition, record)) return 'voided';
     if (ban === null) return 'not applied yet';

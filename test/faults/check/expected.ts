@@ -1,6 +1,6 @@
 import { definitionHash, type BoardDefinition, type ResolvedEvent } from '#board';
 import type { RankChange } from '#contracts';
-import { standingOf } from '../../model/oracle-players.js';
+import { kindOf } from '../../model/oracle-players.js';
 import { resolvePlainly } from '../../model/oracle-resolve.js';
 import { Oracle } from '../../model/oracle.js';
 import { causeOf } from '../../support/results.js';
@@ -106,7 +106,7 @@ function outcomeOf(definition: BoardDefinition, oracle: Oracle, record: BoardRec
   const { event, reasons } = resolvePlainly(definition, { input, timestamp });
   if (event === undefined && isOnlyLate(reasons) && definition.late === 'count') return NONE;
   if (event === undefined) return { ...NONE, reasons: new Set(reasons) };
-  const isRanked = standingOf(oracle.memory(board), event.playerId) === 'unbanned';
+  const isRanked = kindOf(oracle.memory(board), event.playerId) === 'unbanned';
   const { verdict, moved: changed } = oracle.apply(board, unpublished(event), partition);
   const published = event.views.filter((view) => view.published && changed.includes(view.view));
   const moved = isRanked ? published.map(({ view }) => view) : [];

@@ -47,10 +47,10 @@ local function sort_out(words)
   end
   for i = 1, #words, 2 do
     local player, state = words[i], read_state(words[i + 1], columns)
-    local standing, member = standing_in(entries[player]), member_of(tie, state, player)
-    if standing == UNBANNED then
+    local kind, member = kind_of(entries[player]), member_of(tie, state, player)
+    if kind == UNBANNED then
       added[#added + 1], added[#added + 2] = format('%d', state[1]), member
-    elseif standing == ERASED then
+    elseif kind == ERASED then
       members[#members + 1], erased[#erased + 1] = member, player
     end
   end

@@ -3,7 +3,7 @@
 -- erasure counts before all others; else the latest record does, by time, partition, offset. So the
 -- order in which records are joined changes nothing.
 --
--- A player's standing follows from the entry. Only a present player is in rankings:
+-- The kind decides whether a player is present. Only present players are in rankings.
 --   unbanned  present, as is a player without an entry
 --   banned    has states, which events change, and no members
 --   erased    has neither
@@ -14,7 +14,7 @@ local UNBANNED, BANNED, ERASED = 'unbanned', 'banned', 'erased'
 local ENTRY = EVENT_ID -- of a player record, in the place of the event id
 local PARTS_OF_ENTRY = '^(%a+) (%-?%d+) (%d+) (%d+)'
 
-local function standing_in(entry)
+local function kind_of(entry)
   return entry and string.match(entry, '^%a+') or UNBANNED
 end
 
@@ -26,23 +26,23 @@ local function load_entries(bans, players, entries)
   end
 end
 
--- Whether an entry counts before the present one.
-local function counts_before(entry, present)
-  if not present then return true end
+-- Whether an entry counts before the current one.
+local function counts_before(entry, current)
+  if not current then return true end
   local kind, time, partition, offset = string.match(entry, PARTS_OF_ENTRY)
-  local kind_now, time_now, partition_now, offset_now = string.match(present, PARTS_OF_ENTRY)
+  local kind_now, time_now, partition_now, offset_now = string.match(current, PARTS_OF_ENTRY)
   if (kind == ERASED) ~= (kind_now == ERASED) then return kind == ERASED end
   if time ~= time_now then return tonumber(time) > tonumber(time_now) end
   if partition ~= partition_now then return tonumber(partition) > tonumber(partition_now) end
   return tonumber(offset) > tonumber(offset_now)
 end
 
--- Joins a player record; store_entries stores it. Sets record.changes if the standing changes.
+-- Joins a player record; store_entries stores it. Sets record.changes if the kind changes.
 local function join(board, record)
   local player, entry = record[PLAYER], record[ENTRY]
-  local present, joined = board.entries[player], board.joined
-  if not counts_before(entry, present) then return end
-  record.changes = standing_in(entry) ~= standing_in(present)
+  local current, joined = board.entries[player], board.joined
+  if not counts_before(entry, current) then return end
+  record.changes = kind_of(entry) ~= kind_of(current)
   board.entries[player] = entry
   joined[#joined + 1], joined[#joined + 2] = player, entry
 end

@@ -6,12 +6,12 @@
 local ENTRIES_A_STEP = 500
 local shadow_register, live_register = shadow_items, live_items
 
--- The standing of each player by the register of the shadow; false for a player to skip.
+-- The kind of each player's entry in the register of the shadow; false for a player to skip.
 local function standings_of(players)
   local entries, standings = {}, {}
   if call('EXISTS', shadow_bans) == 1 then load_entries(shadow_bans, players, entries) end
   for i, player in ipairs(players) do
-    standings[i] = not unsettled[player] and standing_in(entries[player])
+    standings[i] = not unsettled[player] and kind_of(entries[player])
   end
   return standings
 end

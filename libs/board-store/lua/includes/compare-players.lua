@@ -27,12 +27,12 @@ local function kind_of(expected, found)
 end
 
 -- The ranking has the member exactly if the player is present.
-local function compare_player(player, standing, expected, live)
+local function compare_player(player, kind, expected, live)
   if not live then return differ_in_state('missing', player, expected) end
   if live ~= expected then return differ_in_state(kind_of(expected, live), player, expected, live) end
   local state = read_state(expected, columns)
   local score = tonumber(call('ZSCORE', live_ranking, member_of(tie, state, player)))
-  if score ~= (standing == UNBANNED and state[1] or nil) then
+  if score ~= (kind == UNBANNED and state[1] or nil) then
     differ_in_state('order', player, expected, live)
   end
 end
@@ -50,9 +50,9 @@ end
 walks['players'] = walk_over('HSCAN', shadow_players, function(players, expected)
   local live, standings = each_of('HMGET', live_players, players), standings_of(players)
   for i, player in ipairs(players) do
-    local standing = standings[i]
-    if standing == UNBANNED or standing == BANNED then
-      compare_player(player, standing, expected[i], live[i])
+    local kind = standings[i]
+    if kind == UNBANNED or kind == BANNED then
+      compare_player(player, kind, expected[i], live[i])
     end
   end
 end)

@@ -43,15 +43,15 @@ local function apply_entry(run, entry)
     local detail = format(FULL, board.name, board.maxViews, new)
     return write_dead_letter(entry, 'TOO_MANY_VIEWS', detail)
   end
-  local standing = board.entries and standing_in(board.entries[entry[PLAYER]])
-  if standing == ERASED then
+  local kind = board.entries and kind_of(board.entries[entry[PLAYER]])
+  if kind == ERASED then
     for i = 1, #views do move_erased(views[i], entry) end
     return
   end
   if find_moves(board, views, entry) then
     return write_dead_letter(entry, 'SUM_OUT_OF_RANGE', format(OVERFLOW, board.name))
   end
-  local move = standing == BANNED and move_banned or move_player
+  local move = kind == BANNED and move_banned or move_player
   for i = 1, #views do
     if views[i].move then move(views[i], entry) end
   end

@@ -1,4 +1,4 @@
--- Player records that change a standing (ban-register.lua): each has to change all views with a state
+-- A record that changes the kind of an entry (ban-register.lua) has to change all views with a state
 -- of the player. A call can neither know these views nor change thousands of them, so a run of records
 -- takes several calls. The first one marks them: it stores the entries, which count for all later
 -- events, and each player in a field `unsettled:PARTITION OFFSET` of the facts. Later calls settle some
@@ -62,16 +62,16 @@ do -- a script can have 200 locals at a time; those of this block end with it
     if expires and tonumber(expires) <= board.clock then view.live, view.reported = false, false end
   end
 
-  -- Makes the ranking of a view fit the standing of the player of a record.
+  -- Makes the ranking of a view fit the entry of the player of a record.
   local function settle(view, record)
     local board, player = view.board, record[PLAYER]
-    local bytes, standing = view.states[player], standing_in(board.entries[player])
+    local bytes, kind = view.states[player], kind_of(board.entries[player])
     if not bytes then return end
     mute_if_expired(view)
     local state = read_state(bytes, #board.updates)
-    if standing == UNBANNED then return enter(view, record, state) end
+    if kind == UNBANNED then return enter(view, record, state) end
     leave(view, record, state)
-    if standing == ERASED then call('HDEL', view.players, player) end
+    if kind == ERASED then call('HDEL', view.players, player) end
   end
 
   -- Whether a record of the run is marked, and whether the run remains open after this call. If a

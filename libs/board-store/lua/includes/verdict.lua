@@ -1,6 +1,7 @@
 -- The verdicts of a call, as bytes that verdicts.ts reads without the definition, are a member of
--- the outbox, scored by the call's last offset, or by that of a player record. Leader changes are last. A member has these parts,
--- which begin with their kind (B). Letters are formats of struct; a text follows its length (I4):
+-- the outbox, scored by the call's last offset, or by that of a player record. Leader changes are
+-- last. A member has these parts, which begin with their kind (B). Letters are formats of struct; a
+-- text follows its length (I4):
 --   HEAD         of the changes and leaders in a view: number of the view (H), generation, columns
 --                (JSON), view, version (d), 1 if its changes have competition ranks, else 0 (B), 1 if
 --                they name passed players, else 0 (B)
