@@ -17,8 +17,8 @@ const LOOK_EVERY_MS = { least: 50, most: 1_000 };
 
 /** Topics, group, keys and a boards file of one bench run, and clients of Kafka and Redis. `remove` ends the bench run. */
 export class Sandbox {
-  /** @param {string} what in the name of its folder @param {{ partitions?: number }} [options] */
-  constructor(what, { partitions = PARTITIONS } = {}) {
+  /** @param {{ partitions?: number }} [options] */
+  constructor({ partitions = PARTITIONS } = {}) {
     // As short as the default prefix: Redis reuses the objects of arguments up to 64 bytes, such as
     // the key of a ranking, for the commands of a script.
     this.name = `b-${randomUUID().slice(0, 5)}`;
@@ -30,7 +30,7 @@ export class Sandbox {
     });
     this.redis = new Redis(process.env['REDIS_URL'] ?? '');
     this.admin = this.kafka.admin();
-    this.folder = mkdtempSync(path.join(tmpdir(), `ranklog-${what}-`));
+    this.folder = mkdtempSync(path.join(tmpdir(), 'ranklog-bench-'));
   }
 
   /** Connects, and makes the topics. */
@@ -112,11 +112,11 @@ export class Sandbox {
 /**
  * Runs some work in a sandbox, which is removed afterwards.
  * @template T
- * @param {string} what in the name of its folder @param {(sandbox: Sandbox) => Promise<T>} work
+ * @param {(sandbox: Sandbox) => Promise<T>} work
  * @param {{ partitions?: number }} [options]
  */
-export function withSandbox(what, work, options) {
-  const sandbox = new Sandbox(what, options);
+export function withSandbox(work, options) {
+  const sandbox = new Sandbox(options);
   const run = async () => {
     await sandbox.open();
     return work(sandbox);

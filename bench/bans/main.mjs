@@ -29,7 +29,7 @@ const bans = wholeNumber('bans', values.bans, { least: 1, most: 100_000 });
 const views = wholeNumber('views', values.views, { least: 1, most: 100_000 });
 const rate = wholeNumber('rate', values.rate, { least: 1, most: 10_000 });
 
-const found = await withSandbox('bans', measure);
+const found = await withSandbox(measure);
 if (values.json) console.log(JSON.stringify({ bans, views, rate, ...found }));
 else print(found);
 

@@ -14,7 +14,7 @@ const WARM_UP_MS = 5_000;
  * @param {{ events: number, players: number, eventsPerSecond: number, throttle: number, seconds: number }} options
  */
 export function compareLatencies({ events, players, eventsPerSecond, throttle, seconds }) {
-  return withSandbox('build', async (sandbox) => {
+  return withSandbox(async (sandbox) => {
     await fillLog(sandbox, { events, players });
     await goLive(sandbox);
     await startRebuild(sandbox).succeeded(); // so that the board is full from the start

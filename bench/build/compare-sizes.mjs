@@ -17,7 +17,7 @@ export async function compareSizes({ sizes, players }) {
 
 /** @param {import('../log.mjs').Size} size */
 function measure(size) {
-  return withSandbox('build', async (sandbox) => {
+  return withSandbox(async (sandbox) => {
     await fillLog(sandbox, size);
     await goLive(sandbox);
     return measureRebuild(sandbox, size);

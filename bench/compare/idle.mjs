@@ -37,7 +37,7 @@ function idle(cli, seconds) {
       await service.end('SIGTERM');
     }
   };
-  return withSandbox('bench', measure, { partitions: PARTITIONS });
+  return withSandbox(measure, { partitions: PARTITIONS });
 }
 
 /** @param {Awaited<ReturnType<typeof measureIdle>>} result */

@@ -77,7 +77,7 @@ function measure({ start, topic }, { rates, seconds, players, partitions }) {
       await service.end('SIGTERM');
     }
   };
-  return withSandbox('bench', measureRates, { partitions });
+  return withSandbox(measureRates, { partitions });
 }
 
 /** @param {Awaited<ReturnType<typeof compareLatencies>>} result */

@@ -71,7 +71,7 @@ function run({ share = 1, withHeaders, ...contender }, { events, players, partit
     await fillLog(sandbox, { ...size, withHeaders });
     return contender.run(sandbox, size);
   };
-  return withSandbox('bench', measure, { partitions });
+  return withSandbox(measure, { partitions });
 }
 
 /** @param {string} name @param {Figures[]} rounds @param {ReadonlyMap<string, Figures[]>} all */

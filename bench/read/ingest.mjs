@@ -22,7 +22,7 @@ const WORKS = /** @type {const} */ (['rests', 'reads', 'computes']);
  * @param {import('./filled-board.mjs').FilledBoard} board @param {Size} size
  */
 export function slowdown(board, size) {
-  return withSandbox('read-ingest', (sandbox) => measureRounds(sandbox, board, size));
+  return withSandbox((sandbox) => measureRounds(sandbox, board, size));
 }
 
 /**

@@ -94,7 +94,7 @@ async function benchStreams(given) {
 
 /** @param {FilledBoard} board */
 function benchHttp({ prefix }) {
-  return withSandbox('read', async (sandbox) => {
+  return withSandbox(async (sandbox) => {
     const env = { ...sandbox.env(BOARDS), RANKLOG_REDIS_PREFIX: prefix };
     const rows = await compareHttp(env, { players, seconds });
     if (json) console.log(JSON.stringify({ players, seconds, rows }));

@@ -25,7 +25,7 @@ const LONGEST_LATENCY_MS = 5_000;
  * @param {number} streams @param {Load} load
  */
 export function measureStreams(streams, load) {
-  return withSandbox('read-streams', async (sandbox) => {
+  return withSandbox(async (sandbox) => {
     const env = { ...sandbox.env(BOARDS), RANKLOG_QUERY_STREAMS: String(streams) };
     const ingest = new BenchProcess([CLI, 'start', '--roles', 'ingest,reconciliation'], env);
     const scores = new Scores(sandbox);

@@ -30,7 +30,7 @@ const { values } = parseArgs({
 const total = wholeNumber('events', values.events, { least: 100_000, most: 100_000_000 });
 const every = Math.round(total / SAMPLES);
 
-const sandbox = new Sandbox('soak');
+const sandbox = new Sandbox();
 const { kafka, topics } = sandbox;
 let published = 0;
 

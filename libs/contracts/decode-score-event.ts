@@ -1,8 +1,13 @@
 import { parseTime, type ScoreInput } from '#board';
 import { cloudEventId, cloudEventProblem } from './cloud-events.js';
-import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { exactDeltas } from './exact-deltas.js';
-import { decodeObject, parseText, type ObjectDecoding } from './json-object.js';
+import {
+  decodeObject,
+  parseText,
+  reject,
+  type ObjectDecoding,
+  type Refusal,
+} from './json-object.js';
 import { hasTooManyHeaders, headerCount, MAX_HEADERS, type RawRecord } from './record.js';
 import { decodeRetry } from './retry.js';
 import { scoreEventProblem, type Field, type ScoreEvent } from './score-event.js';
@@ -12,13 +17,12 @@ export interface DecodedScoreEvent extends ScoreInput {
   readonly board: string;
 }
 
-export type ScoreEventDecoding =
-  { readonly ok: true; readonly event: DecodedScoreEvent } | ({ readonly ok: false } & Rejection);
+export type ScoreEventDecoding = { readonly ok: true; readonly event: DecodedScoreEvent } | Refusal;
 
 /** Reads a record of the score topic. Never throws, for any bytes. Cost: linear in the value and the headers. */
 export function decodeScoreEvent(record: RawRecord): ScoreEventDecoding {
   const count = headerCount(record);
-  if (count === 0) return decodeValue(record.value); // each look-up of a header takes time
+  if (count === 0) return decodeEvent(decodeObject(record.value)); // each look-up of a header takes time
   if (hasTooManyHeaders(record))
     return reject(
       'TOO_MANY_HEADERS',
@@ -32,24 +36,20 @@ function decodeWithHeaders(record: RawRecord): ScoreEventDecoding {
   if (problem !== undefined) return { ok: false, ...problem };
   const retry = decodeRetry(record);
   const defaults = { eventId: cloudEventId(record), occurredAt: retry?.occurredAt };
-  const decoded = decodeValue(record.value, defaults);
+  const decoded = decodeEvent(decodeObject(record.value), defaults);
   if (retry === undefined || !decoded.ok) return decoded;
   return { ok: true, event: { ...decoded.event, retryOf: retry.retryOf } };
-}
-
-function decodeValue(value: Buffer | null, defaults: Defaults = {}): ScoreEventDecoding {
-  return decodeEvent(decodeObject(value), defaults);
 }
 
 /** Fields for an event that lacks them. */
 type Defaults = { readonly [F in Field]?: ScoreEvent[F] | undefined };
 
 /** Reads the JSON text of a score event: the value of a record, or a line of a file. */
-export function decodeText(text: string, defaults: Defaults = {}): ScoreEventDecoding {
+export function decodeText(text: string, defaults?: Defaults): ScoreEventDecoding {
   return decodeEvent(parseText(text), defaults);
 }
 
-function decodeEvent(found: ObjectDecoding, defaults: Defaults): ScoreEventDecoding {
+function decodeEvent(found: ObjectDecoding, defaults: Defaults = {}): ScoreEventDecoding {
   if (!found.ok) return found;
   const event = fieldsOf(found.object, defaults);
   const problem = scoreEventProblem(event);
@@ -86,7 +86,3 @@ function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {
 }
 
 type Mutable<T> = { -readonly [F in keyof T]: T[F] };
-
-function reject(code: DeadLetterCode, detail: string): ScoreEventDecoding {
-  return { ok: false, code, detail };
-}

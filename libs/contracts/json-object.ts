@@ -3,10 +3,16 @@ import { isPlainObject } from './checks.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import { quote, show } from './values.js';
 
+/** Why a record can't be decoded. */
+export type Refusal = { readonly ok: false } & Rejection;
+
+export function reject(code: DeadLetterCode, detail: string): Refusal {
+  return { ok: false, code, detail };
+}
+
 /** The JSON object of a record and its text, or why there is none. */
 export type ObjectDecoding =
-  | { readonly ok: true; readonly object: Record<string, unknown>; readonly text: string }
-  | ({ readonly ok: false } & Rejection);
+  { readonly ok: true; readonly object: Record<string, unknown>; readonly text: string } | Refusal;
 
 /** Reads the value of a record of the score topic. Never throws, for any bytes. */
 export function decodeObject(value: Buffer | null): ObjectDecoding {
@@ -44,8 +50,4 @@ export function nestsTooDeeply(value: object, levelsLeft: number): boolean {
     if (nestsTooDeeply(child, levelsLeft - 1)) return true;
   }
   return false;
-}
-
-function reject(code: DeadLetterCode, detail: string): ObjectDecoding {
-  return { ok: false, code, detail };
 }

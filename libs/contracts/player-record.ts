@@ -3,7 +3,7 @@ import { absentOr, objectOf } from './checks.js';
 import { cloudEventHeaders, cloudEventProblem, PLAYER_RECORD_TYPES } from './cloud-events.js';
 import type { Rejection } from './dead-letter-codes.js';
 import { decodeScoreEvent, type ScoreEventDecoding } from './decode-score-event.js';
-import { decodeObject } from './json-object.js';
+import { decodeObject, reject, type Refusal } from './json-object.js';
 import { hasTooManyHeaders, headerText, MAX_HEADERS, type RawRecord } from './record.js';
 import { decodeRetry } from './retry.js';
 import { ID, REASON, show } from './values.js';
@@ -73,8 +73,7 @@ export function playerRecordProblem(value: unknown): string | undefined {
 }
 
 type PlayerRecordDecoding =
-  | { readonly ok: true; readonly playerRecord: DecodedPlayerRecord }
-  | ({ readonly ok: false } & Rejection);
+  { readonly ok: true; readonly playerRecord: DecodedPlayerRecord } | Refusal;
 
 /** Reads a record of the score topic: a score event or a player record. Never throws. */
 export function decodeRecord(record: StampedRecord): ScoreEventDecoding | PlayerRecordDecoding {
@@ -151,8 +150,4 @@ function decodeValue(
   const { board, playerId, reason, by } = value as unknown as PlayerRecord;
   const texts = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
   return { ok: true, playerRecord: { kind, board, playerId, occurredAt, ...texts } };
-}
-
-function reject(code: Rejection['code'], detail: string): PlayerRecordDecoding {
-  return { ok: false, code, detail };
 }

@@ -64,7 +64,8 @@ export class Oracle {
   }
 
   /**
-   * Joins a player record; a ranked generation has to settle it then, if it changes the kind of an entry. Returns whether it is unsettled.
+   * Joins a player record; a ranked generation has to settle it then, if it changes the kind of an
+   * entry. Returns whether it is unsettled.
    */
   mark(board: string, record: OracleRecord, { ranked = true } = {}): boolean {
     const { unsettled } = this.memory(board);

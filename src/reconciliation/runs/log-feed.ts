@@ -179,8 +179,8 @@ export class LogFeed {
   }
 
   /**
-   * Adds the event or player record of a record to the queues of its board. Skips dead letters (malformed, or refused by a shadow's definition), and
-   * retries of records that the shadow takes itself.
+   * Adds a record to the queues of its board. Skips dead letters (malformed, or refused by a shadow's
+   * definition), and retries of records that the shadow takes itself.
    */
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeRecord(record);

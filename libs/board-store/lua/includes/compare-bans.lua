@@ -7,13 +7,13 @@ local ENTRIES_A_STEP = 500
 local shadow_register, live_register = shadow_items, live_items
 
 -- The kind of each player's entry in the register of the shadow; false for a player to skip.
-local function standings_of(players)
-  local entries, standings = {}, {}
+local function kinds_of(players)
+  local entries, kinds = {}, {}
   if call('EXISTS', shadow_bans) == 1 then load_entries(shadow_bans, players, entries) end
   for i, player in ipairs(players) do
-    standings[i] = not unsettled[player] and kind_of(entries[player])
+    kinds[i] = not unsettled[player] and kind_of(entries[player])
   end
-  return standings
+  return kinds
 end
 
 walks['bans'] = function(cursor)

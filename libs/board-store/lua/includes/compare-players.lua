@@ -12,12 +12,12 @@ local function hex(bytes)
   end)
 end
 
-local function differ_in_state(kind, player, expected, found)
-  differ(kind, view, player, hex(expected), hex(found))
+local function differ_in_state(difference, player, expected, found)
+  differ(difference, view, player, hex(expected), hex(found))
 end
 
 -- The kind of difference between two states.
-local function kind_of(expected, found)
+local function difference_of(expected, found)
   local state, other = read_state(expected, columns), read_state(found, columns)
   if not other then return 'columns' end
   for i = 1, #state, 3 do
@@ -29,7 +29,9 @@ end
 -- The ranking has the member exactly if the player is present.
 local function compare_player(player, kind, expected, live)
   if not live then return differ_in_state('missing', player, expected) end
-  if live ~= expected then return differ_in_state(kind_of(expected, live), player, expected, live) end
+  if live ~= expected then
+    return differ_in_state(difference_of(expected, live), player, expected, live)
+  end
   local state = read_state(expected, columns)
   local score = tonumber(call('ZSCORE', live_ranking, member_of(tie, state, player)))
   if score ~= (kind == UNBANNED and state[1] or nil) then
@@ -48,9 +50,9 @@ local function walk_over(command, key, compare_page)
 end
 
 walks['players'] = walk_over('HSCAN', shadow_players, function(players, expected)
-  local live, standings = each_of('HMGET', live_players, players), standings_of(players)
+  local live, kinds = each_of('HMGET', live_players, players), kinds_of(players)
   for i, player in ipairs(players) do
-    local kind = standings[i]
+    local kind = kinds[i]
     if kind == UNBANNED or kind == BANNED then
       compare_player(player, kind, expected[i], live[i])
     end
@@ -58,9 +60,9 @@ walks['players'] = walk_over('HSCAN', shadow_players, function(players, expected
 end)
 
 walks['extraPlayers'] = walk_over('HSCAN', live_players, function(players, live)
-  local expected, standings = each_of('HMGET', shadow_players, players), standings_of(players)
+  local expected, kinds = each_of('HMGET', shadow_players, players), kinds_of(players)
   for i, player in ipairs(players) do
-    if standings[i] and not (expected[i] and standings[i] ~= ERASED) then
+    if kinds[i] and not (expected[i] and kinds[i] ~= ERASED) then
       differ_in_state('extra', player, nil, live[i])
     end
   end
@@ -69,12 +71,12 @@ end)
 walks['ranking'] = walk_over('ZSCAN', live_ranking, function(members, scores)
   local players, id_from = {}, 8 * (columns - 1) + (tie == 0 and 0 or 7) + 1
   for i, member in ipairs(members) do players[i] = sub(member, id_from) end
-  local live, standings = each_of('HMGET', live_players, players), standings_of(players)
+  local live, kinds = each_of('HMGET', live_players, players), kinds_of(players)
   for i, player in ipairs(players) do
     local state = live[i] and read_state(live[i], columns)
-    local member = standings[i] == UNBANNED and state and member_of(tie, state, player)
+    local member = kinds[i] == UNBANNED and state and member_of(tie, state, player)
     local fits = member == members[i] and tonumber(scores[i]) == state[1]
-    if standings[i] and not fits then
+    if kinds[i] and not fits then
       differ_in_state('order', player, call('HGET', shadow_players, player), live[i])
     end
   end
