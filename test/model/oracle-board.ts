@@ -91,7 +91,7 @@ function change(
       memory.overflowed = true;
       // In another order, a view that expires might have been left out, and the other views changed.
       memory.orderMattered ||= event.views.some(({ expiresAt }) => expiresAt !== null);
-      return refused('SUM_OUT_OF_RANGE');
+      return { ...refused('SUM_OUT_OF_RANGE'), moved: makeViews(memory, views) };
     }
     if (before === undefined || !stateBytes(before).equals(stateBytes(after)))
       updates.push([view, after]);
@@ -110,22 +110,30 @@ interface Move {
   readonly state: OracleState;
 }
 
-/** An event of an erased player makes its views, and leaves no state. */
+/** Which views exist follows from the events, not from sums and erasures. Returns those it made. */
+function makeViews(memory: BoardMemory, views: readonly ResolvedView[]): string[] {
+  const made = views.filter(({ view }) => !memory.views.has(view));
+  return made.map((view) => {
+    viewOf(memory, view);
+    return view.view;
+  });
+}
+
+/** An event of an erased player leaves no state. */
 function passErased(
   definition: BoardDefinition,
   memory: BoardMemory,
   { playerId }: ResolvedEvent,
   views: readonly ResolvedView[],
 ): OracleOutcome {
-  const made = views.filter(({ view }) => !memory.views.has(view));
-  for (const view of made) viewOf(memory, view);
+  const made = makeViews(memory, views);
   const { moved, ...outcome } = settle(
     definition,
     memory,
     playerId,
     views.map(({ view }) => view),
   );
-  return { ...outcome, moved: [...made.map(({ view }) => view), ...moved] };
+  return { ...outcome, moved: [...made, ...moved] };
 }
 
 function viewOf({ views }: BoardMemory, { view, expiresAt, published }: ResolvedView): OracleView {

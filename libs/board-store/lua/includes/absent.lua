@@ -12,13 +12,16 @@ local function move_banned(view, entry)
   call('HSET', view.players, player, move.bytes)
 end
 
--- An erased player has no state after an event; but the view exists then, as without the erasure.
-local function move_erased(view, entry)
-  local board, player = view.board, entry[PLAYER]
-  local bytes = view.states[player]
-  if not view.known then touch(view, entry) end
-  if not bytes then return end
-  if not board.unranked then leave(view, entry, read_state(bytes, #board.updates)) end
-  view.states[player] = false
-  call('HDEL', view.players, player)
+-- An erased player has no state after an event.
+local function pass_erased(views, entry)
+  make_views(views, entry)
+  local player = entry[PLAYER]
+  for _, view in ipairs(views) do
+    local board, bytes = view.board, view.states[player]
+    if bytes then
+      if not board.unranked then leave(view, entry, read_state(bytes, #board.updates)) end
+      view.states[player] = false
+      call('HDEL', view.players, player)
+    end
+  end
 end

@@ -44,11 +44,9 @@ local function apply_entry(run, entry)
     return write_dead_letter(entry, 'TOO_MANY_VIEWS', detail)
   end
   local kind = board.entries and kind_of(board.entries[entry[PLAYER]])
-  if kind == ERASED then
-    for i = 1, #views do move_erased(views[i], entry) end
-    return
-  end
+  if kind == ERASED then return pass_erased(views, entry) end
   if find_moves(board, views, entry) then
+    make_views(views, entry)
     return write_dead_letter(entry, 'SUM_OUT_OF_RANGE', format(OVERFLOW, board.name))
   end
   local move = kind == BANNED and move_banned or move_player

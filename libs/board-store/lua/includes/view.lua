@@ -61,6 +61,14 @@ local function touch(view, entry)
   view.cause = entry[OFFSET]
 end
 
+-- Makes the views that the board lacks, for an event that leaves no state in them: which views exist
+-- follows from the events that pass the bound on views, not from sums and erasures.
+local function make_views(views, entry)
+  for i = 1, #views do
+    if not views[i].known then touch(views[i], entry) end
+  end
+end
+
 -- Updates the ranking and writes the change.
 local function publish_move(view, entry, move)
   local board, old, state = view.board, move.old, move.state
