@@ -72,7 +72,6 @@ export class Builder {
     this.#model.add({ generation, board, definition, ...(starts && { starts }), isBegun: true });
     const ranked = purpose === 'snapshot' ? 'all' : 'none';
     this.#model.shadows.set(board, { generation, purpose, ranked });
-    if (purpose === 'verify') await this.#takeOver(this.#shadow);
     await this.#compareShadow(this.#shadow);
   }
 
@@ -132,7 +131,7 @@ export class Builder {
     const shadow = this.#shadow;
     if (shadow?.purpose !== 'build') return;
     const { generation, purpose } = shadow;
-    await this.#takeOver(shadow);
+    await this.takeOver(shadow);
     let cursor: RankingCursor | undefined;
     let isDone = false;
     for (let step = 0; step < steps && !isDone; step++) {
@@ -146,7 +145,7 @@ export class Builder {
   }
 
   /** Takes over player records of the live generation. */
-  async #takeOver(shadow: Shadow): Promise<Record<string, number>> {
+  async takeOver(shadow: Shadow): Promise<Record<string, number>> {
     const { store } = this.sandbox.live;
     const taken = takeOverRecords({ store, generations: this.#generations }, this.#held(), shadow);
     if (!this.#isAtWork(shadow)) {
@@ -179,7 +178,7 @@ export class Builder {
     const shadow = this.#shadow;
     if (shadow === undefined || !(shadow.purpose === 'build' || shadow.purpose === 'rollback'))
       return false;
-    const takenOver = shadow.purpose === 'build' ? await this.#takeOver(shadow) : {};
+    const takenOver = shadow.purpose === 'build' ? await this.takeOver(shadow) : {};
     const options = { graceMs: kept ? GRACE_MS : 0, takenOver };
     const call = (stretches: readonly Stretch[]) =>
       this.#generations.promote(this.#held(), shadow, stretches, options);

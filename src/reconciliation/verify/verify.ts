@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BoardDefinition } from '#board';
 import type { ComparisonCursor, Difference, TooManyViews } from '#board-store';
 import type { ShadowAtWork } from '../runs/log-pass.js';
@@ -81,7 +82,6 @@ export async function finishVerify(
   { generation, mostDifferences = MOST_DIFFERENCES }: Compared,
 ): Promise<VerifyReport> {
   const { board, definition } = at.shadow;
-  await at.catchUp.withRetries(() => takeOverRecords(parts, at.lease, at.shadow));
   const findings = await findingsOf(parts, at, mostDifferences);
   const appliedOffsets = Object.fromEntries(at.queue.appliedOffsets());
   await parts.generations.discard(at.lease, at.shadow);
@@ -95,7 +95,7 @@ async function findingsOf(
   mostDifferences: number,
 ): Promise<Findings> {
   try {
-    return await compare(parts, at, mostDifferences);
+    return await takeOverAndCompare(parts, at, mostDifferences);
   } catch (error) {
     if (!(error instanceof AppliedBeyondLogError)) throw error;
     const differences = error.partitions.map(({ partition, appliedOffset, logEnd }) => ({
@@ -105,6 +105,25 @@ async function findingsOf(
       found: `${appliedOffset}`,
     }));
     return { ...NOTHING_COMPARED, differences, differenceCount: differences.length };
+  }
+}
+
+/**
+ * The shadow does not read player records from before its start. If live ingest has applied some
+ * since they were taken over, the differences may come from that: then it compares again.
+ */
+async function takeOverAndCompare(
+  parts: ReconcilerParts,
+  at: ShadowAtWork,
+  mostDifferences: number,
+): Promise<Findings> {
+  const { lease, shadow, catchUp } = at;
+  const takeOver = () => catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
+  for (;;) {
+    const takenOver = await takeOver();
+    const findings = await compare(parts, at, mostDifferences);
+    const isEqual = findings.differenceCount === 0;
+    if (isEqual || isDeepStrictEqual(takenOver, await takeOver())) return findings;
   }
 }
 
