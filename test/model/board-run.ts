@@ -153,7 +153,7 @@ export class BoardRun {
     const now = this.#model.liveGeneration(board)!;
     this.registry.changed.add(board);
     if (isRestored || before === undefined || !this.#isSameBoard(before, now))
-      this.sandbox.subscriber.endChains(board);
+      this.sandbox.endChains(board);
     await this.registry.moved(board, recorded);
     if (!recorded) this.#builders.delete(board);
   }
@@ -235,7 +235,7 @@ export class BoardRun {
     const { board } = builder;
     await builder.remove();
     this.registry.changed.add(board);
-    this.sandbox.subscriber.endChains(board);
+    this.sandbox.endChains(board);
     await this.registry.moved(board, recorded);
     this.#builders.delete(board);
   }

@@ -131,7 +131,7 @@ export class ModelRun {
   #forget(model: StoreModel, boards: Boards): void {
     this.#noteUnpromised();
     this.#isUnbroken = false;
-    for (const board of this.#sandbox.boards) this.#sandbox.subscriber.endChains(board);
+    for (const board of this.#sandbox.boards) this.#sandbox.endChains(board);
     this.#read = new Map();
     this.#live.forget(model);
     this.#live.boards = boards;

@@ -103,8 +103,12 @@ export class Oracle {
         }
   }
 
+  /** Settles the records that a shadow has marked; a generation that was live may have settled a part of one. */
   settleAll(board: string): void {
-    this.memory(board).unsettled.clear();
+    const memory = this.memory(board);
+    for (const { playerId } of memory.unsettled.values())
+      settle(this.#definition(board), memory, playerId, memory.views.keys());
+    memory.unsettled.clear();
   }
 
   /** The names of the views that exist, sorted. */

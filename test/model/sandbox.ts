@@ -42,6 +42,15 @@ export class Sandbox {
     return this.scenario.variants.find(([first]) => first!.board === board)!;
   }
 
+  endChains(board: string): void {
+    const { partitions } = this.log;
+    const unpublished = Array.from({ length: partitions }, (_, partition) => {
+      const { outbox } = this.live.model.partition(this.shardOf(board), partition);
+      return outbox.map(({ offset }) => `${partition} ${offset}`);
+    });
+    this.subscriber.endChains(board, unpublished.flat());
+  }
+
   #published(partition: number, verdict: Verdict): void {
     const target = this.log.target(partition, verdict.offset);
     const isChained =

@@ -19,7 +19,7 @@ interface Cause {
  *
  * The rank changes of a player in a view are a chain: each one begins with the columns that the previous one ended with, also
  * after a promotion to a generation of the same definition. A chain ends where a generation with other content may go live, the
- * board is removed, or Redis loses data.
+ * board is removed, or Redis loses data: results of the old content that are published only then are of no chain.
  */
 export class Subscriber {
   readonly #taken = new Set<string>();
@@ -27,6 +27,8 @@ export class Subscriber {
   readonly #columns = new Map<string, Map<string, Columns | null>>();
   /** The same columns, without those of chains that ended. */
   readonly #chains = new Map<string, Map<string, Columns | null>>();
+  /** Records of ended chains, `partition offset`. */
+  readonly #ended = new Set<string>();
   /** By `board view`. */
   readonly #leaders = new Map<string, LeaderChangeVerdict[]>();
 
@@ -52,10 +54,14 @@ export class Subscriber {
         const players = known.get(name) ?? new Map<string, Columns | null>();
         known.set(name, players.set(playerId, change.after?.columns ?? null));
       }
+      if (this.#ended.has(`${partition} ${verdict.offset}`))
+        this.#chains.get(name)!.delete(playerId);
     }
   }
 
-  endChains(board: string): void {
+  /** Ends the chains of a board. `unpublished` are the records whose results are still to be published, as `partition offset`. */
+  endChains(board: string, unpublished: Iterable<string>): void {
+    for (const record of unpublished) this.#ended.add(record);
     for (const name of this.#chains.keys())
       if (name.startsWith(`${board} `)) this.#chains.delete(name);
   }
