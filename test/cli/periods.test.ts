@@ -8,6 +8,7 @@ import {
   START,
   WINDOW,
 } from '../reconciliation/period-scene.js';
+import { eventually } from '../support/eventually.js';
 
 const EVENTS = [event('ada', 5), event('bob', 9, 'us')];
 const EU = `${WINDOW} region=eu`;
@@ -73,7 +74,7 @@ describe('ranklog periods', () => {
       ['cup', WINDOW, 1, 'there is no board "cup"'],
       ['arena', 'week:2026-W47', 2, 'board "arena" has no window week:2026-W47'],
       ['arena', 'day:2020-01-01', 1, 'never closes'],
-      ['arena', today, 1, 'no view of it has players'],
+      ['arena', today, 1, 'no event counts in it'],
     ] as const;
     for (const [board, window, code, words] of cases)
       expect(await announce(board, window)).toMatchObject({
@@ -121,5 +122,25 @@ describe('ranklog periods', () => {
     );
     expect(await announce('arena', WINDOW)).toMatchObject({ code: 3, err: position });
     expect(await scene.announced()).toEqual([]);
+  });
+
+  it('announces views whose players are all banned, and announces them again', async () => {
+    await scene.begin({ reviewMs: 'manual' });
+    const ingest = await scene.instance.start('--roles', 'ingest');
+    for (const player of ['ada', 'bob'])
+      expect(await scene.scene.ranklog('players', 'ban', 'arena', player)).toMatchObject({
+        code: 0,
+      });
+    expect(await list()).toMatchObject([{ window: WINDOW, state: 'review' }]);
+    await eventually(
+      async () => (await announce('arena', WINDOW)).code === 0,
+      'the bans are published, and the window is announced',
+    );
+    expect(await announce('arena', WINDOW, '--again')).toMatchObject({ code: 0 });
+    expect(await scene.announced()).toEqual([...inRevision(1), ...inRevision(2)].sort());
+    for (const result of await scene.results())
+      expect(result).toMatchObject({ size: 0, results: [] });
+    ingest.kill('SIGKILL');
+    await ingest.ended;
   });
 });

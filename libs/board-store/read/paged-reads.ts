@@ -41,18 +41,20 @@ export class PagedReads {
   /**
    * Joins the steps of a listing into pages; only the first can be empty. HSCAN may repeat views of
    * the previous step when the hash table shrinks, so a page drops views that it, or the page
-   * before it, already has. `after` is the cursor of another listing.
+   * before it, already has. `after` is the cursor of another listing. Views without players are left
+   * out, unless `withEmpty`.
    * @throws ListingInterruptedError, InvalidReadError
    */
-  async *views(board: string, after?: string): AsyncGenerator<ViewsPage> {
+  async *views(board: string, after?: string, withEmpty = false): AsyncGenerator<ViewsPage> {
     const given = after === undefined ? undefined : scanCursor(after);
-    const first = await this.#viewsFrom(board, given?.[2] ?? FIRST_CURSOR);
+    const stepFrom = (cursor: string) => this.#viewsFrom(board, cursor, withEmpty);
+    const first = await stepFrom(given?.[2] ?? FIRST_CURSOR);
     if (given !== undefined && (first.generation !== given[0] || first.server !== given[1]))
       throw new InvalidReadError('after', 'the cursor is not of the live views; list them again');
     let before = new Map<string, ViewSummary>();
     let page = new Map<string, ViewSummary>();
     let stale = false;
-    for (let step = first; ; step = await this.#viewsFrom(board, step.cursor)) {
+    for (let step = first; ; step = await stepFrom(step.cursor)) {
       if (step.generation !== first.generation || step.server !== first.server)
         throw new ListingInterruptedError(board);
       stale ||= step.stale;
@@ -72,10 +74,10 @@ export class PagedReads {
   }
 
   /**
-   * Reads a step, then the sizes of its views. A view that is swept in between has size 0 and is
-   * left out.
+   * Reads a step, then the sizes of its views. A view whose players are all banned or erased has
+   * size 0, and so has a view that is swept in between.
    */
-  #viewsFrom(board: string, cursor: string): Promise<ViewsStep> {
+  #viewsFrom(board: string, cursor: string, withEmpty: boolean): Promise<ViewsStep> {
     return this.locator.read(board, async (located) => {
       const step = await this.commands.views(located, cursor);
       const names = step.views.map(({ view }) => view);
@@ -85,7 +87,7 @@ export class PagedReads {
         if (generation !== located.generation) throw new ListingInterruptedError(board);
       }
       const sized = step.views.map((view, index) => ({ ...view, size: sizes[index] ?? 0 }));
-      return { ...step, views: sized.filter(({ size }) => size > 0) };
+      return { ...step, views: sized.filter(({ size }) => withEmpty || size > 0) };
     });
   }
 }

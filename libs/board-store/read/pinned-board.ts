@@ -33,9 +33,9 @@ export class PinnedBoard {
     return clock === null ? null : Number(clock);
   }
 
-  /** As BoardReader.viewPages. */
+  /** As BoardReader.viewPages, with the views whose players are all banned or erased. */
   views(): AsyncGenerator<ViewsPage> {
-    return this.pages.views(this.live.board);
+    return this.pages.views(this.live.board, undefined, true);
   }
 
   /** The first players of a view. @throws ExpiredViewError */

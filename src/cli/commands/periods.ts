@@ -160,7 +160,7 @@ function waitText(wanted: Wanted, reason: string): string {
 }
 
 function noResults(wanted: Wanted): CommandError {
-  return refusal(`${nameOf(wanted)} has no results: no view of it has players`);
+  return refusal(`${nameOf(wanted)} has no results: no event counts in it`);
 }
 
 function refusal(message: string): CommandError {

@@ -10,7 +10,7 @@ export interface BoardWindows extends KnownWindows {
 }
 
 /**
- * Finds the instances of windows that have views with players. Cost: lists all views of the board.
+ * Finds the instances of windows that have views. Cost: lists all views of the board.
  * @throws ListingInterruptedError
  */
 export async function readWindows(board: PinnedBoard): Promise<BoardWindows> {
@@ -25,7 +25,8 @@ export async function readWindows(board: PinnedBoard): Promise<BoardWindows> {
 }
 
 /**
- * The views of an instance that have players, in the order of their names. Cost: lists all views of
+ * The views of an instance, in the order of their names: also those whose players are all banned or
+ * erased, as the result of a view may name players who were banned since. Cost: lists all views of
  * the board. @throws StaleBoardError, ListingInterruptedError
  */
 export async function viewsOfWindow(board: PinnedBoard, window: string): Promise<string[]> {
