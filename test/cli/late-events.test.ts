@@ -73,7 +73,10 @@ describe('events that come after their windows have closed', () => {
     await writeFile(file, `${event('arena', 'bob')}\n${event('daily', 'bob')}\n`);
     const produced = await ranklog('produce', file, '--json');
     expect(produced).toMatchObject({ code: 1, err: expect.stringContaining('2: WINDOW_CLOSED') });
-    expect(JSON.parse(produced.out)).toMatchObject({ sent: 1, rejected: 1 });
+    expect(JSON.parse(produced.out)).toMatchObject({ sent: 1, rejected: 1, partlyLate: 1 });
+    const said = expect.stringContaining(', 1 too late for a closed window: counted in');
+    await writeFile(file, `${event('arena', 'eve')}\n`);
+    expect(await ranklog('produce', file)).toMatchObject({ code: 0, out: said });
 
     const rows = `${instance.env['RANKLOG_BOARDS']}.csv`;
     await writeFile(rows, 'playerId,points\nbob,1\n');

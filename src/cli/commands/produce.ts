@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Message } from 'kafkajs';
-import { resolveEvent, type BoardDefinition } from '#board';
+import { resolveEvent, windowsAt, type BoardDefinition } from '#board';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { decodeText } from '#contracts';
 import { Throttle } from '../../infra/throttle.js';
@@ -61,7 +61,7 @@ async function sendFile(
   using bar = new ProgressBar('events sent', size);
   const most = Math.min(MAX_EVENTS_PER_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
   let messages: Message[] = [];
-  let [bytes, sent, rejected] = [0, 0, 0];
+  let [bytes, sent, rejected, partlyLate] = [0, 0, 0, 0];
   const send = async () => {
     await throttle.next(messages.length);
     await producer.sendMessages(messages);
@@ -71,7 +71,10 @@ async function sendFile(
   };
   for await (const line of readLines(source)) {
     try {
-      messages.push(...toMessages(producer, line, limits));
+      for (const { message, isPartlyLate } of checkLine(producer, line, limits)) {
+        messages.push(message);
+        if (isPartlyLate) partlyLate += 1;
+      }
     } catch (error) {
       if (!(error instanceof InvalidScoreEventError)) throw error;
       rejected += 1;
@@ -81,15 +84,22 @@ async function sendFile(
     if (messages.length >= most || bytes >= MAX_BYTES_PER_SEND) await send();
   }
   await send();
-  return { sent, rejected, seconds: Math.round(performance.now() - begin) / 1_000 };
+  const seconds = Math.round(performance.now() - begin) / 1_000;
+  return { sent, rejected, partlyLate, seconds };
+}
+
+interface CheckedMessage {
+  readonly message: Message;
+  /** Whether some windows of the event have closed, and others have not. */
+  readonly isPartlyLate: boolean;
 }
 
 /** The message of a line; none of a blank one. @throws InvalidScoreEventError */
-function toMessages(
+function checkLine(
   producer: ScoreProducer,
   { text, bytes }: Line,
   { largest, closing }: Limits,
-): Message[] {
+): CheckedMessage[] {
   if (text?.trim() === '') return [];
   if (text === undefined) throw new InvalidScoreEventError('NOT_UTF8', NOT_UTF8);
   if (bytes > largest)
@@ -98,22 +108,33 @@ function toMessages(
       `the line has ${bytes} bytes; the score topic accepts ${largest}`,
     );
   const message = producer.toMessage(text);
-  if (closing.size > 0) refuseLate(text, closing);
-  return [message];
+  return [{ message, isPartlyLate: closing.size > 0 && isPartlyLate(text, closing) }];
 }
 
-/** @throws InvalidScoreEventError if all windows of an event have closed by now */
-function refuseLate(text: string, closing: Limits['closing']): void {
+/**
+ * Whether some windows of an event have closed by now.
+ * @throws InvalidScoreEventError if all have
+ */
+function isPartlyLate(text: string, closing: Limits['closing']): boolean {
   const decoded = decodeText(text);
   const definition = decoded.ok ? closing.get(decoded.event.board) : undefined;
-  if (!decoded.ok || definition === undefined) return;
-  const resolved = resolveEvent(definition, decoded.event, Date.now());
+  if (!decoded.ok || definition === undefined) return false;
+  const now = Date.now();
+  const resolved = resolveEvent(definition, decoded.event, now);
   if (!resolved.ok && resolved.code === 'WINDOW_CLOSED')
     throw new InvalidScoreEventError(resolved.code, resolved.detail);
+  if (!resolved.ok) return false;
+  const windows = windowsAt(definition, resolved.event.occurredAt);
+  return windows.some((instance) => now > (instance?.closesAt ?? Infinity));
 }
 
-function summaryText({ sent, rejected, seconds }: Awaited<ReturnType<typeof sendFile>>): string {
+function summaryText(summary: Awaited<ReturnType<typeof sendFile>>): string {
+  const { sent, rejected, partlyLate, seconds } = summary;
   const rate = Math.round(sent / Math.max(seconds, 0.001));
   const bad = rejected === 0 ? '' : `, ${rejected} bad lines skipped`;
-  return `${sent} events sent in ${seconds} s (${rate}/s)${bad}`;
+  const late =
+    partlyLate === 0
+      ? ''
+      : `, ${partlyLate} too late for a closed window: counted in other windows only`;
+  return `${sent} events sent in ${seconds} s (${rate}/s)${bad}${late}`;
 }
