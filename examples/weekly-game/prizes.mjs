@@ -24,9 +24,12 @@ function coinsFor(place, size) {
 }
 
 await subscriber.start(async (result) => {
-  const { view, window, revision, size, results } = result;
-  // Guilds get no prizes. A later revision is for people to decide on: its players were paid.
-  if (view !== window || revision > 1) return;
+  const { board, view, window, revision, size, results } = result;
+  // The topic has the results of all boards. Guilds get no prizes.
+  if (board !== 'weekly' || view !== window) return;
+  // A later revision is the whole result once more, as it is after a ban or a void. Its payments
+  // would have other ids, so they would be paid on top. Here, people decide on it.
+  if (revision > 1) return;
   for (const { playerId, competitionRank } of results) {
     const coins = coinsFor(competitionRank, size);
     if (coins === 0) continue;

@@ -83,7 +83,8 @@ it('prizes.mjs pays the first, the top 3 and the top 5 % once, though it is kill
   const points = { ada: 90, bob: 80, cyd: 70, dan: 60, eve: 60, fay: 50 };
   const week = { size: 80 };
   const guild = { view: 'week:2026-W47 guild=owls' };
-  await announce(kafka, topics, [weekResult(points, week), weekResult(points, guild)]);
+  const others = [weekResult(points, guild), weekResult(points, { board: 'daily' })];
+  await announce(kafka, topics, [weekResult(points, week), ...others]);
   const first = start();
   await until(async () => (await redis.hlen(payments())) > 0, 'the first payment is made');
   await kill(first);
@@ -93,7 +94,7 @@ it('prizes.mjs pays the first, the top 3 and the top 5 % once, though it is kill
   await removeMembers();
   start();
   await announce(kafka, topics, [weekResult(points, { ...week, revision: 2 })]);
-  await until(async () => (await committed()) >= 4, 'all results are handled');
+  await until(async () => (await committed()) >= 5, 'all results are handled');
   expect(paid).toBeGreaterThan(0);
   expect(await redis.hgetall(payments())).toEqual({
     'weekly/week:2026-W47/1 ada': '1000',
