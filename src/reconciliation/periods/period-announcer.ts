@@ -168,27 +168,20 @@ export class PeriodAnnouncer {
     if (reached.size > 0) await this.#readWindows(boards); // now all windows have their views
     this.#records = log.records;
     kept.signal.throwIfAborted();
+    const periods = this.#periods(now).map(({ period, board }) => {
+      return { period, board, noted: endsToReach(period, written) };
+    });
     // Before any announcement: a window that ended before an announced one needs a record.
-    await log.write(this.#toNote(written));
-    for (const { period, board } of this.#periods(now))
+    const toNote = periods.filter(({ period, noted }) => {
+      return noted === written && (isNew(period) || isDue(period));
+    });
+    await log.write(toNote.map(({ period }) => recordWith(written, period)));
+    for (const { period, board, noted } of periods)
       if (reached.has(periodName(period)) && isDue(period)) {
         kept.signal.throwIfAborted();
-        const noted = endsToReach(period, written);
         await this.#announce(period, { log, board, signal: kept.signal, noted });
       }
     await log.delete(this.#obsolete());
-  }
-
-  /** Records of windows whose ends were not noted yet, or are of another score topic. */
-  #toNote(written: NotedEnds): PeriodRecord[] {
-    const periods = this.#periods(written.notedAt).map(({ period }) => period);
-    const found = periods.filter((period) => isNew(period) || isDue(period));
-    return found
-      .filter((period) => endsToReach(period, written) === written)
-      .map(({ board, window, record }) => {
-        const { revision = 0, view = null } = record ?? {};
-        return { board, window, revision, view, ...written };
-      });
   }
 
   async #announce(period: Period, parts: AnnounceParts): Promise<void> {
@@ -255,6 +248,12 @@ interface Work {
   readonly written: NotedEnds;
   /** The names of the windows that have all their records published. */
   readonly reached: ReadonlySet<string>;
+}
+
+/** The record of a window whose ends were not noted yet, or are of another score topic. */
+function recordWith(written: NotedEnds, { board, window, record }: Period): PeriodRecord {
+  const { revision = 0, view = null } = record ?? {};
+  return { board, window, revision, view, ...written };
 }
 
 /** The boards that have closing windows. */
