@@ -60,7 +60,7 @@ describe('the text of a plan', () => {
       return planText({ boards, backfill, cut: [], bans: [] }, { graceMs: DAY_MS });
     };
     expect(text(1)).toContain(
-      '  ! closes 1 window(s) that have ended at another time, so their ranks may change: week:2026-W40: never -> 2026-11-23T00:10:00.000Z\n',
+      '  ! closes 1 window(s) that have ended at another time, so their ranks may change, and results be announced: week:2026-W40: never -> 2026-11-23T00:10:00.000Z\n',
     );
     expect(text(5)).not.toContain('more');
     expect(text(7)).toContain('; and 2 more (--json lists all)');

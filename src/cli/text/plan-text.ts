@@ -82,7 +82,7 @@ function closingsText(closings: readonly ClosingChange[]): string {
   });
   const rest = closings.length - shown.length;
   const more = rest === 0 ? '' : `; and ${countText(rest)} more (--json lists all)`;
-  return `closes ${countText(closings.length)} window(s) that have ended at another time, so their ranks may change: ${shown.join('; ')}${more}`;
+  return `closes ${countText(closings.length)} window(s) that have ended at another time, so their ranks may change, and results be announced: ${shown.join('; ')}${more}`;
 }
 
 const PUBLISH_ONLY =

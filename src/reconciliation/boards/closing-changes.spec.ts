@@ -34,6 +34,10 @@ describe('the closings that a new definition changes', () => {
     expect(changes(closing, open)).toEqual([
       { window: 'week:2026-W47', before: at10m, after: null },
     ]);
+    const earlier = board(', close: { from: 2026-11-09 }');
+    expect(changes(closing, earlier)).toEqual([
+      { window: 'week:2026-W45', before: null, after: '2026-11-09T00:10:00.000Z' },
+    ]);
     const later = board(', close: { from: 2026-11-24 }');
     expect(changes(closing, later)).toEqual(changes(closing, open));
   });
