@@ -109,11 +109,13 @@ describe('ranklog players', () => {
   });
 
   it('refuses what it can not do, with the exit codes of other commands', async () => {
+    expect(output).toMatch(/ 10 +kept, not ranked$/m);
     const cases: [string[], number, string][] = [
       [['ban', 'arena'], 2, 'name BOARD PLAYER, PLAYER --all-boards, or BOARD --file LIST'],
       [['ban', 'arenas', 'ada'], 1, 'did you mean arena'],
       [['ban', 'arena', 'x'.repeat(129)], 2, 'playerId must be a string of 1 to 128 bytes'],
       [['list', 'arenas'], 1, 'did you mean arena'],
+    expect(await instance.run('explain', 'arena', 'ada')).toMatch(/ 10 +counts$/m);
     ];
     const found = await Promise.all(cases.map(([args]) => players(...args)));
     for (const [index, [, code, text]] of cases.entries())

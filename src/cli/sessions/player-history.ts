@@ -9,14 +9,9 @@ import {
   type ResolvedEvent,
 } from '#board';
 import type { BanEntry, LiveBoard, PlayerStanding } from '#board-store';
-import {
-  decodeRecord,
-  isRepeat,
-  type DecodedPlayerRecord,
-  type DecodedScoreEvent,
-} from '#contracts';
+import { decodeRecord, type DecodedPlayerRecord, type DecodedScoreEvent } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
-import { DuplicateFinder } from './duplicate-finder.js';
+import { EventEffects, type EventEffect } from './event-effects.js';
 
 /** An event, ban, unban or erasure of the player, and whether it counts in the view. */
 export interface HistoryEntry {
@@ -46,7 +41,7 @@ export class PlayerHistory {
    * possible the one that the place shows.
    */
   readonly #made: number[] = [];
-  #duplicates: DuplicateFinder;
+  readonly #effects: EventEffects;
 
   constructor(
     private readonly live: Pick<LiveBoard, 'definition' | 'starts'>,
@@ -54,7 +49,7 @@ export class PlayerHistory {
     private readonly ban: BanEntry | null,
     private readonly limit: number,
   ) {
-    this.#duplicates = new DuplicateFinder(live.definition);
+    this.#effects = new EventEffects(live, (playerId) => playerId === place.playerId);
   }
 
   /**
@@ -81,14 +76,10 @@ export class PlayerHistory {
       .map(({ entry }) => entry);
   }
 
-  /**
-   * The records that follow are those of this partition. Duplicates are found within a partition
-   * only.
-   */
+  /** The records that follow are those of this partition. */
   begin(partition: number): void {
     this.#partition = partition;
     this.#entries.push([]);
-    this.#duplicates = new DuplicateFinder(this.live.definition);
   }
 
   take(record: KafkaRecord): void {
@@ -100,10 +91,9 @@ export class PlayerHistory {
 
   #takeEvent(event: DecodedScoreEvent, record: KafkaRecord): void {
     if (event.board !== this.live.definition.board) return;
-    if (isRepeat(event, this.live)) return;
-    const resolved = resolveEvent(this.live.definition, event, record.timestamp);
-    if (resolved.ok) this.#duplicates.advance(resolved.event);
-    if (event.playerId !== this.place.playerId) return;
+    const found = this.#effects.of(event, this.#partition, record);
+    if (found.effect === 'repeat' || event.playerId !== this.place.playerId) return;
+    const resolved = found.resolution;
     const { occurredAt } = resolved.ok ? resolved.event : event;
     this.count += 1;
     this.#keep(record.timestamp, {
@@ -111,7 +101,7 @@ export class PlayerHistory {
       offset: record.offset,
       occurredAt: occurredAt === undefined ? null : formatTime(occurredAt),
       values: resolved.ok ? decimalColumns(this.live.definition, resolved.event.values) : {},
-      effect: resolved.ok ? this.#effect(resolved.event, event, record) : this.#refusal(resolved),
+      effect: this.#effectInView(found, event, record),
     });
   }
 
@@ -161,16 +151,20 @@ export class PlayerHistory {
     if (entries !== undefined && entries.length > this.limit) entries.shift();
   }
 
-  #effect(event: ResolvedEvent, sent: DecodedScoreEvent, record: KafkaRecord): string {
-    const isDuplicate = this.#duplicates.isDuplicate(event);
-    if (isVoided(this.live.definition, sent, this.#partition, record)) return 'voided';
-    if (isDuplicate) return 'duplicate';
-    if (event.views.every(({ view }) => view !== this.place.view)) {
-      const isLate = this.#isLate(sent, record.timestamp);
+  #effectInView(
+    { effect, resolution }: EventEffect,
+    sent: DecodedScoreEvent,
+    { timestamp }: KafkaRecord,
+  ): string {
+    if (!resolution.ok) return this.#refusal(resolution);
+    if (effect !== 'counts') return effect;
+    if (this.ban?.kind === 'erased') return 'erased: not stored';
+    if (resolution.event.views.every(({ view }) => view !== this.place.view)) {
+      const isLate = this.#isLate(sent, timestamp);
       return isLate ? 'late: the window had closed; in other views' : 'in other views';
     }
-    this.#add(event);
-    return 'counts';
+    this.#add(resolution.event);
+    return this.ban?.kind === 'banned' ? 'kept, not ranked' : effect;
   }
 
   #add({ values }: ResolvedEvent): void {
