@@ -61,13 +61,13 @@ export class NoInstanceError extends RanklogError {
   }
 }
 
-/** A definition can't void so many score events. */
+/** A definition can't void so many records. */
 export class TooManyVoidsError extends RanklogError {
   readonly code = 'TOO_MANY_VOIDS';
 
   constructor(board: string, count: number, most: number) {
     super(
-      `board "${board}" would have ${count} voided score events; it can have up to ${most}; void fewer`,
+      `board "${board}" would have ${count} voided records; it can have up to ${most}; void fewer`,
     );
   }
 }

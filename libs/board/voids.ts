@@ -4,7 +4,7 @@ import { derived, type BoardDefinition, type RecordPlace } from './definition.js
 /** The definition of a board is one record. With the longest places, this is half of Kafka's 1 MiB. */
 export const MAX_VOIDS = 10_000;
 
-/** Voids the score events at places, or takes that back. */
+/** Voids the records at places, or takes that back. */
 export interface VoidChange {
   readonly kind: 'void' | 'unvoid';
   readonly places: readonly RecordPlace[];
@@ -21,7 +21,7 @@ const timestamps = derived(({ voids = [] }) => {
 });
 
 /**
- * Whether a definition voids the score event of a record: by the place of the record, or of one that
+ * Whether a definition voids the event or player record of a record: by the place of the record, or of one that
  * it retries. So a retry that is sent after the void doesn't count in place of the event.
  */
 export function isVoided(

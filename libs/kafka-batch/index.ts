@@ -20,6 +20,7 @@ export {
   lastRecords,
   lookAt,
   orUnreadable,
+  recordsAt,
   unreadableFrom,
   type PartitionLook,
 } from './look-up/log-records.js';

@@ -78,7 +78,7 @@ const rebuild = new LazyCommand('rebuild')
 const rollback = new LazyCommand('rollback')
   .description('promote the previous generation of a board, with all later events')
   .argument('<board>')
-  .option('--allow-unvoid', 'count score events again that "scores void" has taken back since')
+  .option('--allow-unvoid', 'count records again that "scores void" has taken back since')
   .notes(
     'A rollback is possible for RANKLOG_ROLLBACK_GRACE after an apply, a rebuild or a change of voided scores; "boards generations" shows until when. Run the command again to roll forward.\n\nExample:\n  ranklog boards rollback arena',
   )

@@ -2,18 +2,24 @@ import { Command, Option } from 'commander';
 import { LazyCommand } from './run-command.js';
 import { ALLOW_PARTIAL_HISTORY, collect, collectPlaces, THROTTLE } from './text/options.js';
 
-/** A command that changes which score events are voided. */
+/** A command that changes which records are voided. */
 const change = (name: string) =>
   new LazyCommand(name)
     .argument('<board>')
     .option('--player <id>', 'the player of an event; repeatable, each with an --event', collect)
     .option('--event <id>', 'the id of an event of the --player before it', collect)
     .addOption(
-      new Option('--at <partition/offset>', 'the record of an event; repeatable')
+      new Option(
+        '--at <partition/offset>',
+        'the record of an event, ban, unban or erasure; repeatable',
+      )
         .argParser(collectPlaces)
         .default([], 'none'),
     )
-    .option('--file <list>', 'a file with a line PARTITION/OFFSET for each event; - reads stdin')
+    .option(
+      '--file <list>',
+      'a file of such records, one a line, as "scores list" prints it; - reads stdin',
+    )
     .option('--yes', 'do not ask for confirmation')
     .option('--dry-run', 'change nothing; show the records and what a build reads')
     .addOption(THROTTLE)
@@ -44,10 +50,12 @@ Example:
   .answers(async () => (await import('./commands/scores.js')).unvoidScores);
 
 const list = new LazyCommand('list')
-  .description('list the records of voided score events, as --file reads them')
+  .description('list the voided records with their players and events; --file reads the list')
   .argument('<board>')
   .notes('Example:\n  ranklog scores list arena')
   .answers(async () => (await import('./commands/scores.js')).listVoided);
 
-export const scores = new Command('scores').description('void score events, and list voided ones');
+export const scores = new Command('scores').description(
+  'void score events and player records, and list voided ones',
+);
 for (const command of [voidCommand, unvoid, list]) scores.addCommand(command);

@@ -13,7 +13,7 @@ import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
 import type { VerifyOptions, VerifyReport } from './verify/verify.js';
 
 interface RollbackOptions extends RunOptions {
-  /** Also if the previous generation counts score events that the live one voids. */
+  /** Also if the previous generation counts records that the live one voids. */
   readonly allowUnvoid?: boolean | undefined;
 }
 

@@ -209,7 +209,7 @@ describe('ranklog players', () => {
       instance.run('boards', 'verify'),
     ]);
     expect(explained).toMatch(/ erasure by .*: voided$/m);
-    expect(voids).toBe(`${record}\n`);
+    expect(voids).toBe(`${record}  player "dan", erased\n`);
   });
 
   it('lists all bans as one table, the latest first', async () => {

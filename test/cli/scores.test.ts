@@ -75,7 +75,8 @@ describe('ranklog scores', () => {
     const { entries } = await instance.reader.standings('arena', { limit: 100 });
     return Object.fromEntries(entries.map((one) => [one.playerId, Number(one.columns['points'])]));
   };
-  const voided = async () => (await instance.run('scores', 'list', 'arena')).trim().split('\n');
+  const list = async () => (await instance.run('scores', 'list', 'arena')).trim().split('\n');
+  const voided = async () => (await list()).map((line) => line.split(' ', 1)[0] ?? '');
   const generation = async () => (await instance.reader.board('arena')).generation;
   const verify = () => instance.run('boards', 'verify', 'arena');
 
@@ -84,17 +85,20 @@ describe('ranklog scores', () => {
     const refused = await scores(
       'void',
       'arena',
-      ...named(['ada', 'one'], ['ada', 'three'], ['bob', 'bad'], ['bob', 'early']),
+      ...named(['ada', 'one'], ['ada', 'three'], ['xan', 'two'], ['bob', 'bad'], ['bob', 'early']),
       ...['--at', '7/0', '--at', '0/999', '--yes'],
     );
     expect(refused).toMatchObject({ code: 1, out: '' });
     const problems = refused.err.replace(/^.*\n(?=ranklog)/s, '');
-    expect(problems).toMatch(
-      /^ranklog: can't void on board "arena": player "ada", event "three" is not in the part of the log/,
+    const part = 'is not in the part of the log that is applied to the board';
+    expect(problems).toContain(
+      `can't void on board "arena": player "ada", event "three" ${part}, which has other events of the player; ` +
+        `player "xan", event "two" ${part}, which has no event of the player; `,
     );
     expect(problems).toContain('player "bob", event "early" never counted');
     expect(problems).toContain(': refused: TOO_FAR_AHEAD)');
-    expect(problems).toContain('7/0 is no score event or player record of the board, or');
+    expect(problems).toContain('7/0 does not exist: the topic has 3 partition(s), numbered from 0');
+    expect(problems).toContain('0/999 is no score event or player record of the board, or');
     expect(problems).toContain('; nothing was changed');
     expect(problems).not.toContain('event "one"');
     expect(await generation()).toBe(before);
@@ -133,9 +137,18 @@ describe('ranklog scores', () => {
     const effects = changed.records.map(({ playerId, effect }) => `${playerId} ${effect}`);
     expect(effects.sort()).toEqual(['ada counts', 'ada duplicate', 'eve counts', 'eve counts']);
     expect(await points()).toEqual({ ada: 5, bob: 6, zoe: sent });
-    expect(await voided()).toEqual(
-      changed.places.map(({ partition, offset }) => `${partition}/${offset}`),
+    expect(await list()).toEqual(
+      changed.places.map(({ partition, offset }) => {
+        const { playerId } = changed.records.find(
+          (one) => one.partition === partition && one.offset === offset,
+        )!;
+        return `${partition}/${offset}  player "${playerId}", event "${playerId === 'ada' ? 'two' : 'twice'}"`;
+      }),
     );
+    const { voids } = JSON.parse(await instance.run('scores', 'list', 'arena', '--json')) as {
+      voids: object[];
+    };
+    expect(voids).toMatchObject(changed.places.map((place) => ({ ...place, kind: null })));
     await verify();
   });
 
@@ -184,7 +197,7 @@ describe('ranklog scores', () => {
   it('unvoid counts events again by the list of their records', async () => {
     const before = await points();
     const file = path.join(path.dirname(instance.env['RANKLOG_BOARDS'] ?? ''), 'list');
-    await writeFile(file, `${(await voided()).join('\n')}\n`);
+    await writeFile(file, `${(await list()).join('\n')}\n`);
     await json('unvoid', 'arena', '--file', file);
     expect(await points()).toEqual({ ...before, ada: 12, eve: 18 });
     expect(await instance.run('scores', 'list', 'arena')).toBe('\n');
@@ -194,7 +207,7 @@ describe('ranklog scores', () => {
     expect((await points())['ada']).toBe(5);
     const refused = instance.spawn('boards', 'rollback', 'arena');
     expect(await refused.ended).toBe(2);
-    expect(refused.errors).toContain('counts 4 score event(s) that are voided in the live one');
+    expect(refused.errors).toContain('counts 4 record(s) that are voided in the live one');
     expect((await points())['ada']).toBe(5);
     await instance.run('boards', 'rollback', 'arena', '--allow-unvoid');
     expect((await points())['ada']).toBe(12);
@@ -301,6 +314,7 @@ describe('ranklog scores', () => {
     const [partition = 0, offset = 0] = first.split('/').map(Number);
     await log.cut(partition, offset + 1);
     const before = await generation();
+    expect((await list())[0]).toBe(`${first}  not in the log`);
     await send(message('zoe', 'last'));
     const dry = await scores('void', 'arena', ...named(['zoe', 'last']), '--dry-run');
     expect(dry).toMatchObject({ code: 0, out: expect.stringContaining('the log is gone') });

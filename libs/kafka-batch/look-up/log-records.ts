@@ -1,5 +1,6 @@
 import type { Kafka } from 'kafkajs';
 import { UnreadableBatchError } from '../kafkajs/kafka-errors.js';
+import type { LogBatch } from '../kafkajs/committed-messages.js';
 import type { KafkaRecord, LogRange, TopicPartition } from '../kafkajs/types.js';
 import type { FetchAsk, LeaderLookups } from './leader-lookups.js';
 import { leaderOf, withLeaders } from './shared-leaders.js';
@@ -98,6 +99,31 @@ export function lookAt(
     const batch = await leader.fetch({ ...of, offset });
     const record = batch?.records.find((found) => found.offset === offset);
     return { range, partitions, record };
+  });
+}
+
+/**
+ * The committed records of a partition at ascending offsets, without those that the log does not
+ * have. Reads each part of the log at most once, up to 1 MiB for each offset.
+ */
+export function recordsAt(
+  kafka: Kafka,
+  of: TopicPartition,
+  offsets: readonly number[],
+): Promise<KafkaRecord[]> {
+  return withLeaders(kafka, of.topic, async (leaders) => {
+    const leader = leaders.get(of.partition);
+    if (leader === undefined) return [];
+    const { start, end } = await leader.range(of);
+    const found: KafkaRecord[] = [];
+    let batch: LogBatch | undefined;
+    for (const offset of offsets) {
+      if (offset < start || offset >= end) continue;
+      if (batch === undefined || offset >= batch.nextOffset)
+        batch = await leader.fetch({ ...of, offset });
+      found.push(...(batch?.records.filter((record) => record.offset === offset) ?? []));
+    }
+    return found;
   });
 }
 

@@ -6,12 +6,13 @@ import { backfillOf, rangesToRead } from '../../reconciliation/boards/plan.js';
 import { cutPartitions } from '../../reconciliation/runs/log-history.js';
 import { HistoryCutError } from '../../reconciliation/runs/run-errors.js';
 import { readScoreNames, type NameOptions } from '../input/score-names.js';
+import { openKafka } from '../sessions/kafka-session.js';
 import {
   openReconciliation,
   type ReconciliationSession,
 } from '../sessions/reconciliation-session.js';
 import { build, builtText } from '../sessions/run-build.js';
-import { searchScores } from '../sessions/score-search.js';
+import { readVoided, searchScores } from '../sessions/score-search.js';
 import { openRedis } from '../sessions/session.js';
 import { confirmOnTerminal, interruption } from '../sessions/terminal.js';
 import { EXIT } from '../text/exit-codes.js';
@@ -21,9 +22,9 @@ import {
   alreadyText,
   checkVoidable,
   foundText,
-  placeText,
   placesToChange,
   recordsOf,
+  voidedText,
 } from '../text/score-text.js';
 
 type ChangeOptions = NameOptions &
@@ -48,7 +49,7 @@ async function changeScores(
   const live = await session.stores.reader.board(board);
   const facts = await readLogFacts(session, live);
   const found = await searchScores(session, live, { kind, names, ranges: rangesToRead(facts) });
-  if (kind === 'void') checkVoidable(board, found);
+  if (kind === 'void') checkVoidable(board, found, facts.ranges.size);
   const records = recordsOf(found);
   const change = { kind, places: placesToChange(kind, live.definition, found) };
   const isDone = change.places.length === 0;
@@ -84,9 +85,10 @@ async function readLogFacts(
 }
 
 export async function listVoided(board: string, options: JsonOption): Promise<number> {
+  await using kafka = await openKafka();
   using redis = await openRedis();
   const { definition } = await redis.stores.reader.board(board);
-  const voids = definition.voids ?? [];
-  print({ board, count: voids.length, voids }, options, () => voids.map(placeText).join('\n'));
+  const voids = await readVoided(kafka, definition);
+  print({ board, count: voids.length, voids }, options, () => voids.map(voidedText).join('\n'));
   return EXIT.ok;
 }

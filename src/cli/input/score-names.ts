@@ -40,7 +40,8 @@ async function readPlaces(file: string): Promise<RecordName[]> {
     file === '-' ? process.stdin : createReadStream(file),
   )) {
     if (text?.trim() === '') continue;
-    const place = recordName(text?.trim() ?? '');
+    const [first = ''] = text?.trim().split(/\s/, 1) ?? []; // "scores list" adds the player
+    const place = recordName(first);
     if (place === undefined)
       throw new CommandError(
         `${file}:${number}: ${JSON.stringify(text)} is not allowed; use PARTITION/OFFSET, such as 0/17`,

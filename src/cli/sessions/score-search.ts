@@ -2,25 +2,23 @@ import {
   decimalColumns,
   formatTime,
   isVoided,
-  resolveEvent,
+  type BoardDefinition,
   type RecordPlace,
   type VoidChange,
 } from '#board';
 import type { LiveBoard } from '#board-store';
+import { decodeRecord, type DecodedPlayerRecord, type DecodedScoreEvent } from '#contracts';
+import { recordsAt, type KafkaRecord, type LogRange } from '#kafka-batch';
+import { passOverSkipped } from '../../infra/skipped-batches.js';
 import {
-  decodeRecord,
-  isRepeat,
-  type DecodedPlayerRecord,
-  type DecodedScoreEvent,
-} from '#contracts';
-import type { KafkaRecord, LogRange } from '#kafka-batch';
-import {
+  placeText,
   scoreNameText,
   type FoundScore,
   type NamedScore,
   type ScoreName,
+  type VoidedRecord,
 } from '../text/score-text.js';
-import { DuplicateFinder } from './duplicate-finder.js';
+import { EventEffects } from './event-effects.js';
 import { readBatches, type KafkaSession } from './kafka-session.js';
 
 type Ranges = ReadonlyMap<number, LogRange>;
@@ -48,6 +46,38 @@ export async function searchScores(
   for await (const { partition, records } of readBatches(session, read))
     for (const record of records) search.take(partition, record);
   return search.found;
+}
+
+/** The voided records of a board, with what the log still has of them. */
+export async function readVoided(
+  session: KafkaSession,
+  { voids = [] }: BoardDefinition,
+): Promise<VoidedRecord[]> {
+  await passOverSkipped(session);
+  const topic = session.topics.scoreEvents;
+  const records = new Map<string, KafkaRecord>();
+  for (const partition of new Set(voids.map((place) => place.partition))) {
+    const offsets = voids.filter((place) => place.partition === partition).map(offsetOf);
+    for (const record of await recordsAt(session.kafka, { topic, partition }, offsets))
+      records.set(placeText({ partition, offset: record.offset }), record);
+  }
+  return voids.map((place) => voidedRecord(place, records.get(placeText(place))));
+}
+
+function offsetOf({ offset }: RecordPlace): number {
+  return offset;
+}
+
+/** Another timestamp is that of a record of a later topic. */
+function voidedRecord(place: RecordPlace, record: KafkaRecord | undefined): VoidedRecord {
+  const decoded = record?.timestamp === place.timestamp ? decodeRecord(record) : undefined;
+  if (!decoded?.ok) return { ...place, playerId: null, eventId: null, kind: null };
+  if ('playerRecord' in decoded) {
+    const { playerId, kind } = decoded.playerRecord;
+    return { ...place, playerId, eventId: null, kind };
+  }
+  const { playerId, eventId = null } = decoded.event;
+  return { ...place, playerId, eventId, kind: null };
 }
 
 type PlaceName = Extract<ScoreName, { kind: 'place' }>;
@@ -84,20 +114,24 @@ class ScoreSearch {
   readonly found: readonly NamedScore[];
   /** By the text of the name. */
   readonly #byName: ReadonlyMap<string, NamedScore>;
-  /** The players whose duplicates are of interest; undefined: all, as a place can be of any. */
-  readonly #players: ReadonlySet<string> | undefined;
-  /** By partition: duplicates are found within one only. */
-  readonly #duplicates = new Map<number, DuplicateFinder>();
+  /** Those that are named by a player and an id. */
+  readonly #byPlayer = new Map<string, NamedScore[]>();
+  readonly #effects: EventEffects;
 
   constructor(
     private readonly live: LiveBoard,
     names: readonly ScoreName[],
     private readonly kind: VoidChange['kind'],
   ) {
-    this.found = names.map((name) => ({ name, records: [] }));
+    this.found = names.map((name) => ({ name, records: [], isPlayerKnown: false }));
     this.#byName = new Map(this.found.map((score) => [scoreNameText(score.name), score]));
-    const players = names.flatMap((name) => (name.kind === 'id' ? [name.playerId] : []));
-    this.#players = names.some(isPlace) ? undefined : new Set(players);
+    for (const score of this.found)
+      if (score.name.kind === 'id') {
+        const { playerId } = score.name;
+        this.#byPlayer.set(playerId, [...(this.#byPlayer.get(playerId) ?? []), score]);
+      }
+    const isAny = names.some(isPlace); // a place can be of any player
+    this.#effects = new EventEffects(live, (playerId) => isAny || this.#byPlayer.has(playerId));
   }
 
   take(partition: number, record: KafkaRecord): void {
@@ -110,14 +144,13 @@ class ScoreSearch {
   #takeEvent(event: DecodedScoreEvent, partition: number, record: KafkaRecord): void {
     const { board, definition } = this.live;
     if (event.board !== board) return;
+    for (const score of this.#byPlayer.get(event.playerId) ?? []) score.isPlayerKnown = true;
     const { offset, timestamp } = record;
     const place = { partition, offset, timestamp };
-    const isVoid = isVoided(definition, event, partition, record);
-    const effect = this.#effectOf(event, { ...place, isVoid });
-    if (this.kind === 'unvoid' && !isVoid) return;
+    const { effect, resolution: resolved } = this.#effects.of(event, partition, record);
+    if (this.kind === 'unvoid' && !isVoided(definition, event, partition, record)) return;
     const scores = this.#scoresOf(event, place);
     if (scores.size === 0) return;
-    const resolved = resolveEvent(definition, event, timestamp);
     const { playerId, eventId = null, retryOf = [] } = event;
     const { occurredAt } = resolved.ok ? resolved.event : event;
     const found = {
@@ -144,24 +177,6 @@ class ScoreSearch {
     if (this.kind === 'unvoid' && !isVoid) return;
     const found = foundRecord(playerRecord, place, isVoid);
     for (const score of this.#scoresOf(playerRecord, place)) score.records.push(found);
-  }
-
-  /** To be called for all events of the board, in the order of a partition. */
-  #effectOf(
-    event: DecodedScoreEvent,
-    { partition, timestamp, isVoid }: RecordPlace & { readonly isVoid: boolean },
-  ): string {
-    const { definition } = this.live;
-    if (isRepeat(event, this.live)) return 'repeat';
-    const resolved = resolveEvent(definition, event, timestamp);
-    if (!resolved.ok) return `refused: ${resolved.code}`;
-    const duplicates = this.#duplicates.get(partition) ?? new DuplicateFinder(definition);
-    this.#duplicates.set(partition, duplicates);
-    duplicates.advance(resolved.event);
-    const isOfInterest = this.#players?.has(event.playerId) ?? true;
-    const isDuplicate = isOfInterest && duplicates.isDuplicate(resolved.event);
-    if (isVoid) return 'voided';
-    return isDuplicate ? 'duplicate' : 'counts';
   }
 
   /** The named events of a record: by player and id, its place, or a place that it retries. */

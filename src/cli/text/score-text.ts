@@ -36,6 +36,16 @@ export interface FoundScore extends RecordPlace {
 export interface NamedScore {
   readonly name: ScoreName;
   readonly records: FoundScore[];
+  /** Of an event that is named by its id: whether the player has any event on the board. */
+  isPlayerKnown: boolean;
+}
+
+/** A voided record. All is null if the log does not have it any more. */
+export interface VoidedRecord extends RecordPlace {
+  readonly playerId: string | null;
+  readonly eventId: string | null;
+  /** Of a player record; null for a score event. */
+  readonly kind: PlayerRecordKind | null;
 }
 
 export function scoreNameText(name: ScoreName): string {
@@ -50,10 +60,25 @@ export function placeText({ partition, offset }: Omit<RecordPlace, 'timestamp'>)
 
 const MOST_SHOWN = 20;
 
-/** @throws CommandError if an event that is to be voided is unknown, or never counted */
-export function checkVoidable(board: string, found: readonly NamedScore[]): void {
+/** `0/17  player "ada", event "one"`: a line of a file that `--file` reads. */
+export function voidedText({ playerId, eventId, kind, ...place }: VoidedRecord): string {
+  if (playerId === null) return `${placeText(place)}  not in the log`;
+  const event = eventId === null ? '' : `, event ${JSON.stringify(eventId)}`;
+  const what = kind === null ? event : `, ${kind}`;
+  return `${placeText(place)}  player ${JSON.stringify(playerId)}${what}`;
+}
+
+/**
+ * `partitions`: how many the topic has.
+ * @throws CommandError if an event that is to be voided is unknown, or never counted
+ */
+export function checkVoidable(
+  board: string,
+  found: readonly NamedScore[],
+  partitions: number,
+): void {
   const problems = found.flatMap((score) => {
-    const problem = problemOf(score);
+    const problem = problemOf(score, partitions);
     return problem === undefined ? [] : [`${scoreNameText(score.name)} ${problem}`];
   });
   if (problems.length === 0) return;
@@ -63,11 +88,17 @@ export function checkVoidable(board: string, found: readonly NamedScore[]): void
   );
 }
 
-function problemOf({ name, records }: NamedScore): string | undefined {
-  if (records.length === 0)
-    return name.kind === 'id'
-      ? 'is not in the part of the log that is applied to the board'
-      : 'is no score event or player record of the board, or not in the part of the log that is applied to it';
+function problemOf(
+  { name, records, isPlayerKnown }: NamedScore,
+  partitions: number,
+): string | undefined {
+  if (records.length === 0) {
+    if (name.kind === 'id')
+      return `is not in the part of the log that is applied to the board, which has ${isPlayerKnown ? 'other events' : 'no event'} of the player`;
+    if (name.partition >= partitions)
+      return `does not exist: the topic has ${partitions} partition(s), numbered from 0`;
+    return 'is no score event or player record of the board, or not in the part of the log that is applied to it';
+  }
   if (records.some(({ effect }) => effect === 'counts' || effect === 'voided')) return undefined;
   const effects = records.map((record) => `${placeText(record)}: ${record.effect}`);
   return `never counted (${effects.join(', ')})`;

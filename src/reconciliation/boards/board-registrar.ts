@@ -192,7 +192,7 @@ export class BoardRegistrar {
   #logWaiting({ board, problem }: UnreadableDefinition): void {
     this.options.logger.error(
       `board "${board}" waits, and so do its events: Redis has lost it, and its definition in Kafka can't be read: ${problem}. ` +
-        'Start the version of ranklog that wrote it, or build the board by the boards file with "ranklog boards apply": that counts voided score events again',
+        'Start the version of ranklog that wrote it, or build the board by the boards file with "ranklog boards apply": that counts voided records again',
     );
   }
 

@@ -36,11 +36,11 @@ export class HistoryCutError extends RanklogError {
   }
 }
 
-/** A rollback would count score events again that the live generation voids. */
+/** A rollback would count records again that the live generation voids. */
 export class UnvoidError extends RanklogError {
   constructor(board: string, count: number) {
     super(
-      `the previous generation of board "${board}" counts ${count} score event(s) that are voided in the live one; ` +
+      `the previous generation of board "${board}" counts ${count} record(s) that are voided in the live one; ` +
         'use --allow-unvoid to count them again',
     );
   }
