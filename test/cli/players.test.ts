@@ -180,7 +180,16 @@ describe('ranklog players', () => {
     expect(await ranking()).toBe('ada cyd dan');
     const erased = await players('erase', 'arena', 'dan', '--yes');
     expect(erased.code).toBe(0);
-    for (const text of ['the score topic', 'event ids of arena, for 24 h', 'docs/privacy.md'])
+    const { periodResults, rankChanges } = instance.topics;
+    for (const text of [
+      'the score topic',
+      `- ${rankChanges} and `,
+      ', for the retention of the topic',
+      `- ${periodResults} and `,
+      ', until you delete them',
+      'event ids of arena (deduplicate), each until its partition has an event of the board that is 24 h later',
+      'docs/privacy.md',
+    ])
       expect(erased.out).toContain(text);
     expect(await ranking()).toBe('ada cyd');
     await send(event('arena', 'dan', 50));

@@ -121,11 +121,11 @@ export function remainsText({ boards, generations, topics }: Remains): string {
   const old = generations.filter(({ board, role }) => {
     return names.includes(board) && (role === 'previous' || role === 'snapshot');
   });
-  const results = [topics.rankChanges, topics.leaderChanges, topics.periodResults];
   return [
     'The id remains in:',
     `- the score topic ${topics.scoreEvents}, with all events and this record`,
-    `- ${results.join(', ')} and ${topics.deadLetters}, for their retention`,
+    `- ${topics.rankChanges} and ${topics.leaderChanges}, for the retention of the topic`,
+    `- ${topics.periodResults} and ${topics.deadLetters}, until you delete them`,
     ...boards.flatMap(eventIdsText),
     ...old.map(remainsOf),
     '- the list of banned and erased players of the board, backups and logs',
@@ -135,7 +135,10 @@ export function remainsText({ boards, generations, topics }: Remains): string {
 
 function eventIdsText({ board, deduplicateMs }: BoardDefinition): string[] {
   if (deduplicateMs === undefined) return [];
-  return [`- the event ids of ${board}, for ${durationText(deduplicateMs / 1_000)} (deduplicate)`];
+  const span = durationText(deduplicateMs / 1_000);
+  return [
+    `- the event ids of ${board} (deduplicate), each until its partition has an event of the board that is ${span} later`,
+  ];
 }
 
 function remainsOf({ board, generation, role, keptUntil }: GenerationOverview): string {
