@@ -111,6 +111,9 @@ describe('ranklog players', () => {
   it('refuses what it can not do, with the exit codes of other commands', async () => {
     expect(output).toMatch(/ 10 +kept, not ranked$/m);
     const cases: [string[], number, string][] = [
+    const rank = instance.spawn('rank', 'arena', 'ada');
+    expect(await rank.ended).toBe(1);
+    expect(rank.output).toMatch(/^ada is not ranked on arena: banned at 20.* by mod-3, record /);
       [['ban', 'arena'], 2, 'name BOARD PLAYER, PLAYER --all-boards, or BOARD --file LIST'],
       [['ban', 'arenas', 'ada'], 1, 'did you mean arena'],
       [['ban', 'arena', 'x'.repeat(129)], 2, 'playerId must be a string of 1 to 128 bytes'],

@@ -8,6 +8,7 @@ import { openRedis } from '../sessions/session.js';
 import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { print, table } from '../text/output.js';
+import { banJson, entryText, type BanJson } from '../text/player-text.js';
 
 type RankOptions = ReadOptions & { readonly dense?: boolean };
 
@@ -29,8 +30,10 @@ export async function rank(board: string, player: string, options: RankOptions):
     process.stderr.write(
       'ranklog: a dense rank is missing: too many players are in front to count it\n',
     );
-  const answer = { board, playerId: player, stale: isStale, places };
-  print(answer, options, () => toTable(board, player, places));
+  const entry = places.length > 0 ? null : await reader.ban(board, player);
+  const ban = entry === null || entry.kind === 'unbanned' ? null : banJson(board, entry);
+  const answer = { board, playerId: player, stale: isStale, ban, places };
+  print(answer, options, toText);
   return readCode(isStale, places.length > 0 ? EXIT.ok : EXIT.no);
 }
 
@@ -54,8 +57,16 @@ async function readEverywhere(
   return { found, stale: isStale };
 }
 
-function toTable(board: string, player: string, places: readonly Place[]): string {
-  if (places.length === 0) return `${player} is not ranked on ${board}`;
+interface Answer {
+  readonly board: string;
+  readonly playerId: string;
+  readonly ban: BanJson | null;
+  readonly places: readonly Place[];
+}
+
+function toText({ board, playerId, ban, places }: Answer): string {
+  const why = ban === null ? '' : `: ${entryText(ban)}`;
+  if (places.length === 0) return `${playerId} is not ranked on ${board}${why}`;
   const columns = Object.keys(places[0]?.columns ?? {});
   const dense = places.some(({ denseRank }) => denseRank !== undefined);
   const head = ['view', 'rank', 'competition', ...(dense ? ['dense'] : []), 'ahead of', '%'];
@@ -69,5 +80,5 @@ function toTable(board: string, player: string, places: readonly Place[]): strin
     ...columns.map((column) => standing.columns[column] ?? ''),
     standing.reachedAt,
   ]);
-  return `${player} on ${board}\n\n${table([...head, ...columns, 'reached'], rows)}`;
+  return `${playerId} on ${board}\n\n${table([...head, ...columns, 'reached'], rows)}`;
 }
