@@ -283,6 +283,10 @@ describe('a start and "ranklog doctor"', () => {
         text: expect.stringContaining('Redis at redis://127.0.0.1:1 did not answer within 1 s'),
       },
     ]);
+    const lost = await findings({ RANKLOG_BOARDS: '/none.yaml' });
+    expect(lost.code).toBe(2);
+    const refused = lost.found.filter(({ outcome }) => outcome !== 'ok');
+    expect(refused.map(({ check }) => check)).toEqual(['Boards file']);
     await instance.admin.deleteTopics({ topics: [instance.topics.deadLetters] });
     const missing = await findings({});
     expect(missing.code).toBe(2);

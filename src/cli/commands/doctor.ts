@@ -63,7 +63,7 @@ const CONTENTS: Checks = {
   },
 };
 
-/** Checks of the role reconciliation that need Redis and Kafka. */
+/** Checks of the role reconciliation that need Redis, Kafka and the boards file. */
 const ANNOUNCEMENTS: Checks = {
   'Closing windows': async ({ settings, redis, connection }) => {
     const { status } = await openStores(redis, settings);
@@ -86,7 +86,10 @@ const OF_ROLES: Readonly<Record<Role, Checks>> = {
   query: { 'HTTP tokens': ({ settings }) => requiredTokens(settings, SILENT) },
 };
 
-/** Makes all checks; leaves out those of a server that does not answer. Changes nothing. */
+/**
+ * Makes all checks; leaves out those of a server that does not answer, and those that need a boards file that can't be
+ * read. Changes nothing.
+ */
 export async function doctor(options: JsonOption & { roles: readonly Role[] }): Promise<number> {
   const { settings: own } = openSession();
   const settings = { ...own, startTimeout: Math.min(own.startTimeout, MAX_WAIT_MS) };
@@ -98,13 +101,14 @@ export async function doctor(options: JsonOption & { roles: readonly Role[] }): 
     const [hasRedis, hasKafka] = answers.map(({ outcome }) => outcome === 'ok');
     if (hasKafka) await connection.admin.connect();
     const hasBoth = hasRedis && hasKafka;
+    const hasFile = await readBoardsFile(settings.boards).then(Boolean, () => false);
     const identity = hasBoth ? readIdentity(redis, connection, settings) : undefined;
     const checked = { ...subject, settings: await withGroup(settings, identity) };
     const more = {
       ...(hasRedis && REDIS_CHECKS),
       ...(hasKafka && KAFKA_CHECKS),
       ...(hasBoth && CONTENTS),
-      ...(hasBoth && options.roles.includes('reconciliation') && ANNOUNCEMENTS),
+      ...(hasBoth && hasFile && options.roles.includes('reconciliation') && ANNOUNCEMENTS),
       ...Object.fromEntries(options.roles.flatMap((role) => Object.entries(OF_ROLES[role]))),
     };
     const findings = [...answers, ...(await find(more, checked, outcomeOf))];
