@@ -93,10 +93,10 @@ function readClose(
 function reportShortKeep(keep: ms.StringValue, { graceMs, reviewMs }: Close, report: Report): void {
   const least = graceMs + (reviewMs === 'manual' ? 0 : reviewMs) + ms('1d');
   if (ms(keep) >= least) return;
-  const minutes = Math.ceil(least / ms('1m'));
+  const hours = Math.ceil(least / ms('1h'));
   report(
     ['keep'],
-    `"${keep}" is shorter than grace + review + 1 day of close; use at least ${minutes}m`,
+    `"${keep}" is shorter than grace + review + 1 day of close; use at least ${hours}h`,
   );
 }
 
