@@ -25,7 +25,8 @@ const ban = change('ban')
   .description('take players off all views of a board; their scores are kept, and go on changing')
   .notes(
     `A ban counts once a process with the role ingest has applied it. A player who is banned or erased already
-is left out. Exit code 1: a record has no effect, because a later one counts or ranklog refused it.
+is left out. Exit code 1: a record has no effect, because a later one counts or ranklog refused it. Exit code
+3: a record is sent, and not applied within --timeout; it still will be.
 
 Examples:
   ranklog players ban arena p-17 --reason "speed hack"
@@ -37,7 +38,8 @@ Examples:
 const unban = change('unban')
   .description('bring banned players back, with all scores')
   .notes(
-    `A player who is not banned is left out. Exit code 1: a player is erased, which this can't undo.
+    `A player who is not banned is left out. Exit code 1: a player is erased, which this can't undo. Exit code 3:
+as of ban.
 
 Example:
   ranklog players unban arena p-17`,

@@ -85,13 +85,18 @@ describe('ranklog players', () => {
     expect(shown.out).toMatch(/^all +15 +20/m);
     expect(shown.out).toMatch(/^day:.* +15 +20/m);
 
-    expect(again).toMatchObject({ code: 0, out: 'nothing to do: banned already: ada on arena\n' });
+    expect(again.code).toBe(0);
+    const standing = `ada on arena: already banned at ${formatTime(entry!.time)} by ${by} ("speed hack")`;
+    expect(again.out).toContain(`nothing to do: ${standing}, record ${await at('ada')}\n`);
+    expect(again.out).toContain('to change a reason, unban the player and ban again\n');
     const unbanned = await players('unban', 'arena', 'ada', '--by', 'mod-2');
     expect(unbanned).toMatchObject({ code: 0 });
     expect(await ranking()).toBe('ada bob cyd dan');
     const twice = await players('unban', 'arena', 'ada');
     expect(twice.code).toBe(0);
-    expect(twice.out).toMatch(/^nothing to do: not banned, as far as .*: ada on arena\n$/);
+    expect(twice.out).toMatch(
+      /^nothing to do: not banned: ada on arena\nA ban that was sent a moment ago /,
+    );
   });
 
   it('explain shows bans and unbans, which of them counts, and why a player has no place', async () => {
@@ -104,21 +109,21 @@ describe('ranklog players', () => {
     expect(output).toMatch(/ - +unban by mod-2: a later one counts$/m);
     expect(output).toMatch(/ - +ban by mod-3: counts$/m);
     expect(output).toContain('5 records of the player in partition');
-    expect(output).not.toContain('do not explain');
-    await players('unban', 'arena', 'ada');
-  });
-
-  it('refuses what it can not do, with the exit codes of other commands', async () => {
     expect(output).toMatch(/ 10 +kept, not ranked$/m);
-    const cases: [string[], number, string][] = [
+    expect(output).not.toContain('do not explain');
     const rank = instance.spawn('rank', 'arena', 'ada');
     expect(await rank.ended).toBe(1);
     expect(rank.output).toMatch(/^ada is not ranked on arena: banned at 20.* by mod-3, record /);
+    await players('unban', 'arena', 'ada');
+    expect(await instance.run('explain', 'arena', 'ada')).toMatch(/ 10 +counts$/m);
+  });
+
+  it('refuses what it can not do, with the exit codes of other commands', async () => {
+    const cases: [string[], number, string][] = [
       [['ban', 'arena'], 2, 'name BOARD PLAYER, PLAYER --all-boards, or BOARD --file LIST'],
       [['ban', 'arenas', 'ada'], 1, 'did you mean arena'],
       [['ban', 'arena', 'x'.repeat(129)], 2, 'playerId must be a string of 1 to 128 bytes'],
       [['list', 'arenas'], 1, 'did you mean arena'],
-    expect(await instance.run('explain', 'arena', 'ada')).toMatch(/ 10 +counts$/m);
     ];
     const found = await Promise.all(cases.map(([args]) => players(...args)));
     for (const [index, [, code, text]] of cases.entries())
@@ -160,7 +165,15 @@ describe('ranklog players', () => {
     await writeFile(file, `${listed}ada\n`);
     const copied = await json('ban', 'cup', '--file', file);
     expect(copied.sent.map(({ playerId }) => playerId)).toEqual(['zoe', 'ada']);
-    expect(copied.already).toEqual([{ board: 'cup', playerId: 'bob', kind: 'banned' }]);
+    expect(copied.already).toMatchObject([
+      {
+        board: 'cup',
+        playerId: 'bob',
+        kind: 'banned',
+        reason: 'bot',
+        partition: expect.any(Number),
+      },
+    ]);
     expect(await ranking('cup')).toBe('');
     await writeFile(file, 'bob\nada\nzoe\n');
     await players('unban', 'cup', '--file', file);
@@ -197,6 +210,7 @@ describe('ranklog players', () => {
     expect(await ranking()).toBe('ada cyd');
     await send(event('arena', 'dan', 50));
     const record = await at('dan');
+    const explaining = instance.spawn('explain', 'arena', 'dan', '--json');
     const [shown, unbanned, banned, dry] = await Promise.all([
       players('list', 'arena', 'dan'),
       players('unban', 'arena', 'dan'),
@@ -208,10 +222,18 @@ describe('ranklog players', () => {
       code: 1,
       err: expect.stringContaining(`"ranklog scores void arena --at ${record}"`),
     });
-    expect(banned).toMatchObject({
-      code: 0,
-      out: 'nothing to do: erased already: dan on arena\n',
-    });
+    expect(banned.code).toBe(0);
+    expect(banned.out).toMatch(
+      /^nothing to do: dan on arena: already erased at .*, record \d\/\d+\n$/,
+    );
+    expect(await explaining.ended).toBe(1);
+    const { events } = JSON.parse(explaining.output) as { events: { effect: string }[] };
+    const effects = events.map(({ effect }) => effect);
+    expect(effects).toEqual([
+      'erased: not stored',
+      expect.stringMatching(/: counts$/),
+      'erased: not stored',
+    ]);
     expect(dry).toMatch(/ dan +erased +20.* counts$/m);
     await instance.run('scores', 'void', 'arena', '--at', record, '--yes');
     expect(await ranking()).toBe('dan ada cyd');
@@ -244,10 +266,12 @@ describe('ranklog players', () => {
     service.kill('SIGTERM');
     await service.ended;
     const banned = await players('ban', 'arena', 'cyd', '--timeout', '1');
-    expect(banned.code).toBe(0);
-    expect(banned.out).toContain(
-      '1 record(s) sent, and not applied within 1 s: it counts once ranklog ingests it',
-    );
+    expect(banned.code).toBe(3);
+    expect(banned.out).toContain('\n1 record(s) sent, 1 not applied within 1 s');
+    expect(banned.out).toContain('ranklog will still apply');
+    const sent = await players('ban', 'arena', 'cyd', '--timeout', '1', '--json');
+    expect(sent.code).toBe(3);
+    expect(JSON.parse(sent.out)).toMatchObject({ sent: [{ playerId: 'cyd', counts: null }] });
     expect(await ranking()).toBe('dan ada cyd');
   });
 

@@ -107,7 +107,8 @@ async function carryOut(
   const sent = await sendRecords(session, kind, toSend, timeoutMs);
   const lines = [...alreadyText(sorted), sentText(sent, timeoutMs), ...(asks ? [] : remains)];
   print({ kind, sent, already, refused }, options, () => lines.join('\n'));
-  return sent.some(({ counts }) => counts === false) ? EXIT.no : EXIT.ok;
+  if (sent.some(({ counts }) => counts === false)) return EXIT.no;
+  return sent.some(({ counts }) => counts === null) ? EXIT.unreachable : EXIT.ok;
 }
 
 /** @throws CommandError */

@@ -39,7 +39,7 @@ export async function sortRecords(
     const standing = entry?.kind ?? 'unbanned';
     if (entry?.kind === 'erased' && kind === 'unbanned') refused.push(banJson(board, entry));
     else if (standing === kind || standing === 'erased')
-      already.push({ board, playerId, kind: standing });
+      already.push(entry === null ? { board, playerId, kind } : banJson(board, entry));
     else toSend.push(record);
   }
   return { kind, toSend, already, refused };

@@ -10,7 +10,10 @@ export const EXIT = {
    * batch of the log can't be read.
    */
   usage: 2,
-  /** Try again later: Kafka or Redis is unreachable, Redis is full or lost its boards, or another process works on the board. */
+  /**
+   * Try again later: Kafka or Redis is unreachable, Redis is full or lost its boards, another process works on the board, or a
+   * record is sent and not applied yet.
+   */
   unreachable: 3,
   /** A bug, or a server that sends a wrong reply. */
   failed: 4,
@@ -20,13 +23,13 @@ export const EXIT = {
   cancelled: 130,
 } as const;
 
-/** The exit code of a read. Warns if the answer is stale. */
+/** The exit code of a read: `stale` also in place of `no`. Warns if the answer is stale. */
 export function readCode(isStale: boolean, code: number = EXIT.ok): number {
   if (!isStale) return code;
   process.stderr.write(
     'ranklog: stale: Redis was restarted or replaced, and may lack events until they are applied again; "ranklog status" shows the progress\n',
   );
-  return EXIT.stale;
+  return code === EXIT.unreachable ? code : EXIT.stale;
 }
 
 /** Ends a command with a message and an exit code. */

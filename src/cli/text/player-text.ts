@@ -21,21 +21,29 @@ export interface SentRecord extends PlayerOfBoard, Pick<Source, 'partition' | 'o
   readonly counts: boolean | null;
 }
 
+/** A player who is as asked. Without a record: a player who never was banned. */
+type StandingPlayer = BanJson | (PlayerOfBoard & { readonly kind: PlayerRecordKind });
+
 /** What to send, what is so already, and what can't be done: unbans of erased players. */
 export interface SortedRecords {
   readonly kind: PlayerRecordKind;
   readonly toSend: readonly PlayerRecord[];
-  readonly already: readonly (PlayerOfBoard & { readonly kind: PlayerRecordKind })[];
+  readonly already: readonly StandingPlayer[];
   readonly refused: readonly BanJson[];
 }
 
 /** `p-17 on arena, p-18 on arena; and 3 more` */
 export function playersText(players: readonly PlayerOfBoard[]): string {
-  const shown = players
-    .slice(0, MOST_SHOWN)
-    .map(({ board, playerId }) => `${playerId} on ${board}`);
-  const more = players.length - shown.length;
-  return `${shown.join(', ')}${more > 0 ? `; and ${countText(more)} more` : ''}`;
+  const shown = players.slice(0, MOST_SHOWN).map(playerOnText);
+  return `${shown.join(', ')}${moreText(players)}`;
+}
+
+function playerOnText({ board, playerId }: PlayerOfBoard): string {
+  return `${playerId} on ${board}`;
+}
+
+function moreText({ length }: { readonly length: number }): string {
+  return length > MOST_SHOWN ? `; and ${countText(length - MOST_SHOWN)} more` : '';
 }
 
 export function refusalText({ board, playerId, partition, offset }: BanJson): string {
@@ -54,19 +62,23 @@ export function planText(plan: SortedRecords): string[] {
       `to ${VERBS[kind]}: ${toSend.length} player(s): ${playersText(toSend)}`,
     ];
   return already.length > 0
-    ? [`nothing to do: ${alreadyText(plan).join('; ')}`]
+    ? [`nothing to do: ${alreadyText(plan).join('\n')}`]
     : ['nothing to do'];
 }
 
 export function alreadyText({ kind, already }: Pick<SortedRecords, 'kind' | 'already'>): string[] {
-  const texts = (['banned', 'unbanned', 'erased'] as const).map((standing) => {
-    const players = already.filter((one) => one.kind === standing);
-    const what =
-      kind === 'unbanned' ? 'not banned, as far as the log is applied' : `${standing} already`;
-    return players.length === 0 ? '' : `${what}: ${playersText(players)}`;
+  if (already.length === 0) return [];
+  if (kind === 'unbanned') return [`not banned: ${playersText(already)}`, MAY_BE_BANNED];
+  const shown = already.slice(0, MOST_SHOWN).map((player) => {
+    return `${playerOnText(player)}: already ${'time' in player ? entryText(player) : player.kind}`;
   });
-  return texts.filter(Boolean);
+  const isBanned = kind === 'banned' && already.some((player) => player.kind === kind);
+  const lines = `${shown.join('\n')}${moreText(already)}`;
+  return isBanned ? [lines, 'to change a reason, unban the player and ban again'] : [lines];
 }
+
+const MAY_BE_BANNED =
+  'A ban that was sent a moment ago may not be applied yet: "ranklog players list BOARD PLAYER" shows it once it is';
 
 export function sentText(sent: readonly SentRecord[], timeoutMs: number): string {
   const rows = sent.map(({ board, playerId, ...place }) => [placeText(place), board, playerId]);
@@ -75,7 +87,8 @@ export function sentText(sent: readonly SentRecord[], timeoutMs: number): string
   const applied =
     waiting === 0
       ? 'applied'
-      : `sent, and not applied within ${durationText(timeoutMs / 1_000)}: it counts once ranklog ingests it`;
+      : `sent, ${countText(waiting)} not applied within ${durationText(timeoutMs / 1_000)}. ` +
+        'They are in the log, and ranklog will still apply them: "ranklog players list BOARD PLAYER" shows whether it has';
   return [
     table(['record', 'board', 'player'], rows),
     '',
