@@ -1,5 +1,6 @@
 -- Walks over the ban registers: `bans` of the shadow, `extraBans` that only the live one has. Players
--- whose records are not settled are skipped in all walks: the live generation is ahead with them.
+-- whose records are not settled are skipped in the walks over players, and entries of open runs in
+-- these: the live generation is ahead with them.
 
 -- include ban-register.lua
 
@@ -16,11 +17,17 @@ local function kinds_of(players)
   return kinds
 end
 
+-- Whether an entry is of a run that is open (settle.lua): also those that change no kind are stored.
+local function is_ahead(entry)
+  local _, _, partition, offset = string.match(entry or '', PARTS_OF_ENTRY)
+  return partition and tonumber(offset) > applied_offset_of(applied_offsets, partition)
+end
+
 walks['bans'] = function(cursor)
   local players, expected, next = scan('HSCAN', shadow_register, cursor, ENTRIES_A_STEP)
   local live = each_of('HMGET', live_register, players)
   for i, player in ipairs(players) do
-    if not unsettled[player] and live[i] ~= expected[i] then
+    if live[i] ~= expected[i] and not is_ahead(live[i]) then
       differ('ban', '', player, expected[i], live[i])
     end
   end
@@ -31,7 +38,7 @@ walks['extraBans'] = function(cursor)
   local players, live, next = scan('HSCAN', live_register, cursor, ENTRIES_A_STEP)
   local expected = each_of('HMGET', shadow_register, players)
   for i, player in ipairs(players) do
-    if not unsettled[player] and not expected[i] then differ('ban', '', player, nil, live[i]) end
+    if not expected[i] and not is_ahead(live[i]) then differ('ban', '', player, nil, live[i]) end
   end
   return next, #players, {}
 end
