@@ -89,18 +89,21 @@ export async function announced(
   return new Map(whole.map(({ window, revision }) => [window, revision]));
 }
 
-/** Waits until the results of all windows that close are announced. One whose players are all banned has none. */
+/** Waits until the results of all windows that close are announced, also of those whose players are all banned. */
 export async function allAnnounced(world: World): Promise<void> {
+  const { keys, shards } = world;
   const { redis } = world.redis;
-  const reader = new BoardReader({ redis, prefix: world.keys.prefix });
-  for (const { board, definition } of await reader.boards()) {
+  const reader = new BoardReader({ redis, prefix: keys.prefix });
+  for (const { board, generation, definition } of await reader.boards()) {
     if (!definition.windows.some(closeOf)) continue;
-    const views = (await reader.views(board)).map(({ view }) => view);
+    const views = await redis.hkeys(keys.views(shardOf(board, shards), generation));
     const windows = new Set(views.map((view) => parseView(view).window));
     await eventually(async () => {
       const done = await announced(world, board);
-      return [...windows].every((window) => done.has(window));
-    }, `the results of ${windows.size} windows of ${board} are announced`);
+      const missing = [...windows].filter((window) => !done.has(window));
+      if (missing.length > 0) throw new Error(`not announced: ${missing.join(', ')}`);
+      return true;
+    }, `the results of the windows of ${board} are announced`);
   }
   world.note('all is announced');
 }
