@@ -45,13 +45,15 @@ export class PlayerRecordsController {
 
   @RequireScope('operate')
   @WriteByPut('erasures/:player', 'Erase a player')
-  erase(
+  async erase(
     @Param() params: BoardPlayerParams,
     @Query() _: NoQuery,
     @Body() { reason }: ReasonBody,
     @Req() request: FastifyRequest,
   ) {
-    return this.#send('erased', recordOf(params, reason, request));
+    const record = recordOf(params, reason, request);
+    await this.#requireNotErased(record);
+    return this.#send('erased', record);
   }
 
   /** @throws ProblemError STALE, NOT_BANNED or ERASED: an unban would have no effect */
@@ -74,15 +76,15 @@ export class PlayerRecordsController {
     );
   }
 
-  /** @throws ProblemError ERASED: a ban or unban would have no effect */
+  /** @throws ProblemError ERASED: a ban or unban would have no effect, and an erasure would hide the first one */
   async #requireNotErased({ board, playerId }: PlayerRecord): Promise<BanEntry | null> {
     const ban = await this.reader.ban(board, playerId);
     if (ban?.kind !== 'erased') return ban;
     throw new ProblemError(
       'ERASED',
-      `player ${JSON.stringify(playerId)} is erased from board "${board}", ` +
-        'which no ban or unban changes; nothing was sent. Only a void of the record of the ' +
-        `erasure does, at offset ${ban.offset} of partition ${ban.partition}`,
+      `player ${JSON.stringify(playerId)} is erased from board "${board}" since ` +
+        `${formatTime(ban.time)}, which no ban or unban changes; nothing was sent. Only a void of ` +
+        `the record of the erasure does, at offset ${ban.offset} of partition ${ban.partition}`,
     );
   }
 

@@ -301,12 +301,15 @@ describe('bans and erasures', () => {
     await ban('arena/erasures/ned');
     await until(async () => (await kindOf('ned')) === 'erased', 'ned is erased');
     const { offset, partition } = (await instance.reader.ban('arena', 'ned')) ?? {};
-    for (const refused of [await unban('ned'), await ban('arena/bans/ned')])
+    const again = () => ban('arena/erasures/ned', { reason: 'another' });
+    for (const refused of [await unban('ned'), await ban('arena/bans/ned'), await again()])
       expect(refused).toMatchObject({
         status: 409,
         body: {
           code: 'ERASED',
-          detail: expect.stringMatching(`at offset ${offset} of partition ${partition}$`),
+          detail: expect.stringMatching(
+            ` since 20.*Z, .* at offset ${offset} of partition ${partition}$`,
+          ),
         },
       });
     expect(await kindOf('nobody')).toBeUndefined();
