@@ -59,6 +59,7 @@ function fakeClient(): { kafka: Kafka; sends: number[][] } {
   const partitionMetadata = [0, 1, 2].map((partitionId) => ({ partitionId, leader: 1 }));
   const client = {
     producer: ({ createPartitioner }: ProducerConfig) => ({
+      connect: () => Promise.resolve(),
       send: ({ topic, messages }: { topic: string; messages: Message[] }) => {
         const choose = createPartitioner?.();
         const placeOf = (message: Message) =>

@@ -56,6 +56,8 @@ export class ScoreProducer {
   readonly #feedOptions: ResultFeedOptions;
   readonly #reader: PlaceReader | undefined;
   #feed: ResultFeed | undefined;
+  /** Of the first connection; undefined before it, and after it has failed. */
+  #connected: Promise<void> | undefined;
   /** When the broker appended a message, in ms, if it dates the records of the topic. */
   readonly #appendedAt = new WeakMap<Message, number>();
   #inFlight = 0;
@@ -87,12 +89,20 @@ export class ScoreProducer {
     return this.#inFlight;
   }
 
+  /** The first send connects, too: call this to know at the start whether Kafka answers. */
   async connect(): Promise<void> {
-    await this.#producer.connect();
+    this.#connected = this.#producer.connect();
+    try {
+      await this.#connected;
+    } catch (error) {
+      this.#connected = undefined;
+      throw error;
+    }
   }
 
-  /** Rejects what still waits in `sendAndWait`. */
+  /** Rejects what still waits in `sendAndWait`. Nothing can be sent afterwards. */
   async disconnect(): Promise<void> {
+    this.#connected = Promise.resolve();
     await this.#feed?.close();
     await this.#producer.disconnect();
   }
@@ -209,6 +219,7 @@ export class ScoreProducer {
   }
 
   async #sendAll(messages: readonly Message[], acknowledged: Map<Message, Source>): Promise<void> {
+    await (this.#connected ?? this.connect());
     const alone = this.#partitions === 0 ? messages.slice(0, 1) : [];
     await this.#send(alone, acknowledged);
     const byPartition = new Map<number, Message[]>();

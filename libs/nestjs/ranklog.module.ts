@@ -1,5 +1,5 @@
 import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
+import { DiscoveryModule, LazyModuleLoader, ModulesContainer } from '@nestjs/core';
 import { BoardReader } from '#board-store/reader';
 import { ModerationProducer, ScoreProducer } from '#client';
 import {
@@ -12,7 +12,21 @@ import { ResultSubscriptions } from './result-subscriptions.js';
 
 const inject = [MODULE_OPTIONS_TOKEN];
 
-/** Nest destroys this module first: the subscribers stop before any provider of the application, as handlers use them. */
+/** Nest ignores an override of a module that is imported by `forRoot`. Its loader of lazy modules knows of all overrides. */
+function refuseOverride(loader: object): void {
+  const { moduleOverrides = [] } = loader as {
+    readonly moduleOverrides?: readonly { readonly moduleToReplace: unknown }[];
+  };
+  if (moduleOverrides.some(({ moduleToReplace }) => moduleToReplace === RanklogModule))
+    throw new Error(
+      'overrideModule(RanklogModule) has no effect, as Nest does not override the modules of forRoot(): use overrideProvider(ScoreProducer) or overrideProvider(BoardReader)',
+    );
+}
+
+/**
+ * Nest bootstraps this module last and destroys it first: when it connects, nothing else can fail any more; and the subscribers
+ * stop before any provider of the application, as handlers use them.
+ */
 @Module({
   imports: [DiscoveryModule],
   providers: [ResultSubscriptions],
@@ -28,13 +42,13 @@ class SubscriptionsModule {
 }
 
 /**
- * Provides a connected ScoreProducer, a ModerationProducer, a BoardReader and a RanklogHealth in all modules, and subscribes the
+ * Provides a ScoreProducer, a ModerationProducer, a BoardReader and a RanklogHealth in all modules, and subscribes the
  * methods that are decorated with @OnRankChange(), @OnLeaderChange() or @OnPeriodClosed().
  *
  *     RanklogModule.forRoot({ kafka, redis, groupId: 'badges' })
  *
- * Subscribers stop when the application begins to shut down, the producer disconnects at the end of the shutdown. After signals,
- * Nest shuts down only with `app.enableShutdownHooks()`.
+ * The producer and the subscribers connect at the end of the bootstrap. Subscribers stop when the application begins to shut down,
+ * the producer disconnects at the end of the shutdown. After signals, Nest shuts down only with `app.enableShutdownHooks()`.
  */
 @Global()
 @Module({
@@ -43,11 +57,8 @@ class SubscriptionsModule {
     {
       provide: ScoreProducer,
       inject: [...inject, BoardReader],
-      useFactory: async (options: RanklogModuleOptions, reader: BoardReader) => {
-        const producer = new ScoreProducer({ reader, ...options });
-        await producer.connect();
-        return producer;
-      },
+      useFactory: (options: RanklogModuleOptions, reader: BoardReader) =>
+        new ScoreProducer({ reader, ...options }),
     },
     {
       provide: BoardReader,
@@ -69,11 +80,15 @@ class SubscriptionsModule {
   exports: [ScoreProducer, ModerationProducer, BoardReader, RanklogHealth, MODULE_OPTIONS_TOKEN],
 })
 export class RanklogModule extends ConfigurableModuleClass implements OnApplicationShutdown {
-  constructor(@Inject(ScoreProducer) private readonly producer: ScoreProducer) {
+  constructor(
+    @Inject(ScoreProducer) private readonly producer: ScoreProducer,
+    @Inject(LazyModuleLoader) loader: LazyModuleLoader,
+  ) {
     super();
+    refuseOverride(loader);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.producer.disconnect();
+    if (this.producer instanceof ScoreProducer) await this.producer.disconnect();
   }
 }

@@ -1,20 +1,24 @@
 import {
   Inject,
   Injectable,
+  Logger,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { BoardReader } from '#board-store/reader';
 import {
   LeaderChangeSubscriber,
   PeriodResultSubscriber,
   RankChangeSubscriber,
+  ScoreProducer,
   type LeaderChange,
   type PeriodResult,
   type RankChange,
   type ResultSubscriber,
   type SubscriberOptions,
 } from '#client';
+import { toError } from '#errors';
 import {
   findHandlers,
   type DecoratedHandler,
@@ -63,31 +67,50 @@ function matches(board: string, view: string, filter: ResultFilter): boolean {
     : (filter.view ?? view) === view;
 }
 
-/** Subscribes the decorated methods, by group and kind. If one throws, all methods of its group may get the result again. */
+/**
+ * Connects the producer and subscribes the decorated methods, by group and kind. If one throws, all methods of its group may get
+ * the result again.
+ */
 @Injectable()
 export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDestroy {
   /** By consumer group, the error that has ended its subscription. */
   readonly failures = new Map<string, unknown>();
   readonly #subscribers: { stop(): Promise<void> }[] = [];
+  /** By board that a filter names, the methods with such a filter. */
+  readonly #named = new Map<string, string[]>();
+  readonly #logger = new Logger('RanklogModule');
 
   constructor(
     @Inject(MODULE_OPTIONS_TOKEN) private readonly options: RanklogModuleOptions,
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(ScoreProducer) private readonly producer: ScoreProducer,
+    @Inject(BoardReader) private readonly reader: BoardReader,
   ) {}
 
-  /** Resolves once all subscribers have started. If one fails to start, all are stopped. */
+  /**
+   * Resolves once the producer is connected and all subscribers have started. If one fails to start, nothing stays connected. What
+   * can be checked without Kafka is checked first. Nothing connects if the application's tests put something else in the place of
+   * the producer or the reader.
+   */
   async onApplicationBootstrap(): Promise<void> {
     const starts = [
       ...this.#subscribe(RANK),
       ...this.#subscribe(LEADER),
       ...this.#subscribe(PERIOD),
     ];
+    if (!(this.producer instanceof ScoreProducer && this.reader instanceof BoardReader)) {
+      this.#logger.log('ScoreProducer or BoardReader is overridden: nothing connects to Kafka');
+      return;
+    }
     try {
+      await this.producer.connect();
       await Promise.all(starts.map((start) => start()));
     } catch (error) {
       await this.onModuleDestroy().catch(() => undefined); // the first error is thrown
+      await this.producer.disconnect().catch(() => undefined);
       throw error;
     }
+    await this.#warnOfUnknownBoards();
   }
 
   /** Waits for running handlers, before providers that they use are destroyed. */
@@ -112,6 +135,17 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     });
   }
 
+  /** A board may be added later, so this is no error. */
+  async #warnOfUnknownBoards(): Promise<void> {
+    for (const [board, methods] of this.#named) {
+      try {
+        await this.reader.board(board);
+      } catch (error) {
+        this.#logger.warn(`${methods.join(', ')}: ${toError(error).message}`);
+      }
+    }
+  }
+
   #byGroup<T>(kind: ResultKind): Map<string, DecoratedHandler<T>[]> {
     const groups = new Map<string, DecoratedHandler<T>[]>();
     for (const handler of findHandlers<T>(this.discovery, kind)) {
@@ -121,6 +155,9 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
           `${handler.name} has no consumer group: give RanklogModule or its decorator a groupId`,
         );
       groups.set(group, [...(groups.get(group) ?? []), handler]);
+      const { board } = handler.filter;
+      if (board !== undefined)
+        this.#named.set(board, [...(this.#named.get(board) ?? []), handler.name]);
     }
     return groups;
   }

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Controller, Inject, Injectable, Module, Scope, type Type } from '@nestjs/common';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Controller, Inject, Injectable, Logger, Module, Scope, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { Redis } from 'ioredis';
+import type { ConsumerConfig, Kafka, ProducerConfig } from 'kafkajs';
 import {
   BoardReader,
   ModerationProducer,
@@ -19,6 +20,7 @@ import {
   type RanklogModuleOptions,
 } from '#nestjs';
 import { TestInstance, until } from '../support/instance.js';
+import { testKafka } from '../support/kafka-client.js';
 import { announce, weekResult } from '../support/period-results.js';
 
 const BOARDS = `
@@ -78,6 +80,14 @@ class Broken {
   @OnRankChange()
   fail(): never {
     throw new Error('no database');
+  }
+}
+
+@Injectable()
+class Misspelt {
+  @OnRankChange({ board: 'arenna' })
+  handle(): void {
+    got.all.length = 0;
   }
 }
 
@@ -260,6 +270,86 @@ describe('RanklogModule', () => {
     await app.get(ScoreProducer).send([arena('gus'), golf]);
     await until(() => boards.length === 2, 'both are handled');
     expect(boards.sort()).toEqual(['arena', 'golf']);
+  });
+
+  it('sends before the application has bootstrapped, too', async () => {
+    @Injectable()
+    class Greeter {
+      constructor(@Inject(ScoreProducer) private readonly producer: ScoreProducer) {}
+
+      async onModuleInit(): Promise<void> {
+        await Promise.all([this.producer.send([arena('hal')]), this.producer.send([arena('hal')])]);
+      }
+    }
+    const app = await start(RanklogModule.forRoot(optionsOf()), Greeter);
+    await app.get(ScoreProducer).sendAndWait(arena('hal'), { timeoutMs: 60_000 });
+    const { entries } = await instance.reader.standings('arena');
+    const points = { points: '15' };
+    expect(entries).toContainEqual(expect.objectContaining({ playerId: 'hal', columns: points }));
+  });
+
+  it('leaves nothing connected if the application or a subscriber fails to start', async () => {
+    const { kafka, ...options } = optionsOf();
+    const events: string[] = [];
+    const producer = (config?: ProducerConfig) => {
+      const made = kafka.producer(config);
+      made.on('producer.connect', () => events.push('connected'));
+      made.on('producer.disconnect', () => events.push('disconnected'));
+      return made;
+    };
+    const seen = Object.assign(Object.create(kafka) as Kafka, { producer });
+    @Injectable()
+    class Failing {
+      onApplicationBootstrap(): never {
+        throw new Error('no licence');
+      }
+    }
+    await expect(
+      start(RanklogModule.forRoot({ ...options, kafka: seen }), Failing),
+    ).rejects.toThrow('no licence');
+    expect(events).toEqual([]);
+    const consumer = (config: ConsumerConfig) => {
+      const connect = () => Promise.reject(new Error('no consumer'));
+      return Object.assign(kafka.consumer(config), { connect });
+    };
+    const half = Object.assign(Object.create(seen) as Kafka, { consumer });
+    await expect(start(RanklogModule.forRoot({ ...options, kafka: half }), Badges)).rejects.toThrow(
+      'no consumer',
+    );
+    expect(events).toEqual(['connected', 'disconnected']);
+  });
+
+  it('warns of a board that Redis does not know', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    await start(RanklogModule.forRoot(optionsOf()), Misspelt);
+    expect(warn.mock.calls).toEqual([
+      ['Misspelt.handle: there is no board "arenna"; live boards: arena, golf'],
+    ]);
+    warn.mockRestore();
+  });
+
+  it('connects to nothing if the producer or the reader is overridden', async () => {
+    const kafka = testKafka({ brokers: ['127.0.0.1:1'] });
+    const redis = new Redis(1, { lazyConnect: true });
+    const imports = [RanklogModule.forRoot({ kafka, redis, groupId: 'quiz' })];
+    const overridden = [ScoreProducer, BoardReader].map(async (token) => {
+      const testing = Test.createTestingModule({ imports, providers: [Badges] });
+      const app = await testing.overrideProvider(token).useValue({}).compile();
+      app.useLogger(false);
+      await app.init();
+      expect(app.get(token)).toEqual({});
+      await app.close();
+    });
+    await Promise.all(overridden);
+    expect(redis.status).toBe('wait');
+  });
+
+  it('refuses to be overridden as a module, which Nest would ignore', async () => {
+    const testing = Test.createTestingModule({ imports: [RanklogModule.forRoot(optionsOf())] });
+    const overridden = testing.overrideModule(RanklogModule).useModule(class Nothing {});
+    await expect(overridden.compile()).rejects.toThrow(
+      'overrideModule(RanklogModule) has no effect',
+    );
   });
 
   it('refuses two sets of options', async () => {
