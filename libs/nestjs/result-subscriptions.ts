@@ -18,7 +18,6 @@ import {
   type ResultSubscriber,
   type SubscriberOptions,
 } from '#client';
-import { toError } from '#errors';
 import {
   findHandlers,
   type DecoratedHandler,
@@ -141,7 +140,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
       try {
         await this.reader.board(board);
       } catch (error) {
-        this.#logger.warn(`${methods.join(', ')}: ${toError(error).message}`);
+        this.#logger.warn(`${methods.join(', ')}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
   }
