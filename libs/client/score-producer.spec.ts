@@ -81,4 +81,10 @@ describe('sending events', () => {
     expect(new Set(sends.flat()).size).toBe(3);
     for (const places of sends) expect(new Set(places).size).toBe(1);
   });
+
+  it('takes one event, too', async () => {
+    const { kafka, sends } = fakeClient();
+    await new ScoreProducer({ kafka }).send(EVENT);
+    expect(sends.flat()).toHaveLength(1);
+  });
 });

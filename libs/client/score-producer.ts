@@ -108,11 +108,12 @@ export class ScoreProducer {
   }
 
   /**
-   * Sends events, in order within each partition; resolves when all in-sync replicas have them, with the place of each.
+   * Sends an event or a list, in order within each partition; resolves when all in-sync replicas have them, with the place of each.
    * @throws InvalidScoreEventError before any is sent, SendError
    */
-  async send(events: readonly ScoreEvent[]): Promise<Source[]> {
-    const messages = events.map((event, index) => this.#listed(event, index));
+  async send(events: ScoreEvent | readonly ScoreEvent[]): Promise<Source[]> {
+    const list: ScoreEvent[] = [events].flat();
+    const messages = list.map((event, index) => this.#listed(event, index));
     const places = await this.sendMessages(messages);
     return messages.flatMap((message) => places.get(message) ?? []);
   }
