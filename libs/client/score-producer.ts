@@ -56,8 +56,9 @@ export class ScoreProducer {
   readonly #feedOptions: ResultFeedOptions;
   readonly #reader: PlaceReader | undefined;
   #feed: ResultFeed | undefined;
-  /** Of the first connection; undefined before it, and after it has failed. */
+  /** Undefined before the first connection, after a failed one, and after `disconnect`. */
   #connected: Promise<void> | undefined;
+  #isClosed = false;
   /** When the broker appended a message, in ms, if it dates the records of the topic. */
   readonly #appendedAt = new WeakMap<Message, number>();
   #inFlight = 0;
@@ -91,7 +92,9 @@ export class ScoreProducer {
 
   /** The first send connects, too: call this to know at the start whether Kafka answers. */
   async connect(): Promise<void> {
-    this.#connected = this.#producer.connect();
+    this.#isClosed = false;
+    // Two connections at a time would begin two idempotent sessions of kafkajs, and break the first.
+    this.#connected ??= this.#producer.connect();
     try {
       await this.#connected;
     } catch (error) {
@@ -102,7 +105,8 @@ export class ScoreProducer {
 
   /** Rejects what still waits in `sendAndWait`. Nothing can be sent afterwards. */
   async disconnect(): Promise<void> {
-    this.#connected = Promise.resolve();
+    this.#isClosed = true;
+    this.#connected = undefined;
     await this.#feed?.close();
     await this.#producer.disconnect();
   }
@@ -220,7 +224,7 @@ export class ScoreProducer {
   }
 
   async #sendAll(messages: readonly Message[], acknowledged: Map<Message, Source>): Promise<void> {
-    await (this.#connected ?? this.connect());
+    if (!this.#isClosed) await this.connect();
     const alone = this.#partitions === 0 ? messages.slice(0, 1) : [];
     await this.#send(alone, acknowledged);
     const byPartition = new Map<number, Message[]>();

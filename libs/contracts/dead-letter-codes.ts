@@ -41,7 +41,7 @@ export const DEAD_LETTER_CODES = {
   OUT_OF_BOUNDS:
     'The event brings less than min or more than max to a column. Correct the event, or widen the bounds of the column.',
   SUM_OUT_OF_RANGE:
-    'The sum of a column would exceed +-(2^53-1) minor units, so the event changed nothing. Give the column fewer decimals, or start a new board.',
+    'The sum of a column would exceed +-(2^53-1) minor units, so the event changed no score. Give the column fewer decimals, or start a new board.',
   TOO_FAR_AHEAD:
     "The event is dated later than maxAhead or notAfter of the board allows; or a ban, unban or erasure is dated more than an hour after its record. Correct the producer's clock.",
   WINDOW_EXPIRED:

@@ -24,8 +24,8 @@ function refuseOverride(loader: object): void {
 }
 
 /**
- * Nest bootstraps this module last and destroys it first: when it connects, nothing else can fail any more; and the subscribers
- * stop before any provider of the application, as handlers use them.
+ * Nest bootstraps this module last and destroys it first: when it connects, nothing else can fail any
+ * more; and the subscribers stop before any provider of the application, as handlers use them.
  */
 @Module({
   imports: [DiscoveryModule],

@@ -67,8 +67,8 @@ function matches(board: string, view: string, filter: ResultFilter): boolean {
 }
 
 /**
- * Connects the producer and subscribes the decorated methods, by group and kind. If one throws, all methods of its group may get
- * the result again.
+ * Connects the producer and subscribes the decorated methods, by group and kind. If one throws, all
+ * methods of its group may get the result again.
  */
 @Injectable()
 export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDestroy {
@@ -87,9 +87,9 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
   ) {}
 
   /**
-   * Resolves once the producer is connected and all subscribers have started. If one fails to start, nothing stays connected. What
-   * can be checked without Kafka is checked first. Nothing connects if the application's tests put something else in the place of
-   * the producer or the reader.
+   * Resolves once the producer is connected and all subscribers have started. If one fails to start,
+   * nothing stays connected. What can be checked without Kafka is checked first. Nothing connects if
+   * tests put something else in the place of the producer or the reader.
    */
   async onApplicationBootstrap(): Promise<void> {
     const starts = [
@@ -109,7 +109,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
       await this.producer.disconnect().catch(() => undefined);
       throw error;
     }
-    await this.#warnOfUnknownBoards();
+    void this.#warnOfUnknownBoards(); // a start does not wait for Redis
   }
 
   /** Waits for running handlers, before providers that they use are destroyed. */
@@ -134,13 +134,15 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     });
   }
 
-  /** A board may be added later, so this is no error. */
+  /** A board may be added later, so this is no error. Never rejects. */
   async #warnOfUnknownBoards(): Promise<void> {
     for (const [board, methods] of this.#named) {
       try {
         await this.reader.board(board);
       } catch (error) {
-        this.#logger.warn(`${methods.join(', ')}: ${error instanceof Error ? error.message : String(error)}`);
+        this.#logger.warn(
+          `${methods.join(', ')}: ${error instanceof Error ? error.message : String(error)}`,
+        );
       }
     }
   }

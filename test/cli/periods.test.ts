@@ -127,9 +127,9 @@ describe('ranklog periods', () => {
     await scene.begin({ reviewMs: 'manual' });
     const ingest = await scene.instance.start('--roles', 'ingest');
     for (const player of ['ada', 'bob'])
-      expect(await scene.scene.ranklog('players', 'ban', 'arena', player)).toMatchObject({
-        code: 0,
-      });
+      expect(
+        await scene.scene.ranklog('players', 'ban', 'arena', player, '--timeout', '60'),
+      ).toMatchObject({ code: 0 });
     expect(await list()).toMatchObject([{ window: WINDOW, state: 'review' }]);
     await eventually(
       async () => (await announce('arena', WINDOW)).code === 0,

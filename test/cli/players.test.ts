@@ -268,7 +268,7 @@ describe('ranklog players', () => {
     const banned = await players('ban', 'arena', 'cyd', '--timeout', '1');
     expect(banned.code).toBe(3);
     expect(banned.out).toContain('\n1 record(s) sent, 1 not applied within 1 s');
-    expect(banned.out).toContain('ranklog will still apply');
+    expect(banned.out).toContain('Ranklog will still apply');
     const sent = await players('ban', 'arena', 'cyd', '--timeout', '1', '--json');
     expect(sent.code).toBe(3);
     expect(JSON.parse(sent.out)).toMatchObject({ sent: [{ playerId: 'cyd', counts: null }] });

@@ -275,13 +275,18 @@ describe('RanklogModule', () => {
   it('sends before the application has bootstrapped, too', async () => {
     @Injectable()
     class Greeter {
+      sent: Promise<unknown> = Promise.resolve();
+
       constructor(@Inject(ScoreProducer) private readonly producer: ScoreProducer) {}
 
-      async onModuleInit(): Promise<void> {
-        await Promise.all([this.producer.send([arena('hal')]), this.producer.send([arena('hal')])]);
+      // Not awaited: the bootstrap connects meanwhile.
+      onModuleInit(): void {
+        const { producer } = this;
+        this.sent = Promise.all([producer.send(arena('hal')), producer.send(arena('hal'))]);
       }
     }
     const app = await start(RanklogModule.forRoot(optionsOf()), Greeter);
+    await app.get(Greeter).sent;
     await app.get(ScoreProducer).sendAndWait(arena('hal'), { timeoutMs: 60_000 });
     const { entries } = await instance.reader.standings('arena');
     const points = { points: '15' };
@@ -322,6 +327,7 @@ describe('RanklogModule', () => {
   it('warns of a board that Redis does not know', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start(RanklogModule.forRoot(optionsOf()), Misspelt);
+    await until(() => warn.mock.calls.length > 0, 'a warning is logged');
     expect(warn.mock.calls).toEqual([
       ['Misspelt.handle: there is no board "arenna"; live boards: arena, golf'],
     ]);

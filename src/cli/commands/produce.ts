@@ -123,7 +123,7 @@ function isPartlyLate(text: string, closing: Limits['closing']): boolean {
   const resolved = resolveEvent(definition, decoded.event, now);
   if (!resolved.ok && resolved.code === 'WINDOW_CLOSED')
     throw new InvalidScoreEventError(resolved.code, resolved.detail);
-  if (!resolved.ok) return false;
+  if (!resolved.ok || resolved.event.views.length === 0) return false;
   const windows = windowsAt(definition, resolved.event.occurredAt);
   return windows.some((instance) => now > (instance?.closesAt ?? Infinity));
 }

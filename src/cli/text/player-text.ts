@@ -88,7 +88,7 @@ export function sentText(sent: readonly SentRecord[], timeoutMs: number): string
     waiting === 0
       ? 'applied'
       : `sent, ${countText(waiting)} not applied within ${durationText(timeoutMs / 1_000)}. ` +
-        'They are in the log, and ranklog will still apply them: "ranklog players list BOARD PLAYER" shows whether it has';
+        'Ranklog will still apply what is in the log: "ranklog players list BOARD PLAYER" shows it then';
   return [
     table(['record', 'board', 'player'], rows),
     '',

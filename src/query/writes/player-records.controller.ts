@@ -76,15 +76,18 @@ export class PlayerRecordsController {
     );
   }
 
-  /** @throws ProblemError ERASED: a ban or unban would have no effect, and an erasure would hide the first one */
+  /**
+   * @throws ProblemError ERASED: a ban or unban would have no effect, and an erasure would hide the
+   * first one
+   */
   async #requireNotErased({ board, playerId }: PlayerRecord): Promise<BanEntry | null> {
     const ban = await this.reader.ban(board, playerId);
     if (ban?.kind !== 'erased') return ban;
     throw new ProblemError(
       'ERASED',
       `player ${JSON.stringify(playerId)} is erased from board "${board}" since ` +
-        `${formatTime(ban.time)}, which no ban or unban changes; nothing was sent. Only a void of ` +
-        `the record of the erasure does, at offset ${ban.offset} of partition ${ban.partition}`,
+        `${formatTime(ban.time)}; nothing was sent. Only a void of the record of the erasure ` +
+        `changes that: offset ${ban.offset} of partition ${ban.partition}`,
     );
   }
 

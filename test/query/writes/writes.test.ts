@@ -308,7 +308,7 @@ describe('bans and erasures', () => {
         body: {
           code: 'ERASED',
           detail: expect.stringMatching(
-            ` since 20.*Z, .* at offset ${offset} of partition ${partition}$`,
+            ` since 20.*Z; .* offset ${offset} of partition ${partition}$`,
           ),
         },
       });
