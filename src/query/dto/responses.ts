@@ -125,7 +125,12 @@ export class PlayerBan {
   @ApiProperty() playerId: string;
   @ApiProperty({ description: BANS_STALE }) stale: boolean;
   @Integer(AGE, OPTIONAL) age?: number;
-  @ApiProperty({ type: Ban, nullable: true }) ban: Ban | null;
+  @ApiProperty({
+    type: Ban,
+    nullable: true,
+    description: 'The record that counts for the player, which may be an unban: see `kind`.',
+  })
+  ban: Ban | null;
   @ApiProperty({ type: [KeptScore], description: 'Also of a player who is in no ranking.' })
   kept: KeptScore[];
 }
