@@ -89,6 +89,8 @@ type Fields = ReturnType<typeof fieldsOf>;
 /** In messages, parameters have their names in the URL: `where.region`. */
 function unknownName(name: string, value: unknown, fields: Fields, place: Place): ProblemError {
   const names = [...fields.keys()];
+  const isBy = name === 'by' && fields.has('reason');
+  if (isBy) return unknownParameter(name, names, `${usage(names)}; "by" is the name of the token`);
   if (place === 'body') return unknownParameter(name, names, usage(names));
   const known = names.filter((one) => !isGathered(one));
   const all = usage(names.map((one) => (isGathered(one) ? `${GATHERED[one]}NAME` : one)));

@@ -346,7 +346,9 @@ describe('bans and erasures', () => {
         { status, body: { code } },
       ]);
     expect(await ban('arena/bans/mal', { by: 'ana' })).toMatchObject({
-      body: { detail: 'there is no parameter "by" here; use reason' },
+      body: {
+        detail: 'there is no parameter "by" here; use reason; "by" is the name of the token',
+      },
     });
     expect(await ends()).toEqual(before);
   });
