@@ -43,12 +43,15 @@ export class ProblemsFilter implements ExceptionFilter {
   answer(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     const { method, url, id: requestId } = request;
     let problem = problemOf(error, request);
-    const allowed = problem.code === 'NOT_FOUND' ? this.#methodsOf(url) : [];
+    const isUnrouted = problem.code === 'NOT_FOUND';
+    const allowed = isUnrouted ? this.#methodsOf(url) : [];
     if (allowed.length > 0) {
       const detail = `${url} takes ${allowed.join(', ')}, not ${method}`;
       problem = problemOf(new ProblemError('METHOD_NOT_ALLOWED', detail), request);
       void reply.header('allow', allowed.join(', '));
     }
+    if (isUnrouted && lacksWrites(request, allowed))
+      problem.detail += '; writes need RANKLOG_QUERY_WRITES=true';
     if (problem.code === 'INTERNAL_SERVER_ERROR')
       this.logger.error(`${method} ${url} failed: ${error.message}`, { error, requestId });
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
@@ -63,6 +66,16 @@ export class ProblemsFilter implements ExceptionFilter {
     const [path = ''] = url.split('?');
     return METHODS.filter((method) => this.#routes.find(method as HTTPMethod, path) !== null);
   }
+}
+
+/** The paths of the controllers that exist only with the setting `queryWrites`. */
+const WRITE_PATH = /^\/v1\/boards\/[^/?]+\/(events|(bans|erasures)\/[^/?]+)(\?|$)/;
+const WRITE_METHODS = ['POST', 'PUT', 'DELETE'];
+
+/** Whether a write has no route because this process takes none: else its path allows a write. */
+function lacksWrites({ method, url }: FastifyRequest, allowed: readonly string[]): boolean {
+  const isWrite = WRITE_METHODS.includes(method) && WRITE_PATH.test(url);
+  return isWrite && !allowed.some((one) => WRITE_METHODS.includes(one));
 }
 
 const CODES: Readonly<Record<string, ProblemCode>> = {

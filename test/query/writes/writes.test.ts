@@ -45,14 +45,17 @@ async function send(method: string, path: string, body?: object, to = base) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 const eu = { region: 'eu' };
+const WRITES_OFF = /; writes need RANKLOG_QUERY_WRITES=true$/;
 const ada = { playerId: 'ada', delta: '5', attributes: eu };
 
 describe('POST /v1/boards/BOARD/events', () => {
   it('is off by default', async () => {
     expect(await post('arena/events', ada, readOnly)).toMatchObject({
       status: 405,
-      body: { code: 'METHOD_NOT_ALLOWED' },
+      body: { code: 'METHOD_NOT_ALLOWED', detail: expect.stringMatching(WRITES_OFF) },
     });
+    const { body } = await send('POST', 'arena/bans/mal', {});
+    expect(body).toMatchObject({ detail: expect.not.stringMatching(WRITES_OFF) });
   });
 
   it('answers with the place of each event in Kafka, and the board has them', async () => {
@@ -217,7 +220,9 @@ describe('bans and erasures', () => {
       ['GET', 'arena/bans', 200],
     ] as const) {
       const body = method === 'PUT' ? {} : undefined;
-      expect([path, (await send(method, path, body, readOnly)).status]).toEqual([path, status]);
+      const answer = await send(method, path, body, readOnly);
+      expect([path, answer.status]).toEqual([path, status]);
+      if (method !== 'GET') expect(answer.body['detail']).toMatch(WRITES_OFF);
     }
   });
 
