@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { formatTime } from '#board';
 import { BoardReader, type BanEntry } from '#board-store';
 import { ModerationProducer, ScoreProducer } from '#client';
-import { playerRecordProblem, type PlayerRecord, type PlayerRecordKind } from '#contracts';
+import { playerRecordProblem, quote, type PlayerRecord, type PlayerRecordKind } from '#contracts';
 import { BoardPlayerParams, NoQuery, ReasonBody, ReasonQuery } from '../dto/requests.js';
 import { ProblemError } from '../http/problems.js';
 import { RequireScope, WriteByDelete, WriteByPut } from '../http/route.js';
@@ -115,7 +115,11 @@ function recordOf(
       'INVALID_REQUEST',
       `the name of the token is written to the record as who decided it: ${problem}; rename the token`,
     );
-  if (problem !== undefined)
-    throw new ProblemError('INVALID_REQUEST', `${problem}; nothing was sent`);
-  return record;
+  if (problem === undefined) return record;
+  const [field] = problem.split(' ');
+  const given = record[field as keyof PlayerRecord] ?? '';
+  throw new ProblemError(
+    'INVALID_REQUEST',
+    `${problem}, not ${quote(given)} of ${Buffer.byteLength(given)} bytes; nothing was sent`,
+  );
 }

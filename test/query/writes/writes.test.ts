@@ -355,6 +355,18 @@ describe('bans and erasures', () => {
         detail: 'there is no parameter "by" here; use reason; "by" is the name of the token',
       },
     });
+    for (const [reason, shown] of [
+      ['', '"" of 0 bytes'],
+      ['x'.repeat(257), '"x{80}"... of 257 bytes'],
+    ] as const)
+      expect(await ban('arena/bans/mal', { reason })).toMatchObject({
+        body: {
+          detail: expect.stringMatching(`^reason must be .*, not ${shown}; nothing was sent$`),
+        },
+      });
+    expect(await ban(`arena/bans/${long}`)).toMatchObject({
+      body: { detail: expect.stringMatching(/^playerId must be .*, not .* of 129 bytes; nothing/) },
+    });
     expect(await ends()).toEqual(before);
   });
 
