@@ -97,7 +97,9 @@ describe('POST /v1/boards/BOARD/events', () => {
       { status: 202, body: { deduplicated: true } },
       { status: 202, body: { deduplicated: true } },
     ]);
-    const { standing, ...head } = await instance.reader.player('once', 'bob');
+    const bob = () => instance.reader.player('once', 'bob');
+    await until(async () => (await bob()).standing !== null, 'an event counts');
+    const { standing, ...head } = await bob();
     expect(standing?.columns).toEqual({ points: '1' });
     const places = [{ ...head, standing }];
     expect(await post('once/events?wait=rank&timeout=30000', event)).toEqual({
