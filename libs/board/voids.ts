@@ -21,8 +21,8 @@ const timestamps = derived(({ voids = [] }) => {
 });
 
 /**
- * Whether a definition voids the event or player record of a record: by the place of the record, or of one that
- * it retries. So a retry that is sent after the void doesn't count in place of the event.
+ * Whether a definition voids the event or player record of a record: by the place of the record, or
+ * of one that it retries. So a retry that is sent after the void doesn't count in place of the event.
  */
 export function isVoided(
   definition: BoardDefinition,

@@ -112,7 +112,8 @@ export class ScoreProducer {
   }
 
   /**
-   * Sends an event or a list, in order within each partition; resolves when all in-sync replicas have them, with the place of each.
+   * Sends an event or a list, in order within each partition. Resolves when all in-sync replicas have
+   * them, with the place of each.
    * @throws InvalidScoreEventError before any is sent, SendError
    */
   async send(events: ScoreEvent | readonly ScoreEvent[]): Promise<Source[]> {

@@ -12,7 +12,10 @@ import { ResultSubscriptions } from './result-subscriptions.js';
 
 const inject = [MODULE_OPTIONS_TOKEN];
 
-/** Nest ignores an override of a module that is imported by `forRoot`. Its loader of lazy modules knows of all overrides. */
+/**
+ * Nest ignores an override of a module that is imported by `forRoot`. Its loader of lazy modules knows
+ * of all overrides.
+ */
 function refuseOverride(loader: object): void {
   const { moduleOverrides = [] } = loader as {
     readonly moduleOverrides?: readonly { readonly moduleToReplace: unknown }[];
@@ -42,13 +45,15 @@ class SubscriptionsModule {
 }
 
 /**
- * Provides a ScoreProducer, a ModerationProducer, a BoardReader and a RanklogHealth in all modules, and subscribes the
- * methods that are decorated with @OnRankChange(), @OnLeaderChange() or @OnPeriodClosed().
+ * Provides a ScoreProducer, a ModerationProducer, a BoardReader and a RanklogHealth in all modules,
+ * and subscribes the methods that are decorated with @OnRankChange(), @OnLeaderChange() or
+ * @OnPeriodClosed().
  *
  *     RanklogModule.forRoot({ kafka, redis, groupId: 'badges' })
  *
- * The producer and the subscribers connect at the end of the bootstrap. Subscribers stop when the application begins to shut down,
- * the producer disconnects at the end of the shutdown. After signals, Nest shuts down only with `app.enableShutdownHooks()`.
+ * The producer and the subscribers connect at the end of the bootstrap. Subscribers stop when the
+ * application begins to shut down, the producer disconnects at the end of the shutdown. After signals,
+ * Nest shuts down only with `app.enableShutdownHooks()`.
  */
 @Global()
 @Module({

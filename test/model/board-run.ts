@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { expect } from '@jest/globals';
 import { definitionText } from '#board';
 import {
@@ -7,6 +6,7 @@ import {
   type Difference,
   type Shadow,
 } from '#board-store';
+import { takeOverAndCompare } from '../../src/reconciliation/verify/verify.js';
 import { Builder } from './builder.js';
 import type { GenerationModel, GenerationsModel } from './generations-model.js';
 import { Oracle } from './oracle.js';
@@ -179,10 +179,14 @@ export class BoardRun {
     const { definition, starts } = live;
     await builder.begin({ definition, purpose: 'verify', ...(starts && { starts }) });
     const shadow = builder.shadow!;
-    const takenOver = await builder.takeOver(shadow);
-    let differences = await this.#differences(builder, shadow, between);
-    if (!isDeepStrictEqual(takenOver, await builder.takeOver(shadow)))
-      differences = await this.#differences(builder, shadow, []); // as finishVerify does
+    const rest = [...between];
+    const { differences } = await takeOverAndCompare(
+      () => builder.takeOver(shadow),
+      async () => {
+        const found = await this.#differences(builder, shadow, rest.splice(0));
+        return { differences: found, differenceCount: found.length };
+      },
+    );
     const expected = this.#model.generation(shadow.generation);
     if (this.#arePromised(live, expected)) expect(differences).toEqual([]);
     await builder.discard();

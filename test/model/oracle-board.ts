@@ -113,10 +113,8 @@ interface Move {
 /** Which views exist follows from the events, not from sums and erasures. Returns those it made. */
 function makeViews(memory: BoardMemory, views: readonly ResolvedView[]): string[] {
   const made = views.filter(({ view }) => !memory.views.has(view));
-  return made.map((view) => {
-    viewOf(memory, view);
-    return view.view;
-  });
+  for (const view of made) viewOf(memory, view);
+  return made.map(({ view }) => view);
 }
 
 /** An event of an erased player leaves no state. */

@@ -121,7 +121,8 @@ export function recordsAt(
       if (offset < start || offset >= end) continue;
       if (batch === undefined || offset >= batch.nextOffset)
         batch = await leader.fetch({ ...of, offset });
-      found.push(...(batch?.records.filter((record) => record.offset === offset) ?? []));
+      const record = batch?.records.find((one) => one.offset === offset);
+      if (record !== undefined) found.push(record);
     }
     return found;
   });

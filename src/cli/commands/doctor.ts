@@ -87,8 +87,8 @@ const OF_ROLES: Readonly<Record<Role, Checks>> = {
 };
 
 /**
- * Makes all checks; leaves out those of a server that does not answer, and those that need a boards file that can't be
- * read. Changes nothing.
+ * Makes all checks; leaves out those of a server that does not answer, and those that need a boards
+ * file that can't be read. Changes nothing.
  */
 export async function doctor(options: JsonOption & { roles: readonly Role[] }): Promise<number> {
   const { settings: own } = openSession();

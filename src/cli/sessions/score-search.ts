@@ -57,15 +57,12 @@ export async function readVoided(
   const topic = session.topics.scoreEvents;
   const records = new Map<string, KafkaRecord>();
   for (const partition of new Set(voids.map((place) => place.partition))) {
-    const offsets = voids.filter((place) => place.partition === partition).map(offsetOf);
+    const places = voids.filter((place) => place.partition === partition);
+    const offsets = places.map(({ offset }) => offset);
     for (const record of await recordsAt(session.kafka, { topic, partition }, offsets))
       records.set(placeText({ partition, offset: record.offset }), record);
   }
   return voids.map((place) => voidedRecord(place, records.get(placeText(place))));
-}
-
-function offsetOf({ offset }: RecordPlace): number {
-  return offset;
 }
 
 /** Another timestamp is that of a record of a later topic. */

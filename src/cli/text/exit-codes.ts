@@ -11,8 +11,8 @@ export const EXIT = {
    */
   usage: 2,
   /**
-   * Try again later: Kafka or Redis is unreachable, Redis is full or lost its boards, another process works on the board, or a
-   * record is sent and not applied yet.
+   * Try again later: Kafka or Redis is unreachable, Redis is full or lost its boards, another process
+   * works on the board, or a record is sent and not applied yet.
    */
   unreachable: 3,
   /** A bug, or a server that sends a wrong reply. */

@@ -94,8 +94,10 @@ async function findingsOf(
   at: ShadowAtWork,
   mostDifferences: number,
 ): Promise<Findings> {
+  const { lease, shadow, catchUp } = at;
+  const takeOver = () => catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
   try {
-    return await takeOverAndCompare(parts, at, mostDifferences);
+    return await takeOverAndCompare(takeOver, () => compare(parts, at, mostDifferences));
   } catch (error) {
     if (!(error instanceof AppliedBeyondLogError)) throw error;
     const differences = error.partitions.map(({ partition, appliedOffset, logEnd }) => ({
@@ -109,19 +111,17 @@ async function findingsOf(
 }
 
 /**
- * The shadow does not read player records from before its start. If live ingest has applied some
- * since they were taken over, the differences may come from that: then it compares again.
+ * Compares a shadow that takes over player records, as takeOverRecords does. It does not read those
+ * from before its start. If live ingest has applied some since they were taken over, the differences
+ * may come from that: then it compares again.
  */
-async function takeOverAndCompare(
-  parts: ReconcilerParts,
-  at: ShadowAtWork,
-  mostDifferences: number,
-): Promise<Findings> {
-  const { lease, shadow, catchUp } = at;
-  const takeOver = () => catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
+export async function takeOverAndCompare<F extends Pick<Findings, 'differenceCount'>>(
+  takeOver: () => Promise<Record<string, number>>,
+  compareAll: () => Promise<F>,
+): Promise<F> {
   for (;;) {
     const takenOver = await takeOver();
-    const findings = await compare(parts, at, mostDifferences);
+    const findings = await compareAll();
     const isEqual = findings.differenceCount === 0;
     if (isEqual || isDeepStrictEqual(takenOver, await takeOver())) return findings;
   }

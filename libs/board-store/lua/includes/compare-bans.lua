@@ -1,6 +1,6 @@
--- Walks over the ban registers: `bans` of the shadow, `extraBans` that only the live one has. They skip
--- entries above the applied offset, and the walks over players skip those whose records are not
--- settled: the live generation is ahead with them.
+-- Walks over the ban registers: `bans` of the shadow, `extraBans` that only the live one has. They
+-- skip entries above the applied offset. The walks over players skip players whose records are not
+-- settled. The live generation is ahead with both.
 
 -- include ban-register.lua
 
