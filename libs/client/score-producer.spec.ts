@@ -53,13 +53,20 @@ describe('the message of a score event', () => {
   });
 });
 
-/** A fake client with 3 partitions; `sends` lists, for each send, the partitions of its messages. */
-function fakeClient(): { kafka: Kafka; sends: number[][] } {
+/**
+ * A fake client with 3 partitions. `sends` lists, for each send, the partitions of its messages; `connects` has one item for each
+ * call of `connect`.
+ */
+function fakeClient(): { kafka: Kafka; sends: number[][]; connects: null[] } {
+  const connects: null[] = [];
   const sends: number[][] = [];
   const partitionMetadata = [0, 1, 2].map((partitionId) => ({ partitionId, leader: 1 }));
   const client = {
     producer: ({ createPartitioner }: ProducerConfig) => ({
-      connect: () => Promise.resolve(),
+      connect: () => {
+        connects.push(null);
+        return Promise.resolve();
+      },
       send: ({ topic, messages }: { topic: string; messages: Message[] }) => {
         const choose = createPartitioner?.();
         const placeOf = (message: Message) =>
@@ -69,7 +76,7 @@ function fakeClient(): { kafka: Kafka; sends: number[][] } {
       },
     }),
   };
-  return { kafka: client as unknown as Kafka, sends };
+  return { kafka: client as unknown as Kafka, sends, connects };
 }
 
 describe('sending events', () => {
@@ -80,6 +87,13 @@ describe('sending events', () => {
     expect(sends.flat()).toHaveLength(30);
     expect(new Set(sends.flat()).size).toBe(3);
     for (const places of sends) expect(new Set(places).size).toBe(1);
+  });
+
+  it('connects once, as kafkajs would begin a second idempotent session', async () => {
+    const { kafka, connects } = fakeClient();
+    const producer = new ScoreProducer({ kafka });
+    await Promise.all([producer.send(EVENT), producer.connect(), producer.send(EVENT)]);
+    expect(connects).toHaveLength(1);
   });
 
   it('takes one event, too', async () => {
