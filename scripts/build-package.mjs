@@ -1,8 +1,10 @@
 // @ts-check
 // `node ../../scripts/build-package.mjs ENTRY...`, run by npm in packages/NAME before it packs: builds
-// files of libs to dist/, the first ENTRY as `index`, others with their own names. The code is
-// CommonJS, which any Node and any test runner can load; NAME.mjs exports the same names to ECMAScript
-// modules. Of a package without dependencies, it has the code itself, so that a browser can load it.
+// files of libs to dist/, the first ENTRY as `index`, others with the names of their files or, for an
+// index.ts, of their folders. What the others import of the first (`#NAME`) is that of `index`, so that
+// classes are the same. The code is CommonJS, which any Node and any test runner can load; NAME.mjs
+// exports the same names to ECMAScript modules. Of a package without dependencies, it has the code
+// itself, so that a browser can load it.
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -15,8 +17,11 @@ const { generateDtsBundle } = await import('dts-bundle-generator');
 const { bundleOptions, COMPILED, ROOT, thirdPartyLicences } = await import('./bundling.mjs');
 
 const entries = process.argv.slice(2).map((file, at) => {
-  return { compiled: path.join(COMPILED, file), name: at === 0 ? 'index' : path.parse(file).name };
+  const { dir, name } = path.parse(file);
+  const own = name === 'index' ? path.basename(dir) : name;
+  return { compiled: path.join(COMPILED, file), name: at === 0 ? 'index' : own };
 });
+const alias = { [`#${path.basename(process.cwd())}`]: './index.cjs' };
 const output = path.resolve('dist');
 rmSync(output, { recursive: true, force: true });
 /** @type {{ dependencies?: object, peerDependencies?: object }} */
@@ -48,7 +53,8 @@ async function bundleCode(compiled, name) {
   const options = {
     ...bundleOptions(({ READ_SCRIPTS }) => READ_SCRIPTS),
     entryPoints: [compiled.replace(/\.ts$/, '.js')],
-    external,
+    external: [...external, './index.cjs'],
+    alias: name === 'index' ? {} : alias,
   };
   const outfile = path.join(output, `${name}-code.cjs`);
   const { metafile } = await build({ ...options, outfile, format: 'cjs' });

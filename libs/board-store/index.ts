@@ -23,7 +23,7 @@ export { LeaseStore } from './generations/lease-store.js';
 export { replicaErrorOf, ReplicaError, requirePrimary } from './layout/primary.js';
 export { refusedCommands } from './layout/redis-rights.js';
 export { PinnedBoard } from './read/pinned-board.js';
-export { requirePlayerId } from './read/read-requests.js';
+export { requirePlayerId, valuesOf } from './read/read-requests.js';
 export * from './reader.js';
 export { StoreStatus, type BoardOverview } from './read/store-status.js';
 export * from './layout/types.js';

@@ -2,6 +2,7 @@
 export * from '#board-store/reader';
 export * from '#client';
 export { OnLeaderChange, OnPeriodClosed, OnRankChange, type ResultFilter } from './decorators.js';
-export type { RanklogModuleOptions } from './options.js';
+export { RANKLOG_OPTIONS, type RanklogModuleOptions } from './options.js';
 export { RanklogHealth, type RanklogHealthResult } from './ranklog-health.js';
 export { RanklogModule } from './ranklog.module.js';
+export { ResultSubscriptions } from './result-subscriptions.js';

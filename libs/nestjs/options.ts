@@ -12,7 +12,12 @@ export interface RanklogModuleOptions
   readonly groupId?: string;
 }
 
-export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
   new ConfigurableModuleBuilder<RanklogModuleOptions>({ moduleName: 'Ranklog' })
     .setClassMethodName('forRoot')
     .build();
+
+export { ConfigurableModuleClass };
+
+/** The token of the RanklogModuleOptions that the application gave. */
+export const RANKLOG_OPTIONS = MODULE_OPTIONS_TOKEN;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { requirePrimary } from '#board-store';
-import { MODULE_OPTIONS_TOKEN, type RanklogModuleOptions } from './options.js';
+import { RANKLOG_OPTIONS, type RanklogModuleOptions } from './options.js';
 import { ResultSubscriptions } from './result-subscriptions.js';
 
 const ANSWER_TIMEOUT_MS = 2_000;
@@ -16,7 +16,7 @@ export interface RanklogHealthResult {
 @Injectable()
 export class RanklogHealth {
   constructor(
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: RanklogModuleOptions,
+    @Inject(RANKLOG_OPTIONS) private readonly options: RanklogModuleOptions,
     @Inject(ResultSubscriptions) private readonly subscriptions: ResultSubscriptions,
   ) {}
 

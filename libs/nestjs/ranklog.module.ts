@@ -2,15 +2,11 @@ import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/comm
 import { DiscoveryModule, LazyModuleLoader, ModulesContainer } from '@nestjs/core';
 import { BoardReader } from '#board-store/reader';
 import { ModerationProducer, ScoreProducer } from '#client';
-import {
-  ConfigurableModuleClass,
-  MODULE_OPTIONS_TOKEN,
-  type RanklogModuleOptions,
-} from './options.js';
+import { ConfigurableModuleClass, RANKLOG_OPTIONS, type RanklogModuleOptions } from './options.js';
 import { RanklogHealth } from './ranklog-health.js';
 import { ResultSubscriptions } from './result-subscriptions.js';
 
-const inject = [MODULE_OPTIONS_TOKEN];
+const inject = [RANKLOG_OPTIONS];
 
 /**
  * Nest ignores an override of a module that is imported by `forRoot`. Its loader of lazy modules knows
@@ -22,7 +18,7 @@ function refuseOverride(loader: object): void {
   };
   if (moduleOverrides.some(({ moduleToReplace }) => moduleToReplace === RanklogModule))
     throw new Error(
-      'overrideModule(RanklogModule) has no effect, as Nest does not override the modules of forRoot(): use overrideProvider(ScoreProducer) or overrideProvider(BoardReader)',
+      'overrideModule(RanklogModule) has no effect, as Nest does not override the modules of forRoot(): use RanklogTestingModule of @ranklog/nestjs/testing, or overrideProvider(ScoreProducer)',
     );
 }
 
@@ -82,7 +78,7 @@ class SubscriptionsModule {
     },
     RanklogHealth,
   ],
-  exports: [ScoreProducer, ModerationProducer, BoardReader, RanklogHealth, MODULE_OPTIONS_TOKEN],
+  exports: [ScoreProducer, ModerationProducer, BoardReader, RanklogHealth, RANKLOG_OPTIONS],
 })
 export class RanklogModule extends ConfigurableModuleClass implements OnApplicationShutdown {
   constructor(

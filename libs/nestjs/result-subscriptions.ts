@@ -24,12 +24,15 @@ import {
   type ResultFilter,
   type ResultKind,
 } from './decorators.js';
-import { MODULE_OPTIONS_TOKEN, type RanklogModuleOptions } from './options.js';
+import { RANKLOG_OPTIONS, type RanklogModuleOptions } from './options.js';
+
+export type SubscriberClass<T> = new (options: SubscriberOptions) => ResultSubscriber<T>;
+export type Subscription<T> = Pick<ResultSubscriber<T>, 'start' | 'stop' | 'failed'>;
 
 /** A kind of result: how to subscribe to it, and which part of a result a filter lets through. */
 interface Kind<T> {
   readonly kind: ResultKind;
-  readonly Subscriber: new (options: SubscriberOptions) => ResultSubscriber<T>;
+  readonly Subscriber: SubscriberClass<T>;
   readonly select: (result: T, filter: ResultFilter) => T | undefined;
 }
 
@@ -80,7 +83,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
   readonly #logger = new Logger('RanklogModule');
 
   constructor(
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: RanklogModuleOptions,
+    @Inject(RANKLOG_OPTIONS) private readonly options: RanklogModuleOptions,
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
     @Inject(ScoreProducer) private readonly producer: ScoreProducer,
     @Inject(BoardReader) private readonly reader: BoardReader,
@@ -117,11 +120,19 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     await Promise.all(this.#subscribers.map((subscriber) => subscriber.stop()));
   }
 
+  /** @ranklog/nestjs/testing overrides it, so that results come from a test. */
+  protected createSubscriber<T>(
+    Subscriber: SubscriberClass<T>,
+    options: SubscriberOptions,
+  ): Subscription<T> {
+    return new Subscriber(options);
+  }
+
   /** The starts of the subscribers. @throws if a handler has no group, its class is no singleton, or an option is invalid */
   #subscribe<T>({ kind, Subscriber, select }: Kind<T>): (() => Promise<void>)[] {
     return [...this.#byGroup<T>(kind)].map(([group, handlers]) => {
       const groupId = `${group}.${kind}`;
-      const subscriber = new Subscriber({ ...this.options, groupId });
+      const subscriber = this.createSubscriber(Subscriber, { ...this.options, groupId });
       this.#subscribers.push(subscriber);
       subscriber.failed.catch((error: unknown) => this.failures.set(groupId, error));
       const handle = async (result: T) => {

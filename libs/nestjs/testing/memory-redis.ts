@@ -1,0 +1,219 @@
+import { definitionText, readStates, type BoardDefinition } from '#board';
+import { KeySpace } from '#board-store';
+import { MemoryView, statesOf, type MemoryPlayer } from './memory-view.js';
+
+type Words = (string | number)[];
+
+/** The arguments of the scripts that read, by the names in their headers. */
+interface Named {
+  readonly board: string;
+  readonly believedGeneration: string;
+  readonly ranking: string;
+  readonly columnCount: number;
+  readonly cursor: string;
+  readonly mostCounted: number;
+  readonly bestValue: string;
+  readonly worstValue: string;
+  readonly pageSize: number;
+  readonly anchor: 'position' | 'share' | 'player' | 'behind' | 'columns';
+  readonly anchored: readonly (string | number | Buffer)[];
+  readonly ids: readonly string[];
+  readonly bucketCount: number;
+  readonly pattern: string;
+}
+
+/** Any prefix will do: the reader of the tests has the same. */
+export const PREFIX = 'ranklog';
+
+const SERVER = 'memory';
+const NO_VERSION = '0';
+const keys = new KeySpace(PREFIX);
+
+/**
+ * The commands that a BoardReader sends, answered from standings in memory, in the place of an ioredis client. Each script is answered
+ * as its file in libs/board-store/lua/commands says. A board has one generation, which has the board's name.
+ */
+export class MemoryRedis {
+  readonly #definitions: ReadonlyMap<string, BoardDefinition>;
+  /** By board and name of the view. */
+  readonly #views = new Map<string, Map<string, MemoryView>>();
+  /** By the key of the ranking. */
+  readonly #rankings = new Map<string, MemoryView>();
+
+  constructor(definitions: readonly BoardDefinition[]) {
+    this.#definitions = new Map(definitions.map((definition) => [definition.board, definition]));
+  }
+
+  setView(definition: BoardDefinition, view: string, players: readonly MemoryPlayer[]): void {
+    const { board } = definition;
+    const views = this.#views.get(board) ?? new Map<string, MemoryView>();
+    const version = (views.get(view)?.version ?? 0) + 1;
+    const made = new MemoryView(definition, players, version);
+    this.#views.set(board, views.set(view, made));
+    this.#rankings.set(keys.ranking(0, board, view), made);
+  }
+
+  // By these names, a BoardReader finds that the scripts are defined.
+  readonly ranklogPage = true;
+  readonly ranklogPlayers = true;
+  readonly ranklogHistogram = true;
+  readonly ranklogSearch = true;
+
+  ranklogPageBuffer(named: Named): Promise<Buffer[]> {
+    return this.#read(named, (view) => pageOf(view, named));
+  }
+
+  ranklogPlayersBuffer(named: Named): Promise<Buffer[]> {
+    return this.#read(named, (view) => {
+      const found = named.ids.flatMap((id) => view.player(id) ?? []);
+      return reply([...headOf(view), ...placesOf(view, found)], found);
+    });
+  }
+
+  ranklogHistogramBuffer(named: Named): Promise<Buffer[]> {
+    return this.#read(named, (view) => reply([...headOf(view), ...bucketsOf(view, named)], []));
+  }
+
+  ranklogSearchBuffer(named: Named): Promise<Buffer[]> {
+    return this.#read(named, (view) => {
+      const found = view.matching(regExpOf(named.pattern));
+      return reply([SERVER, '0', ...headOf(view), ...placesOf(view, found)], found);
+    });
+  }
+
+  ranklogViews({ board, believedGeneration }: Named): Promise<string[]> {
+    if (believedGeneration !== board) return Promise.resolve(this.#moved(board));
+    const views = [...(this.#views.get(board) ?? [])];
+    const rows = views.flatMap(([name, { version }]) => [name, String(version), '']);
+    return Promise.resolve(['0', SERVER, '0', '', '', ...rows]);
+  }
+
+  zcard(key: string): Promise<number> {
+    return Promise.resolve(this.#rankings.get(key)?.size ?? 0);
+  }
+
+  hgetall(key: string): Promise<Record<string, string>> {
+    const entries = [...this.#definitions].map(([board, definition]) => {
+      return [board, key === keys.live(0) ? board : definitionText(definition)];
+    });
+    const isKept = key === keys.live(0) || key === keys.definitions(0);
+    return Promise.resolve(isKept ? (Object.fromEntries(entries) as Record<string, string>) : {});
+  }
+
+  /** The version of the boards, which never change, or the ban of a player: there is none. */
+  hget(key: string): Promise<string | null> {
+    return Promise.resolve(key === keys.live(0) ? NO_VERSION : null);
+  }
+
+  get(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  smembers(): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+
+  hscan(): Promise<[string, string[]]> {
+    return Promise.resolve(['0', []]);
+  }
+
+  info(): Promise<string> {
+    return Promise.resolve('role:master');
+  }
+
+  #read(named: Named, answer: (view: MemoryView) => Buffer[]): Promise<Buffer[]> {
+    const { board, believedGeneration, ranking } = named;
+    const definition = this.#definitions.get(board);
+    if (definition === undefined || believedGeneration !== board)
+      return Promise.resolve(this.#moved(board).map((word) => Buffer.from(word)));
+    return Promise.resolve(
+      answer(this.#rankings.get(ranking) ?? new MemoryView(definition, [], 0)),
+    );
+  }
+
+  #moved(board: string): string[] {
+    const definition = this.#definitions.get(board);
+    if (definition === undefined) return ['MOVED', '', '', ''];
+    return ['MOVED', board, definitionText(definition), ''];
+  }
+}
+
+function headOf(view: MemoryView): Words {
+  return [0, view.version, view.size];
+}
+
+function reply(words: Words, players: readonly MemoryPlayer[]): Buffer[] {
+  return [Buffer.from(words.join('\n')), statesOf(players)];
+}
+
+/** As lua/includes/players.lua. */
+function placesOf(view: MemoryView, players: readonly MemoryPlayer[]): Words {
+  return players.flatMap(({ playerId, state }) => [
+    playerId,
+    view.positionOf(playerId),
+    view.countBetter(state),
+    view.countWorse(state),
+  ]);
+}
+
+/** As lua/commands/page-10.lua. */
+function pageOf(view: MemoryView, named: Named): Buffer[] {
+  const { bestValue, worstValue, pageSize, mostCounted } = named;
+  const from = bestValue === '' ? 0 : view.countUpTo(Number(bestValue) - 1);
+  const end = worstValue === '' ? view.size : view.countUpTo(Number(worstValue));
+  const anchored = firstPosition(view, named, from);
+  if (anchored === undefined) return reply([...headOf(view), 0, 0, '', 0, 0, 0], []);
+  const first = Math.max(from, anchored);
+  const players = view.slice(first, Math.max(0, Math.min(pageSize, end - first)));
+  const place = [first, 0, '', 0, from, Math.max(from, end)];
+  const [top, last] = [players[0], players.at(-1)];
+  if (top !== undefined && last !== undefined) {
+    place[1] = view.countBetter(top.state);
+    if (mostCounted > 0) place[2] = view.countDifferentBetter(top.state);
+    place[3] = view.countWorse(last.state);
+  }
+  const ids = players.map(({ playerId }) => playerId);
+  return reply([...headOf(view), ...place, ...ids], players);
+}
+
+/** Where a page begins, among the players from position `from` on; undefined for no page. */
+function firstPosition(view: MemoryView, named: Named, from: number): number | undefined {
+  const { anchor, anchored, pageSize, columnCount } = named;
+  const [word, next] = anchored;
+  const stateIn = (bytes: unknown) => readStates(bytes as Buffer, columnCount)[0] ?? [];
+  switch (anchor) {
+    case 'position':
+      return from + Number(word);
+    case 'share':
+      return Math.max(0, Math.ceil((Number(word) * view.size) / 1_000_000) - 1);
+    case 'player': {
+      const position = view.positionOf(String(word));
+      if (position < 0) return undefined;
+      return Math.max(0, Math.min(position - Number(next), view.size - pageSize));
+    }
+    case 'behind':
+      return view.countUpToPlayer({ playerId: String(word), state: stateIn(next) });
+    case 'columns':
+      return view.countBetter(stateIn(word));
+  }
+}
+
+/** As lua/commands/histogram-10.lua. */
+function bucketsOf(view: MemoryView, { bestValue, worstValue, bucketCount }: Named): Words {
+  if (view.size === 0) return [];
+  let best = bestValue === '' ? view.firstValueAt(0) : Number(bestValue);
+  const worst = worstValue === '' ? view.firstValueAt(-1) : Number(worstValue);
+  const width = Math.floor((worst - best) / bucketCount) + 1;
+  const words: Words = [];
+  for (let bucket = 1; bucket <= bucketCount && best <= worst; bucket++) {
+    const last = bucket === bucketCount ? worst : Math.min(best + width - 1, worst);
+    words.push(best, last, view.countUpTo(last) - view.countUpTo(best - 1));
+    best = last + 1;
+  }
+  return words;
+}
+
+/** The same pattern as a regular expression. A reader's patterns have `*` only at both ends. */
+function regExpOf(pattern: string): RegExp {
+  return new RegExp(pattern.slice(1, -1));
+}

@@ -1,0 +1,226 @@
+import type { DynamicModule, FactoryProvider, ValueProvider } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import type { TestingModuleBuilder } from '@nestjs/testing';
+import type { Redis } from 'ioredis';
+import type { Kafka } from 'kafkajs';
+import { parseBoardsFile, parseTime, type BoardDefinition } from '#board';
+import { requirePlayerId, selectedView, valuesOf, type ViewSelection } from '#board-store';
+import type { ScoreEvent } from '#client';
+import {
+  BoardReader,
+  LeaderChangeSubscriber,
+  ModerationProducer,
+  PeriodResultSubscriber,
+  RankChangeSubscriber,
+  RANKLOG_OPTIONS,
+  RanklogHealth,
+  ResultSubscriptions,
+  ScoreProducer,
+  type RanklogModuleOptions,
+} from '#nestjs';
+import type { SubscriberClass, Subscription } from '../result-subscriptions.js';
+import { MemoryKafka, MemoryProducer, type SentPlayerRecord } from './memory-producer.js';
+import { MemoryRedis, PREFIX } from './memory-redis.js';
+import type { MemoryPlayer } from './memory-view.js';
+import {
+  leaderChange,
+  periodResult,
+  rankChange,
+  type LeaderChangeFields,
+  type PeriodResultFields,
+  type RankChangeFields,
+} from './result-builders.js';
+
+export interface TestingOptions {
+  /** The text of a boards file. Without it, the reader knows no board, and events of all boards are accepted. */
+  readonly boards?: string;
+}
+
+type Decimal = string | number;
+
+/** A player of a view. */
+export interface GivenStanding {
+  readonly playerId: string;
+  /** The values of all columns, or the value of the only one. */
+  readonly score: Decimal | Readonly<Record<string, Decimal>>;
+  /** RFC 3339. By default, of players with equal scores those who are given first are in front. */
+  readonly reachedAt?: string;
+}
+
+const NOT_STARTED = 'handlers are found when the application starts: await its init() first';
+const FIRST_REACHED = Date.parse('2026-11-25T12:00:00.000Z');
+
+/**
+ * The providers of RanklogModule without Kafka and Redis, for tests. It keeps what is sent. A BoardReader answers every question from
+ * the standings that the test gives. The test emits results, which the decorated handlers get.
+ *
+ *     const ranklog = new RanklogTestingModule({ boards: readFileSync('boards.yaml', 'utf8') });
+ *     const builder = ranklog.override(Test.createTestingModule({ imports: [AppModule] }));
+ */
+export class RanklogTestingModule {
+  readonly #definitions: ReadonlyMap<string, BoardDefinition> | undefined;
+  readonly #kafka = new MemoryKafka();
+  readonly #redis: MemoryRedis;
+  readonly #reader: BoardReader;
+  readonly #producer: ScoreProducer;
+  readonly #options: RanklogModuleOptions;
+  #subscriptions: MemorySubscriptions | undefined;
+
+  /** @throws BoardsFileError */
+  constructor({ boards }: TestingOptions = {}) {
+    const definitions = boards === undefined ? undefined : parseBoardsFile(boards, 'boards');
+    this.#definitions =
+      definitions && new Map(definitions.map((definition) => [definition.board, definition]));
+    this.#redis = new MemoryRedis(definitions ?? []);
+    const redis = this.#redis as unknown as Redis;
+    this.#reader = new BoardReader({ redis, prefix: PREFIX });
+    this.#producer = new MemoryProducer({
+      kafka: this.#kafka,
+      reader: this.#reader,
+      definitions: this.#definitions,
+    });
+    this.#options = { kafka: this.#kafka as unknown as Kafka, redis, groupId: 'testing' };
+  }
+
+  /** The score events that were sent, in order. */
+  get sent(): readonly ScoreEvent[] {
+    return this.#kafka.events;
+  }
+
+  /** The bans, unbans and erasures that were sent, in order. */
+  get sentPlayerRecords(): readonly SentPlayerRecord[] {
+    return this.#kafka.playerRecords;
+  }
+
+  /** To be imported by tests of modules that rely on the RanklogModule of their application. */
+  get module(): DynamicModule {
+    const providers = [...this.#providers(), RanklogHealth];
+    const exported = [ScoreProducer, ModerationProducer, BoardReader, RanklogHealth];
+    return {
+      module: RanklogTestingModule,
+      global: true,
+      imports: [DiscoveryModule],
+      providers,
+      exports: [...exported, RANKLOG_OPTIONS],
+    };
+  }
+
+  /** Replaces the providers of the RanklogModule that the application imports. Its options are not made: no client connects. */
+  override(builder: TestingModuleBuilder): TestingModuleBuilder {
+    for (const provider of this.#providers()) {
+      const overridden = builder.overrideProvider(provider.provide);
+      if ('useValue' in provider) overridden.useValue(provider.useValue);
+      else overridden.useFactory({ ...provider, factory: provider.useFactory });
+    }
+    return builder;
+  }
+
+  /**
+   * Replaces the players of a view: of `all`, or of the one that a read with the same selection reads.
+   * @throws NoSuchViewError, NoInstanceError, MalformedViewError, InvalidReadError
+   */
+  setStandings(
+    board: string,
+    players: readonly GivenStanding[],
+    selection: ViewSelection = {},
+  ): void {
+    const definition = this.#definitions?.get(board);
+    if (definition === undefined)
+      throw new Error(
+        `no board "${board}" is defined: give RanklogTestingModule a boards file that has it`,
+      );
+    const { view } = selectedView(definition, selection);
+    const placed = players.map((player, index) => memoryPlayer(definition, player, index));
+    if (new Set(players.map(({ playerId }) => playerId)).size < players.length)
+      throw new Error(`the standings of ${board} ${view} have a player twice`);
+    this.#redis.setView(definition, view, placed);
+  }
+
+  /**
+   * Gives a rank change to the handlers that are decorated for it. Missing fields are those of
+   * `rankChange()`. Resolves when all have handled it. @throws what a handler throws
+   */
+  emitRankChange(fields?: RankChangeFields): Promise<void> {
+    return this.#emit(RankChangeSubscriber, rankChange(fields));
+  }
+
+  /** As emitRankChange, for leader changes. */
+  emitLeaderChange(fields?: LeaderChangeFields): Promise<void> {
+    return this.#emit(LeaderChangeSubscriber, leaderChange(fields));
+  }
+
+  /** As emitRankChange, for the results of closed windows. */
+  emitPeriodResult(fields?: PeriodResultFields): Promise<void> {
+    return this.#emit(PeriodResultSubscriber, periodResult(fields));
+  }
+
+  async #emit<T>(Subscriber: SubscriberClass<T>, result: T): Promise<void> {
+    if (this.#subscriptions === undefined) throw new Error(NOT_STARTED);
+    await this.#subscriptions.deliver(Subscriber, result);
+  }
+
+  #providers(): (ValueProvider | FactoryProvider)[] {
+    const producer = this.#producer;
+    const reader = this.#reader;
+    return [
+      { provide: RANKLOG_OPTIONS, useValue: this.#options },
+      { provide: ScoreProducer, useValue: producer },
+      { provide: BoardReader, useValue: reader },
+      { provide: ModerationProducer, useValue: new ModerationProducer({ producer, reader }) },
+      {
+        provide: ResultSubscriptions,
+        inject: [DiscoveryService],
+        useFactory: (discovery: DiscoveryService) =>
+          (this.#subscriptions = new MemorySubscriptions(
+            this.#options,
+            discovery,
+            producer,
+            reader,
+          )),
+      },
+    ];
+  }
+}
+
+/** Keeps the handlers of the application, which in production get what subscribers read from Kafka. */
+class MemorySubscriptions extends ResultSubscriptions {
+  readonly #handles = new Map<unknown, ((result: unknown) => unknown)[]>();
+  #isStarted = false;
+
+  override async onApplicationBootstrap(): Promise<void> {
+    await super.onApplicationBootstrap();
+    this.#isStarted = true;
+  }
+
+  async deliver<T>(Subscriber: SubscriberClass<T>, result: T): Promise<void> {
+    if (!this.#isStarted) throw new Error(NOT_STARTED);
+    for (const handle of this.#handles.get(Subscriber) ?? []) await handle(result);
+  }
+
+  protected override createSubscriber<T>(Subscriber: SubscriberClass<T>): Subscription<T> {
+    const handles = this.#handles.get(Subscriber) ?? [];
+    this.#handles.set(Subscriber, handles);
+    return {
+      failed: new Promise(() => undefined),
+      stop: () => Promise.resolve(),
+      start: (handle) => {
+        handles.push(handle as (result: unknown) => unknown);
+        return Promise.resolve();
+      },
+    };
+  }
+}
+
+function memoryPlayer(
+  definition: BoardDefinition,
+  { playerId, score, reachedAt }: GivenStanding,
+  index: number,
+): MemoryPlayer {
+  requirePlayerId(playerId);
+  const later = definition.ties === 'latest' ? -index : index;
+  const time = reachedAt === undefined ? FIRST_REACHED + later : parseTime(reachedAt);
+  if (time === undefined)
+    throw new Error(`reachedAt of ${playerId} is ${reachedAt}, which is no time of RFC 3339`);
+  const values = valuesOf(definition, score);
+  return { playerId, state: values.map((value) => ({ value, time, settled: true })) };
+}
