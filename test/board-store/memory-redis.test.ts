@@ -74,11 +74,14 @@ async function answers(reader: BoardReader, given: Given, numbers: Asked): Promi
   const page = await reader.standings('arena', { limit: n });
   const next =
     page.next === undefined ? page : await reader.standings('arena', { after: page.next });
-  const scores = { min: Math.min(score, most), max: Math.max(score, most) };
+  const range = { min: Math.min(score, most), max: Math.max(score, most) };
+  const few = await reader.standings('arena', { scores: range, limit: 1 });
+  const behind =
+    few.next === undefined ? few : await reader.standings('arena', { after: few.next });
   const all = await Promise.all([
     reader.standings('arena', { from: n, limit: other, dense: true }),
-    reader.standings('arena', { scores, limit: other }),
-    reader.count('arena', { scores }),
+    reader.standings('arena', { scores: range, from: n, limit: other }),
+    reader.count('arena', { scores: range }),
     reader.player('arena', id, { gaps: true, dense: true }),
     reader.player('arena', id),
     reader.around('arena', id, { above: most, below: other }),
@@ -94,7 +97,7 @@ async function answers(reader: BoardReader, given: Given, numbers: Asked): Promi
   ]);
   const exported = [];
   for await (const { entries } of reader.export('arena')) exported.push(...entries);
-  return [page, next, ...all, exported];
+  return [page, next, few, behind, ...all, exported];
 }
 
 /** The answers of a Redis in which other numbers of events made the views. */

@@ -149,6 +149,23 @@ describe('RanklogTestingModule', () => {
     await app.close();
   });
 
+  it.each(['earliest', 'latest'])(
+    'keeps the order of players with equal scores (%s)',
+    async (ties) => {
+      const boards = `boards: { laps: { columns: [{ name: seconds }], ties: ${ties} } }`;
+      const ranklog = new RanklogTestingModule({ boards });
+      const app = await start(ranklog);
+      const ids = ['cyd', 'ada', 'bob'];
+      ranklog.setStandings(
+        'laps',
+        ids.map((playerId) => ({ playerId, score: 1 })),
+      );
+      const { entries } = await app.get(BoardReader).standings('laps');
+      expect(entries.map(({ playerId }) => playerId)).toEqual(ids);
+      await app.close();
+    },
+  );
+
   it('rejects reads as the real reader does', async () => {
     const app = await start(new RanklogTestingModule({ boards: BOARDS }));
     const reader = app.get(BoardReader);
@@ -199,8 +216,12 @@ describe('RanklogTestingModule', () => {
   it('rejects what a handler throws, and results before the start', async () => {
     const ranklog = new RanklogTestingModule({ boards: BOARDS });
     const week = { board: 'quiz', playerId: 'mal', changes: [{ view: 'week:2026-W47' }] };
-    await expect(ranklog.emitRankChange(week)).rejects.toThrow('await its init() first');
-    const app = await start(ranklog);
+    const early = 'handlers are found when the application starts: await its init() first';
+    await expect(ranklog.emitRankChange(week)).rejects.toThrow(early);
+    const imports = [ranklog.module, QuizModule];
+    const app = await Test.createTestingModule({ imports }).compile();
+    await expect(ranklog.emitRankChange(week)).rejects.toThrow(early);
+    await app.init();
     await expect(ranklog.emitRankChange(week)).rejects.toThrow('no badge for mal');
     await app.close();
   });
