@@ -91,6 +91,11 @@ export class ResultUnknownError extends RanklogError {
   }
 }
 
+/** The board does not publish what was asked for. */
+export class NotPublishedError extends RanklogError {
+  readonly code = 'NOT_PUBLISHED';
+}
+
 export class SubscriberUsedError extends RanklogError {
   readonly code = 'SUBSCRIBER_USED';
 

@@ -20,9 +20,10 @@ export {
 } from '#contracts';
 export { MalformedViewError } from '#board';
 export * from './client-errors.js';
+export * from './leader-change-follower.js';
 export * from './leaders-by-view.js';
 export * from './moderation-producer.js';
 export * from './result-subscriber.js';
 export type { PlaceReader, SendOutcome, ViewPlace } from './result-wait.js';
-export type { HandlerErrors } from './retrying-handler.js';
+export type { HandlerErrors, SkippedResult } from './retrying-handler.js';
 export { ScoreProducer, type ScoreProducerOptions } from './score-producer.js';

@@ -12,12 +12,15 @@ export interface LeaderStep extends LeaderMovements {
   readonly gap: boolean;
 }
 
+/** The fields of a leader change that are used. */
+type TopOfView = Pick<LeaderChange, 'board' | 'view' | 'version' | 'since' | 'top'>;
+
 /** The top N of views, from leader changes in any order: the newest of a view counts. Keeps the top of a view until `forget`. */
 export class LeadersByView {
   readonly #newest = new Map<string, Pick<LeaderChange, 'version' | 'top'>>();
 
   /** Applies a leader change. Returns its step, or undefined if this version or a newer one was applied before. */
-  take({ board, view, version, since, top }: LeaderChange): LeaderStep | undefined {
+  take({ board, view, version, since, top }: TopOfView): LeaderStep | undefined {
     const known = this.#newest.get(keyOf(board, view));
     if (known !== undefined && version <= known.version) return undefined;
     this.#newest.set(keyOf(board, view), { version, top });

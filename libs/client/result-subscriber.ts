@@ -222,14 +222,18 @@ export abstract class ResultSubscriber<T> {
   async #deliver(record: KafkaRecord, { partition, signal }: PartitionAssignment) {
     const { name: topic, factsOf } = this.topic;
     const place = { topic, partition, offset: record.offset };
+    const { policy, onSkipped } = this.options.errors ?? {};
     const result = this.#read(partition, record);
     if (result instanceof UnreadableResultError) {
-      if (this.options.errors?.policy !== 'skip') throw result;
+      if (policy !== 'skip') throw result;
       this.#logger.error(`skipping a result: ${result.message}`, place);
+      await onSkipped?.({ ...place, error: result });
       return true;
     }
     const facts = { ...place, ...factsOf(result) };
-    return this.#retries.call(() => this.#handle?.(result), facts, signal);
+    const outcome = await this.#retries.call(() => this.#handle?.(result), facts, signal);
+    if (outcome instanceof Error) await onSkipped?.({ ...place, result, error: outcome });
+    return outcome !== 'aborted';
   }
 
   #read(partition: number, record: KafkaRecord): T | UnreadableResultError {

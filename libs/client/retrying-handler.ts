@@ -12,7 +12,7 @@ export interface HandlerErrors {
    * - `retry` (the default): call the handler again until it succeeds. No result is lost. Later results of the same partition
    *   wait meanwhile; other partitions continue.
    * - `skip`: after `retries` failed retries, continue with the next result. Also skips, and logs, records that are not results,
-   *   which end the subscription otherwise.
+   *   which end the subscription otherwise. `onSkipped` gets each.
    * - `stop`: after `retries` failed retries, end the subscription; `failed` rejects with the error of the handler.
    */
   readonly policy?: 'retry' | 'skip' | 'stop';
@@ -22,13 +22,32 @@ export interface HandlerErrors {
   readonly initialDelayMs?: number;
   /** The longest pause, in ms; 30,000 by default. */
   readonly maxDelayMs?: number;
+  /**
+   * With the policy `skip`: gets what is skipped, such as to keep it for later, before the group
+   * continues behind it. If it throws, the subscription ends with its error.
+   */
+  readonly onSkipped?: (skipped: SkippedResult) => Promise<void> | void;
+}
+
+/** A result that the policy `skip` skips, and its place in its topic. */
+export interface SkippedResult {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** A RankChange, LeaderChange, PeriodResult or DeadLetterRecord; undefined if the record is none. */
+  readonly result?: unknown;
+  /** The error of the handler, or an UnreadableResultError. */
+  readonly error: Error;
 }
 
 /** The facts of a result that logs name, such as its offset and its player. */
 export type ResultFacts = Readonly<Record<string, string | number>>;
 
+/** How a call has ended: the signal was aborted before the result was handled, or the error that `skip` skips. */
+export type HandlerOutcome = 'handled' | 'aborted' | Error;
+
 export class HandlerRetries {
-  readonly #errors: Required<HandlerErrors>;
+  readonly #errors: Required<Omit<HandlerErrors, 'onSkipped'>>;
 
   /** @throws RangeError if a policy is unknown or a number is negative or no number */
   constructor(
@@ -36,6 +55,8 @@ export class HandlerRetries {
     errors: HandlerErrors = {},
   ) {
     const { policy = 'retry', retries = 5, initialDelayMs = 200, maxDelayMs = 30_000 } = errors;
+    if (errors.onSkipped !== undefined && policy !== 'skip')
+      throw new RangeError(`errors.onSkipped needs the policy skip; the policy is ${policy}`);
     if (!POLICIES.includes(policy))
       throw new RangeError(`errors.policy is ${policy}; it must be one of ${POLICIES.join(', ')}`);
     for (const [name, value] of Object.entries({ retries, initialDelayMs, maxDelayMs }))
@@ -43,28 +64,28 @@ export class HandlerRetries {
     this.#errors = { policy, retries, initialDelayMs, maxDelayMs };
   }
 
-  /** True once the result is handled or skipped; false if the signal was aborted before. @throws the handler's error (`stop`) */
+  /** @throws the handler's error (`stop`) */
   async call(
     handle: () => Promise<void> | void,
     facts: ResultFacts,
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<HandlerOutcome> {
     const { policy, retries, initialDelayMs, maxDelayMs } = this.#errors;
     const backoff = new Backoff({ firstMs: initialDelayMs, maxMs: maxDelayMs });
     for (let attempt = 1; !signal.aborted; attempt++)
       try {
         await handle();
-        return true;
+        return 'handled';
       } catch (error) {
         const isLast = policy !== 'retry' && attempt > retries;
         const pauseMs = Math.round(backoff.next());
         const next = isLast ? NEXT[policy] : `retrying in ${pauseMs} ms`;
         this.#log(toError(error), { ...facts, attempt }, next);
         if (isLast && policy === 'stop') throw error;
-        if (isLast) return true;
+        if (isLast) return toError(error);
         await delay(pauseMs, undefined, { signal }).catch(() => undefined);
       }
-    return false;
+    return 'aborted';
   }
 
   #log({ message, stack }: Error, facts: ResultFacts, next: string): void {

@@ -1,7 +1,7 @@
 import { SetMetadata } from '@nestjs/common';
 import { MetadataScanner, Reflector, type DiscoveryService } from '@nestjs/core';
 import { canonicalView } from '#board';
-import type { LeaderChange, PeriodResult, RankChange } from '#client';
+import type { DeadLetterRecord, LeaderChange, PeriodResult, RankChange } from '#client';
 
 /** Which results a handler gets; without a field, all. */
 export interface ResultFilter {
@@ -12,13 +12,24 @@ export interface ResultFilter {
   readonly groupId?: string;
 }
 
-export type ResultKind = 'rank-changes' | 'leader-changes' | 'period-results';
+/** Which dead letters a handler gets; without a field, all. */
+export interface DeadLetterFilter {
+  /** The reason, such as `UNKNOWN_BOARD`. */
+  readonly code?: string;
+  /** By default that of the module. The consumer group is `GROUP.dead-letters`. */
+  readonly groupId?: string;
+}
+
+/** The filter of any kind of result. */
+export type AnyFilter = ResultFilter & DeadLetterFilter;
+
+export type ResultKind = 'rank-changes' | 'leader-changes' | 'period-results' | 'dead-letters';
 
 const metadataKey = (kind: ResultKind) => `ranklog:${kind}`;
 
 /** The filters of a method: one for each of its decorators of a kind. */
-const filtersOf = (kind: ResultKind, method: object): readonly ResultFilter[] =>
-  new Reflector().get<ResultFilter[] | undefined>(metadataKey(kind), method as () => void) ?? [];
+const filtersOf = (kind: ResultKind, method: object): readonly AnyFilter[] =>
+  new Reflector().get<AnyFilter[] | undefined>(metadataKey(kind), method as () => void) ?? [];
 
 type HandlerDecorator<T> = <Handler extends (result: T) => unknown>(
   target: object,
@@ -26,7 +37,7 @@ type HandlerDecorator<T> = <Handler extends (result: T) => unknown>(
   descriptor: TypedPropertyDescriptor<Handler>,
 ) => void;
 
-function handles<T>(kind: ResultKind, filter: ResultFilter): HandlerDecorator<T> {
+function handles<T>(kind: ResultKind, filter: AnyFilter): HandlerDecorator<T> {
   const { view } = filter;
   const named = typeof view === 'string' ? { ...filter, view: canonicalView(view) } : filter;
   return (target, key, descriptor) => {
@@ -51,11 +62,15 @@ export const OnLeaderChange = (filter: ResultFilter = {}): HandlerDecorator<Lead
 export const OnPeriodClosed = (filter: ResultFilter = {}): HandlerDecorator<PeriodResult> =>
   handles('period-results', filter);
 
+/** Marks a method of a provider or controller that gets dead letters, as a DeadLetterSubscriber delivers them. */
+export const OnDeadLetter = (filter: DeadLetterFilter = {}): HandlerDecorator<DeadLetterRecord> =>
+  handles('dead-letters', filter);
+
 /** A decorated method, bound to its instance, with one of its filters. */
 export interface DecoratedHandler<T> {
   /** `Class.method`, for errors. */
   readonly name: string;
-  readonly filter: ResultFilter;
+  readonly filter: AnyFilter;
   readonly call: (result: T) => unknown;
 }
 

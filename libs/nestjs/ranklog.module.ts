@@ -3,6 +3,7 @@ import { DiscoveryModule, LazyModuleLoader, ModulesContainer } from '@nestjs/cor
 import { BoardReader } from '#board-store/reader';
 import { ModerationProducer, ScoreProducer } from '#client';
 import { ConfigurableModuleClass, RANKLOG_OPTIONS, type RanklogModuleOptions } from './options.js';
+import { LiveLeaders } from './live-leaders.js';
 import { RanklogHealth } from './ranklog-health.js';
 import { ResultSubscriptions } from './result-subscriptions.js';
 
@@ -41,9 +42,9 @@ class SubscriptionsModule {
 }
 
 /**
- * Provides a ScoreProducer, a ModerationProducer, a BoardReader and a RanklogHealth in all modules,
- * and subscribes the methods that are decorated with @OnRankChange(), @OnLeaderChange() or
- * @OnPeriodClosed().
+ * Provides a ScoreProducer, a ModerationProducer, a BoardReader, a LiveLeaders and a RanklogHealth in
+ * all modules, and subscribes the methods that are decorated with @OnRankChange(), @OnLeaderChange(),
+ * @OnPeriodClosed() or @OnDeadLetter().
  *
  *     RanklogModule.forRoot({ kafka, redis, groupId: 'badges' })
  *
@@ -77,8 +78,16 @@ class SubscriptionsModule {
       ) => new ModerationProducer({ producer, reader, source }),
     },
     RanklogHealth,
+    LiveLeaders,
   ],
-  exports: [ScoreProducer, ModerationProducer, BoardReader, RanklogHealth, RANKLOG_OPTIONS],
+  exports: [
+    ScoreProducer,
+    ModerationProducer,
+    BoardReader,
+    RanklogHealth,
+    LiveLeaders,
+    RANKLOG_OPTIONS,
+  ],
 })
 export class RanklogModule extends ConfigurableModuleClass implements OnApplicationShutdown {
   constructor(

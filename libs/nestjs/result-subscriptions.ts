@@ -8,10 +8,12 @@ import {
 import { DiscoveryService } from '@nestjs/core';
 import { BoardReader } from '#board-store/reader';
 import {
+  DeadLetterSubscriber,
   LeaderChangeSubscriber,
   PeriodResultSubscriber,
   RankChangeSubscriber,
   ScoreProducer,
+  type DeadLetterRecord,
   type LeaderChange,
   type PeriodResult,
   type RankChange,
@@ -20,8 +22,8 @@ import {
 } from '#client';
 import {
   findHandlers,
+  type AnyFilter,
   type DecoratedHandler,
-  type ResultFilter,
   type ResultKind,
 } from './decorators.js';
 import { RANKLOG_OPTIONS, type RanklogModuleOptions } from './options.js';
@@ -33,7 +35,7 @@ export type Subscription<T> = Pick<ResultSubscriber<T>, 'start' | 'stop' | 'fail
 interface Kind<T> {
   readonly kind: ResultKind;
   readonly Subscriber: SubscriberClass<T>;
-  readonly select: (result: T, filter: ResultFilter) => T | undefined;
+  readonly select: (result: T, filter: AnyFilter) => T | undefined;
 }
 
 const RANK: Kind<RankChange> = {
@@ -57,12 +59,18 @@ const PERIOD: Kind<PeriodResult> = {
   select: selectView,
 };
 
+const DEAD_LETTER: Kind<DeadLetterRecord> = {
+  kind: 'dead-letters',
+  Subscriber: DeadLetterSubscriber,
+  select: (letter, { code = letter.code }) => (code === letter.code ? letter : undefined),
+};
+
 /** A result of one view, if the filter lets it through. */
-function selectView<T extends { board: string; view: string }>(result: T, filter: ResultFilter) {
+function selectView<T extends { board: string; view: string }>(result: T, filter: AnyFilter) {
   return matches(result.board, result.view, filter) ? result : undefined;
 }
 
-function matches(board: string, view: string, filter: ResultFilter): boolean {
+function matches(board: string, view: string, filter: AnyFilter): boolean {
   if (filter.board !== undefined && filter.board !== board) return false;
   return filter.view instanceof RegExp
     ? view.search(filter.view) >= 0
@@ -99,6 +107,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
       ...this.#subscribe(RANK),
       ...this.#subscribe(LEADER),
       ...this.#subscribe(PERIOD),
+      ...this.#subscribe(DEAD_LETTER),
     ];
     if (!(this.producer instanceof ScoreProducer && this.reader instanceof BoardReader)) {
       this.#logger.log('ScoreProducer or BoardReader is overridden: nothing connects to Kafka');

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs, { type LogEntry } from 'kafkajs';
-import { RankChangeSubscriber, type HandlerErrors, type RankChange } from '#client';
+import {
+  RankChangeSubscriber,
+  type HandlerErrors,
+  type RankChange,
+  type SkippedResult,
+} from '#client';
 import { TestTopic } from '../kafka-batch/topic.js';
 import { until } from '../support/instance.js';
 import { testKafka } from '../support/kafka-client.js';
@@ -61,6 +66,7 @@ describe('a handler that throws', () => {
     [{ policy: 'Skip' as 'skip' }, 'errors.policy is Skip; it must be one of retry, skip, stop'],
     [{ retries: NaN }, 'errors.retries is NaN; it must be 0 or more'],
     [{ maxDelayMs: -1 }, 'errors.maxDelayMs is -1; it must be 0 or more'],
+    [{ onSkipped: () => undefined }, 'errors.onSkipped needs the policy skip; the policy is retry'],
   ])('can not have the options %p', (errors, message) => {
     const { kafka } = topic;
     const create = () => new RankChangeSubscriber({ kafka, groupId: 'badges', errors });
@@ -108,6 +114,31 @@ describe('a handler that throws', () => {
         ),
       ),
     );
+  });
+
+  it('gives what the policy `skip` skips to `onSkipped`, before it goes on', async () => {
+    await topic.send(0, [result(0), result(1), 'no JSON', result(3)]);
+    const skipped: unknown[] = [];
+    const onSkipped = ({ offset, result: given, error }: SkippedResult) => {
+      const source = (given as RankChange | undefined)?.source.offset;
+      skipped.push([offset, source, error.constructor.name, calls.at(-1)]);
+    };
+    await subscribe(failing(1, Infinity), { policy: 'skip', retries: 1, onSkipped, ...QUICK });
+    await until(async () => (await committed())[0] === 4, 'the results are skipped');
+    expect(skipped).toEqual([
+      [1, 1, 'Error', 1],
+      [2, undefined, 'UnreadableResultError', 1],
+    ]);
+  });
+
+  it('ends the subscription if `onSkipped` throws; the next one gets the result again', async () => {
+    await topic.send(0, results(0, 3));
+    const onSkipped = () => Promise.reject(new Error('no disk'));
+    const errors = { policy: 'skip', retries: 0, onSkipped } as const;
+    const ending = await subscribe(failing(1, Infinity), errors);
+    await expect(ending.failed).rejects.toThrow('no disk');
+    await ending.stop();
+    expect(await committed()).toContain(1);
   });
 
   it.each([TypeError, SyntaxError])(

@@ -1,7 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { KafkaRecord } from '../kafkajs/types.js';
+import { partitionCount } from './log-ranges.js';
 import { LogReader, type LogReaderOptions } from './log-reader.js';
 
 type FollowerOptions = LogReaderOptions & { readonly signal: AbortSignal };
+
+const CHECK_PARTITIONS_MS = 15_000;
 
 /**
  * Reads a topic in the background, without a consumer group, and passes on each committed record.
@@ -14,9 +18,13 @@ export class TopicFollower {
 
   private constructor(
     private readonly reader: LogReader,
-    readonly topic: string,
+    private readonly options: FollowerOptions,
   ) {
     this.#taken = new Map(reader.positions);
+  }
+
+  get topic(): string {
+    return this.options.topic;
   }
 
   /**
@@ -24,7 +32,7 @@ export class TopicFollower {
    * @throws the abort reason, or an error that no retry repairs
    */
   static async open(options: FollowerOptions): Promise<TopicFollower> {
-    return new TopicFollower(await LogReader.open(options), options.topic);
+    return new TopicFollower(await LogReader.open(options), options);
   }
 
   /** Never resolves. @throws the abort reason, or an error that no retry repairs */
@@ -39,6 +47,16 @@ export class TopicFollower {
       }
     } finally {
       await this.reader.close();
+    }
+  }
+
+  /** Never resolves. @throws once the topic has more partitions, which are not read, or the abort reason */
+  async watchPartitions(): Promise<never> {
+    const { kafka, topic, signal } = this.options;
+    for (;;) {
+      await delay(CHECK_PARTITIONS_MS, undefined, { signal, ref: false });
+      const partitions = await partitionCount(kafka, topic).catch(() => 0); // Kafka is away
+      if (partitions > this.#taken.size) throw new Error(`${topic} got more partitions`);
     }
   }
 

@@ -5,10 +5,12 @@ import type { Redis } from 'ioredis';
 import type { Kafka } from 'kafkajs';
 import { parseBoardsFile, parseTime, type BoardDefinition } from '#board';
 import { requirePlayerId, selectedView, valuesOf, type ViewSelection } from '#board-store';
-import type { ScoreEvent } from '#client';
+import type { LeaderChange, ScoreEvent } from '#client';
 import {
   BoardReader,
+  DeadLetterSubscriber,
   LeaderChangeSubscriber,
+  LiveLeaders,
   ModerationProducer,
   PeriodResultSubscriber,
   RankChangeSubscriber,
@@ -23,9 +25,11 @@ import { MemoryKafka, MemoryProducer, type SentPlayerRecord } from './memory-pro
 import { MemoryRedis, PREFIX } from './memory-redis.js';
 import type { MemoryPlayer } from './memory-view.js';
 import {
+  deadLetter,
   leaderChange,
   periodResult,
   rankChange,
+  type DeadLetterFields,
   type LeaderChangeFields,
   type PeriodResultFields,
   type RankChangeFields,
@@ -64,6 +68,7 @@ export class RanklogTestingModule {
   readonly #reader: BoardReader;
   readonly #producer: ScoreProducer;
   readonly #options: RanklogModuleOptions;
+  readonly #leaders: MemoryLeaders;
   #subscriptions: MemorySubscriptions | undefined;
 
   /** @throws BoardsFileError */
@@ -80,6 +85,7 @@ export class RanklogTestingModule {
       definitions: this.#definitions,
     });
     this.#options = { kafka: this.#kafka as unknown as Kafka, redis, groupId: 'testing' };
+    this.#leaders = new MemoryLeaders(this.#options, this.#reader);
   }
 
   /** The score events that were sent, in order. */
@@ -95,7 +101,7 @@ export class RanklogTestingModule {
   /** To be imported by tests of modules that rely on the RanklogModule of their application. */
   get module(): DynamicModule {
     const providers = [...this.#providers(), RanklogHealth];
-    const exported = [ScoreProducer, ModerationProducer, BoardReader, RanklogHealth];
+    const exported = [ScoreProducer, ModerationProducer, BoardReader, LiveLeaders, RanklogHealth];
     return {
       module: RanklogTestingModule,
       global: true,
@@ -144,14 +150,21 @@ export class RanklogTestingModule {
     return this.#emit(RankChangeSubscriber, rankChange(fields));
   }
 
-  /** As emitRankChange, for leader changes. */
-  emitLeaderChange(fields?: LeaderChangeFields): Promise<void> {
-    return this.#emit(LeaderChangeSubscriber, leaderChange(fields));
+  /** As emitRankChange, for leader changes. The streams of LiveLeaders get it, too. */
+  async emitLeaderChange(fields?: LeaderChangeFields): Promise<void> {
+    const change = leaderChange(fields);
+    this.#leaders.take(change);
+    await this.#emit(LeaderChangeSubscriber, change);
   }
 
   /** As emitRankChange, for the results of closed windows. */
   emitPeriodResult(fields?: PeriodResultFields): Promise<void> {
     return this.#emit(PeriodResultSubscriber, periodResult(fields));
+  }
+
+  /** As emitRankChange, for dead letters. */
+  emitDeadLetter(fields?: DeadLetterFields): Promise<void> {
+    return this.#emit(DeadLetterSubscriber, deadLetter(fields));
   }
 
   async #emit<T>(Subscriber: SubscriberClass<T>, result: T): Promise<void> {
@@ -166,6 +179,7 @@ export class RanklogTestingModule {
       { provide: RANKLOG_OPTIONS, useValue: this.#options },
       { provide: ScoreProducer, useValue: producer },
       { provide: BoardReader, useValue: reader },
+      { provide: LiveLeaders, useValue: this.#leaders },
       { provide: ModerationProducer, useValue: new ModerationProducer({ producer, reader }) },
       {
         provide: ResultSubscriptions,
@@ -208,6 +222,26 @@ class MemorySubscriptions extends ResultSubscriptions {
         return Promise.resolve();
       },
     };
+  }
+}
+
+/** Streams what the test emits, in the place of what a follower reads from Kafka. */
+class MemoryLeaders extends LiveLeaders {
+  #take: ((change: LeaderChange) => void) | undefined;
+
+  take(change: LeaderChange): void {
+    this.#take?.(change);
+  }
+
+  protected override follow(take: (change: LeaderChange) => void) {
+    this.#take = take;
+    let end: (reason: Error) => void = () => undefined;
+    const ended = new Promise<Error>((resolve) => (end = resolve));
+    const close = () => {
+      end(new Error('closed'));
+      return Promise.resolve();
+    };
+    return Promise.resolve({ ended, close });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { LeaderChange, PeriodResult, RankChange } from '#client';
+import type { DeadLetterRecord, LeaderChange, PeriodResult, RankChange } from '#client';
 import {
   decodeLeaderChange,
   decodePeriodResult,
@@ -30,6 +30,11 @@ export interface LeaderChangeFields extends Partial<Omit<LeaderChange, 'top'>> {
 /** The fields of a period result that a test needs. Players in `results` may lack their rank, which is their position in the list. */
 export interface PeriodResultFields extends Partial<Omit<PeriodResult, 'results'>> {
   readonly results?: readonly LeaderFields[];
+}
+
+/** The fields of a dead letter that a test needs. `value` is the text of the refused record. */
+export interface DeadLetterFields extends Partial<Omit<DeadLetterRecord, 'value'>> {
+  readonly value?: string;
 }
 
 export type LeaderFields = Partial<Leader> & Pick<Leader, 'playerId'>;
@@ -110,6 +115,22 @@ export function periodResult({ results = [], ...fields }: PeriodResultFields = {
   };
   const { value } = encodePeriodResult(made, TOPIC);
   return decodePeriodResult(recordOf(value));
+}
+
+/**
+ * A dead letter as DeadLetterSubscriber and @OnDeadLetter() deliver it. By default, it is that of a
+ * score event for an unknown board.
+ */
+export function deadLetter({ value = '{}', ...fields }: DeadLetterFields = {}): DeadLetterRecord {
+  return {
+    ...recordOf(value),
+    ...nextSource(),
+    code: 'UNKNOWN_BOARD',
+    detail: 'no board "board" is defined',
+    timestamp: Date.parse(TIME),
+    leftOut: [],
+    ...fields,
+  };
 }
 
 function leaders(list: readonly LeaderFields[]): Leader[] {

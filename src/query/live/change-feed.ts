@@ -1,16 +1,9 @@
 import { EventEmitter } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Kafka } from 'kafkajs';
 import { fromEvent, type Observable } from 'rxjs';
 import { decodeRankChange, MalformedRecordError, type RankChange } from '#contracts';
 import { toError } from '#errors';
-import {
-  lastRecords,
-  logRanges,
-  partitionCount,
-  TopicFollower,
-  type KafkaRecord,
-} from '#kafka-batch';
+import { lastRecords, logRanges, TopicFollower, type KafkaRecord } from '#kafka-batch';
 import type { Logger } from '../../infra/logger.js';
 import {
   MOST_CHANGES,
@@ -30,8 +23,6 @@ interface FeedOptions {
   readonly logger: Logger;
 }
 
-const CHECK_PARTITIONS_MS = 15_000;
-
 /** Reads all committed rank changes, and keeps the last ones. Ends when the topic gets more partitions, which it would not read. */
 export class ChangeFeed {
   readonly recent: RecentChanges;
@@ -48,7 +39,7 @@ export class ChangeFeed {
     this.#position = [...start];
     this.recent = new RecentChanges(start);
     const run = follower.run((record, partition) => this.#take(record, partition));
-    this.ended = Promise.race([run, this.#watchPartitions()]).catch(toError);
+    this.ended = Promise.race([run, follower.watchPartitions()]).catch(toError);
   }
 
   /** Reads back up to 1 MiB of each partition, 10,000 offsets in all. @throws if Kafka fails, or the abort reason */
@@ -124,16 +115,6 @@ export class ChangeFeed {
       const { topic, logger } = this.options;
       logger.warn(`${topic}/${partition} offset ${record.offset} is skipped: ${error.message}`);
       return undefined;
-    }
-  }
-
-  /** @throws once the topic has more partitions, or the abort reason */
-  async #watchPartitions(): Promise<never> {
-    const { kafka, topic, signal } = this.options;
-    for (;;) {
-      await delay(CHECK_PARTITIONS_MS, undefined, { signal, ref: false });
-      const partitions = await partitionCount(kafka, topic).catch(() => 0); // Kafka is away
-      if (partitions > this.#position.length) throw new Error(`${topic} got more partitions`);
     }
   }
 }

@@ -1,0 +1,89 @@
+import type { Kafka } from 'kafkajs';
+import {
+  decodeLeaderChange,
+  MalformedRecordError,
+  topicNames,
+  type LeaderChange,
+} from '#contracts';
+import { toError } from '#errors';
+import { KafkaUnreachableError, logRanges, TopicFollower, type KafkaRecord } from '#kafka-batch';
+
+export interface FollowerOptions {
+  readonly kafka: Kafka;
+  readonly topicPrefix?: string | undefined;
+}
+
+/** How long `open` waits for Kafka. */
+const OPEN_TIMEOUT_MS = 10_000;
+
+/**
+ * Passes on all leader changes that are committed from its opening on. It has no consumer group: each
+ * process gets all of them, and leaves nothing behind in Kafka. It does not continue after an earlier
+ * one, so read the standings once it is open: those have everything that was published before.
+ */
+export class LeaderChangeFollower {
+  /** Resolves when it has ended: with the error that no retry repairs, or after `close`. */
+  readonly ended: Promise<Error>;
+  readonly #run: Promise<never>;
+
+  private constructor(
+    private readonly options: FollowerOptions,
+    private readonly stop: AbortController,
+    follower: TopicFollower,
+    handle: (change: LeaderChange) => void,
+  ) {
+    this.#run = follower.run((record, partition) => {
+      const change = this.#read(follower.topic, record, partition);
+      if (change !== undefined) handle(change);
+    });
+    this.ended = Promise.race([this.#run, follower.watchPartitions()]).catch((error: unknown) => {
+      stop.abort(error);
+      return toError(error);
+    });
+  }
+
+  /** @throws KafkaUnreachableError after 10 s without Kafka, and errors of Kafka such as a missing topic */
+  static async open(
+    options: FollowerOptions,
+    handle: (change: LeaderChange) => void,
+  ): Promise<LeaderChangeFollower> {
+    const { kafka, topicPrefix } = options;
+    const topic = topicNames(topicPrefix).leaderChanges;
+    const stop = new AbortController();
+    const late = setTimeout(() => {
+      stop.abort(new KafkaUnreachableError(OPEN_TIMEOUT_MS, new Error('no answer')));
+    }, OPEN_TIMEOUT_MS);
+    try {
+      const ranges = await logRanges(kafka, topic);
+      const from = new Map([...ranges].map(([partition, { end }]) => [partition, end]));
+      const { signal } = stop;
+      const follower = await TopicFollower.open({
+        kafka,
+        topic,
+        from,
+        signal,
+        logger: kafka.logger(),
+      });
+      return new LeaderChangeFollower(options, stop, follower, handle);
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** Resolves once nothing is connected any more. */
+  async close(): Promise<void> {
+    this.stop.abort(new Error('the follower was closed'));
+    await this.#run.catch(() => undefined); // ended has the error
+  }
+
+  #read(topic: string, record: KafkaRecord, partition: number): LeaderChange | undefined {
+    try {
+      return decodeLeaderChange(record);
+    } catch (error) {
+      if (!(error instanceof MalformedRecordError)) throw error;
+      const place = `${topic}/${partition} offset ${record.offset}`;
+      this.options.kafka.logger().warn(`${place} is skipped: ${error.message}`);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { MessageEvent } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { BoardReader, LiveLeaders, NotPublishedError, UnknownBoardError } from '#nestjs';
+import { RanklogTestingModule, type LeaderFields } from '#nestjs/testing';
+
+const BOARDS = `
+boards:
+  quiz: { columns: [{ name: points }], windows: [all, week], publish: { leaders: 2 } }
+  half: { columns: [{ name: points }], windows: [all, week], publish: { leaders: 2, windows: [week] } }
+  mute: { columns: [{ name: points }] }
+`;
+const SUNDAY = Date.parse('2026-11-22T23:59:50.000Z');
+const HEARTBEAT_MS = 15_000;
+
+let ranklog: RanklogTestingModule;
+let app: TestingModule;
+let live: LiveLeaders;
+
+beforeEach(async () => {
+  jest.useFakeTimers({ now: SUNDAY, doNotFake: ['nextTick', 'setImmediate'] });
+  ranklog = new RanklogTestingModule({ boards: BOARDS });
+  app = await Test.createTestingModule({ imports: [ranklog.module] }).compile();
+  app.useLogger(false);
+  await app.init();
+  live = app.get(LiveLeaders);
+});
+afterEach(async () => {
+  await app.close();
+  jest.useRealTimers();
+});
+
+/** A stream, with what it has sent. */
+async function open(...args: Parameters<LiveLeaders['stream']>) {
+  const events: MessageEvent[] = [];
+  let end = '';
+  const subscription = (await live.stream(...args)).subscribe({
+    next: (event) => events.push(event),
+    error: (error: Error) => (end = error.message),
+    complete: () => (end = 'completed'),
+  });
+  await settled();
+  return { events, subscription, end: () => end };
+}
+
+/** Resolves when all that does not wait for a timer is done. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+}
+
+const ids = (...playerIds: string[]): LeaderFields[] => playerIds.map((playerId) => ({ playerId }));
+const scores = (...playerIds: string[]) =>
+  playerIds.map((playerId, index) => ({ playerId, score: 10 - index }));
+
+describe('LiveLeaders', () => {
+  it('begins with a snapshot, and goes on with leader changes', async () => {
+    ranklog.setStandings('quiz', scores('ada', 'bob', 'cyd'));
+    const { events } = await open('quiz');
+    const quiz = { board: 'quiz', version: 2 };
+    await ranklog.emitLeaderChange({ ...quiz, top: ids('bob', 'dan') });
+    await ranklog.emitLeaderChange({ ...quiz, view: 'week:2026-W47', top: ids('eve') });
+    await ranklog.emitLeaderChange({ ...quiz, board: 'half', top: ids('eve') });
+    expect(events).toEqual([
+      {
+        type: 'snapshot',
+        data: {
+          board: 'quiz',
+          view: 'all',
+          version: 1,
+          top: [
+            { playerId: 'ada', rank: 1, competitionRank: 1, columns: { points: '10' } },
+            { playerId: 'bob', rank: 2, competitionRank: 2, columns: { points: '9' } },
+          ],
+          entered: [],
+          left: [],
+          moved: [],
+        },
+      },
+      {
+        type: 'leaders',
+        data: expect.objectContaining({
+          version: 2,
+          entered: [{ playerId: 'dan', rank: 2 }],
+          left: [{ playerId: 'ada', rankBefore: 1 }],
+          moved: [{ playerId: 'bob', rankBefore: 2, rankAfter: 1 }],
+        }),
+      },
+    ]);
+  });
+
+  it('sends no leader change that the snapshot has, and those that came while it was read', async () => {
+    ranklog.setStandings('quiz', scores('ada'));
+    ranklog.setStandings('quiz', scores('ada', 'bob')); // version 2
+    const reader = app.get(BoardReader);
+    const read = reader.standings;
+    jest.spyOn(reader, 'standings').mockImplementation(async (...args) => {
+      const standings = await read(...args);
+      await ranklog.emitLeaderChange({ board: 'quiz', version: 2, top: ids('ada', 'bob') });
+      await ranklog.emitLeaderChange({ board: 'quiz', version: 3, top: ids('bob', 'ada') });
+      return standings;
+    });
+    const { events } = await open('quiz');
+    expect(events.map(({ type, data }) => [type, (data as { version: number }).version])).toEqual([
+      ['snapshot', 2],
+      ['leaders', 3],
+    ]);
+  });
+
+  it('sends a snapshot of the new week when it begins, and heartbeats', async () => {
+    ranklog.setStandings('quiz', scores('ada'), { window: 'week' });
+    const { events } = await open('quiz', { window: 'week' });
+    await jest.advanceTimersByTimeAsync(HEARTBEAT_MS);
+    await settled();
+    await ranklog.emitLeaderChange({
+      board: 'quiz',
+      view: 'week:2026-W48',
+      version: 1,
+      top: ids('bob'),
+    });
+    await jest.advanceTimersByTimeAsync(HEARTBEAT_MS);
+    expect(events.map(({ type, data }) => [type, (data as { view?: string }).view])).toEqual([
+      ['snapshot', 'week:2026-W47'],
+      ['snapshot', 'week:2026-W48'],
+      ['leaders', 'week:2026-W48'],
+      ['heartbeat', undefined],
+    ]);
+  });
+
+  it('refuses boards that publish no leaders of the view, and unknown boards', async () => {
+    await expect(live.stream('mute')).rejects.toThrow(NotPublishedError);
+    await expect(live.stream('half')).rejects.toThrow(
+      'board "half" publishes no leaders of the view "all"',
+    );
+    await expect(live.stream('none')).rejects.toThrow(UnknownBoardError);
+    expect((await open('half', { window: 'week' })).events).toHaveLength(1);
+  });
+
+  it('errors if the snapshot can not be read', async () => {
+    jest.spyOn(app.get(BoardReader), 'standings').mockRejectedValue(new Error('no Redis'));
+    expect((await open('quiz')).end()).toBe('no Redis');
+  });
+
+  it('completes its streams when the application closes', async () => {
+    const { end } = await open('quiz');
+    await app.close();
+    expect(end()).toBe('completed');
+  });
+});

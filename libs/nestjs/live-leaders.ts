@@ -1,0 +1,194 @@
+import { Inject, Injectable, type MessageEvent, type OnModuleDestroy } from '@nestjs/common';
+import { Observable, Subject, type Subscriber } from 'rxjs';
+import { isPublished, type BoardDefinition } from '#board';
+import { selectedView, type ViewSelection } from '#board-store';
+import { BoardReader } from '#board-store/reader';
+import {
+  LeaderChangeFollower,
+  LeadersByView,
+  NotPublishedError,
+  type LeaderChange,
+  type LeaderStep,
+} from '#client';
+import { RANKLOG_OPTIONS, type RanklogModuleOptions } from './options.js';
+
+/** The data of an event: the first players of a view, and who entered, left or moved since the event before. */
+export interface LeadersEvent extends Pick<LeaderStep, 'top' | 'entered' | 'left' | 'moved'> {
+  readonly board: string;
+  /** The view, such as `week:2026-W47`. It changes when a new week begins. */
+  readonly view: string;
+  readonly version: number;
+}
+
+/** A view of a board, of which a stream shows the first players. */
+interface Shown {
+  readonly definition: BoardDefinition;
+  readonly selection: ViewSelection;
+}
+
+type Follower = Pick<LeaderChangeFollower, 'ended' | 'close'>;
+
+/** What all streams of the process share. */
+interface Feed {
+  readonly changes: Subject<LeaderChange>;
+  readonly follower: Promise<Follower>;
+}
+
+/** A stream sends something as often, so that proxies don't end it, and looks whether another view is to be shown. */
+const HEARTBEAT_MS = 15_000;
+
+/** How long a follower without streams stays open: a page that is loaded again connects again. */
+const IDLE_MS = 30_000;
+
+/**
+ * The first players of views, live, for `@Sse()`:
+ *
+ *     @Sse('top')
+ *     top() { return this.leaders.stream('arena', { window: 'week' }); }
+ *
+ * The board must publish leader changes (`publish.leaders`). All streams of a process share one
+ * follower of the leader changes, which exists while there are streams.
+ */
+@Injectable()
+export class LiveLeaders implements OnModuleDestroy {
+  #feed: Feed | undefined;
+
+  constructor(
+    @Inject(RANKLOG_OPTIONS) private readonly options: RanklogModuleOptions,
+    @Inject(BoardReader) private readonly reader: BoardReader,
+  ) {}
+
+  /**
+   * The events of a view. The data of each is a LeadersEvent. The first is a `snapshot`, and so is the
+   * first of a new week. Each later one has the type `leaders`. A client that connects again begins
+   * with a snapshot. In between there are events of the type `heartbeat` without content.
+   * @throws NotPublishedError, the errors of BoardReader, and KafkaUnreachableError
+   */
+  async stream(board: string, selection: ViewSelection = {}): Promise<Observable<MessageEvent>> {
+    const { definition } = await this.reader.board(board);
+    const { view } = selectedView(definition, selection);
+    if (definition.publish.leaders === 0 || !isPublished(definition, view))
+      throw new NotPublishedError(
+        `board "${board}" publishes no leaders of the view "${view}"; set \`publish\` of the board: leaders: 10`,
+      );
+    await this.#opened().follower;
+    return new Observable((subscriber) => {
+      const stream = new LeadersStream(this.reader, { definition, selection }, subscriber);
+      const feed = this.#opened(); // it may have ended meanwhile
+      feed.follower.catch((error: unknown) => subscriber.error(error));
+      const changes = feed.changes.subscribe({
+        next: (change) => stream.take(change),
+        error: (error: unknown) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      });
+      const heartbeat = setInterval(() => stream.beat(), HEARTBEAT_MS);
+      stream.beat();
+      return () => {
+        clearInterval(heartbeat);
+        changes.unsubscribe();
+        this.#closeWhenIdle(feed);
+      };
+    });
+  }
+
+  /** Completes all streams, as they would keep the HTTP server open. */
+  async onModuleDestroy(): Promise<void> {
+    const feed = this.#feed;
+    if (feed === undefined) return;
+    feed.changes.complete();
+    await this.#close(feed);
+  }
+
+  /** @ranklog/nestjs/testing overrides it, so that leader changes come from a test. */
+  protected follow(take: (change: LeaderChange) => void): Promise<Follower> {
+    return LeaderChangeFollower.open(this.options, take);
+  }
+
+  #opened(): Feed {
+    if (this.#feed !== undefined) return this.#feed;
+    const changes = new Subject<LeaderChange>();
+    const follower = this.follow((change) => changes.next(change));
+    const feed: Feed = { changes, follower };
+    this.#feed = feed;
+    const ended = follower.then((opened) => opened.ended);
+    const end = (error: unknown) => {
+      if (this.#feed === feed) this.#feed = undefined;
+      changes.error(error);
+    };
+    ended.then(end, end);
+    this.#closeWhenIdle(feed);
+    return feed;
+  }
+
+  #closeWhenIdle(feed: Feed): void {
+    const close = () => {
+      if (!feed.changes.observed) void this.#close(feed);
+    };
+    setTimeout(close, IDLE_MS).unref();
+  }
+
+  /** Never rejects: the streams have the error of a follower that did not open. */
+  async #close(feed: Feed): Promise<void> {
+    if (this.#feed === feed) this.#feed = undefined;
+    await feed.follower.then((follower) => follower.close()).catch(() => undefined);
+  }
+}
+
+/** The events of one client. */
+class LeadersStream {
+  /** The view of the last snapshot. */
+  #view = '';
+  #leaders = new LeadersByView();
+  /** The leader changes that came while a snapshot is read; undefined at other times. */
+  #waiting: LeaderChange[] | undefined;
+
+  constructor(
+    private readonly reader: BoardReader,
+    private readonly shown: Shown,
+    private readonly subscriber: Subscriber<MessageEvent>,
+  ) {}
+
+  take(change: LeaderChange): void {
+    const { board, view, version } = change;
+    if (board !== this.shown.definition.board) return;
+    if (this.#waiting !== undefined) this.#waiting.push(change);
+    else if (view === this.#view) {
+      const step = this.#leaders.take(change); // undefined for what the snapshot has
+      if (step === undefined) return;
+      const { top, entered, left, moved } = step;
+      this.#send('leaders', { board, view, version, top, entered, left, moved });
+    }
+  }
+
+  /** Sends a snapshot at first and if another view is to be shown, else a heartbeat. */
+  beat(): void {
+    const { definition, selection } = this.shown;
+    const { view } = selectedView(definition, selection);
+    if (view === this.#view) this.subscriber.next({ type: 'heartbeat', data: {} });
+    else if (this.#waiting === undefined)
+      this.#snapshot(view).catch((error: unknown) => this.subscriber.error(error));
+  }
+
+  async #snapshot(view: string): Promise<void> {
+    const { board, publish } = this.shown.definition;
+    this.#waiting = [];
+    const { version, entries } = await this.reader.standings(board, {
+      view,
+      limit: publish.leaders,
+    });
+    const top = entries.map(({ playerId, rank, competitionRank, columns }) => {
+      return { playerId, rank, competitionRank, columns };
+    });
+    const changes = this.#waiting;
+    this.#waiting = undefined;
+    this.#view = view;
+    this.#leaders = new LeadersByView();
+    this.#leaders.take({ board, view, version, top, since: null });
+    this.#send('snapshot', { board, view, version, top, entered: [], left: [], moved: [] });
+    for (const change of changes) this.take(change);
+  }
+
+  #send(type: 'snapshot' | 'leaders', data: LeadersEvent): void {
+    this.subscriber.next({ type, data });
+  }
+}
