@@ -2,7 +2,7 @@
 // What Linux says about processes and the machine; NaN where it says nothing.
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import { readState, runningPid } from '../scripts/services/state.mjs';
+import { SERVERS } from '../scripts/services/clone.mjs';
 
 const TICK_US = 10_000;
 
@@ -31,10 +31,10 @@ export function busyCpu() {
 
 /** Pids of the servers in use, as far as the project's scripts started them without Docker. */
 export function serverPids() {
-  const state = readState();
+  const state = SERVERS.readState();
   const pid = (/** @type {'kafka' | 'redis'} */ name, /** @type {string | undefined} */ address) =>
     state[name] !== undefined && address?.endsWith(`127.0.0.1:${state[name].port}`)
-      ? runningPid(name)
+      ? SERVERS.runningPid(name)
       : undefined;
   return {
     redis: pid('redis', process.env['REDIS_URL']),

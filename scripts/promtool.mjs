@@ -2,10 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { withLock } from './lock.mjs';
-import { run } from './services/processes.mjs';
-import { say } from './services/say.mjs';
-import { HOME } from './services/state.mjs';
+import { run, withLock } from '#servers';
+import { SERVERS } from './services/clone.mjs';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -17,19 +15,19 @@ export async function promtool() {
   if (spawnSync('promtool', ['--version']).status === 0) return 'promtool';
   if (!existsSync('/usr/bin/apt-get')) return undefined;
   try {
-    return await withLock(path.join(HOME, 'promtool.lock'), unpack);
+    return await withLock(SERVERS.file('promtool.lock'), unpack);
   } catch (error) {
     if (isRoot) throw error;
-    say(`promtool can't be fetched without root: ${String(error)}`);
+    SERVERS.say(`promtool can't be fetched without root: ${String(error)}`);
     return undefined;
   }
 }
 
 function unpack() {
-  const folder = path.join(HOME, 'promtool');
+  const folder = SERVERS.file('promtool');
   const file = path.join(folder, 'usr', 'bin', 'promtool');
   if (existsSync(file)) return file;
-  say('fetching promtool with apt (once)');
+  SERVERS.say('fetching promtool with apt (once)');
   mkdirSync(folder, { recursive: true });
   if (isRoot) run('apt-get', ['-q', 'update']);
   run('apt-get', ['-q', 'download', 'prometheus'], { cwd: folder });

@@ -13,13 +13,17 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const STAGED = path.join(ROOT, 'dist', 'package');
 const PROGRAM = ['dist/cli', 'schemas', 'LICENSE'];
 const DOCUMENTS = ['README.md', 'docs', ':!docs/images', 'deploy', 'monitoring', 'examples'];
+/** Files that `ranklog dev` needs, which the image of the service does not have. */
+const DEVELOPMENT = ['docker-compose.yml'];
 
 await ensureDependencies();
 await ensureBuild();
 /** @type {Record<string, unknown> & { name: string, imports: Record<string, string> }} */
 const clone = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
 rmSync(STAGED, { recursive: true, force: true });
-const documents = process.argv.includes('--program') ? [] : trackedFiles(DOCUMENTS);
+const documents = process.argv.includes('--program')
+  ? []
+  : trackedFiles([...DOCUMENTS, ...DEVELOPMENT]);
 for (const part of [...PROGRAM, ...documents]) stage(part);
 writeJson(path.join(STAGED, 'package.json'), publishedManifest());
 writeFileSync(path.join(STAGED, 'sbom.cdx.json'), billOfMaterials());

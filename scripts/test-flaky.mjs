@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { runInForeground } from './foreground.mjs';
+import { runInForeground } from '../libs/servers/foreground.mjs';
 
 const HELP = `Usage: npm run test:flaky -- N [SUITE...]
 

@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runInForeground } from './foreground.mjs';
-import { withLock } from './lock.mjs';
+import { runInForeground } from '../libs/servers/foreground.mjs';
+import { withLock } from '../libs/servers/lock.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = path.join(ROOT, '.services', 'setup.lock');
@@ -58,13 +58,15 @@ export async function ensureBuild() {
 
 /**
  * The environment with KAFKA_BROKERS and REDIS_URL of the servers that run; starts those of `start` first.
+ * Needs a build.
  * @param {{ start?: readonly ('kafka' | 'redis')[] }} [options]
  * @returns {Promise<NodeJS.ProcessEnv>}
  */
 export async function serverEnvironment({ start = [] } = {}) {
   if (start.length > 0) await startServers(start);
-  const { serverVariables } = await import('./services/addresses.mjs');
-  return { ...process.env, ...serverVariables() };
+  const { serverVariables } = await import('#servers');
+  const { SERVERS } = await import('./services/clone.mjs');
+  return { ...process.env, ...serverVariables(SERVERS) };
 }
 
 /** @param {readonly string[]} names */

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isMissing } from '../../scripts/services/packages.mjs';
+import { isMissing } from '#servers';
 import { fillLog } from '../log.mjs';
 import { BenchProcess } from '../process.mjs';
 import { figures, mark } from '../meter.mjs';

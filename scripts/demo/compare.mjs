@@ -1,7 +1,7 @@
 // @ts-check
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from '../services/state.mjs';
+import { ROOT } from '../services/clone.mjs';
 
 /** @typedef {{ playerId: string, score: number, goalDifference: number, goalsFor: number, rank: number }} OfficialRow */
 /** @typedef {{ board: string, name: string, tieBreak: string[], ranking: OfficialRow[] }} OfficialTable */

@@ -6,8 +6,8 @@ import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { BoardReader } from '#board-store';
 import { topicNames } from '#contracts';
-import { retryFor } from '../services/processes.mjs';
-import { HOME, ROOT } from '../services/state.mjs';
+import { retryFor } from '#servers';
+import { HOME, ROOT } from '../services/clone.mjs';
 
 const CLI = path.join(ROOT, 'dist/cli/main.js');
 

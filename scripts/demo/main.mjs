@@ -1,7 +1,7 @@
 // @ts-check
 import path from 'node:path';
 import { withCleanUp } from '../clean-up.mjs';
-import { ROOT } from '../services/state.mjs';
+import { ROOT } from '../services/clone.mjs';
 import { compareTables, photoFinishIsRight } from './compare.mjs';
 import { DemoInstance } from './instance.mjs';
 import { demoOptions } from './options.mjs';

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { ScoreProducer } from '#client';
 import { withCleanUp } from '../clean-up.mjs';
-import { ROOT } from '../services/state.mjs';
+import { ROOT } from '../services/clone.mjs';
 
 /** @typedef {{ occurredAt: string, attributes: { league: string, season: string } }} FootballEvent */
 /** @typedef {{ date: string, lines: string[], tables: string[] }} MatchDay `tables`: named `football/<league>/<season>` */

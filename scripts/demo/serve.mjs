@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import getPort, { portNumbers } from 'get-port';
 import { withCleanUp } from '../clean-up.mjs';
-import { HOME, ROOT } from '../services/state.mjs';
+import { HOME, ROOT } from '../services/clone.mjs';
 import { compareTables, officialTables } from './compare.mjs';
 import { DemoInstance } from './instance.mjs';
 import { matchDays, replay } from './replay.mjs';

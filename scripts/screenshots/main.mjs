@@ -9,7 +9,7 @@ import { withCleanUp } from '../clean-up.mjs';
 import { DemoInstance } from '../demo/instance.mjs';
 import { matchDays, replay } from '../demo/replay.mjs';
 import { addressOf } from '../demo/serve.mjs';
-import { HOME, ROOT } from '../services/state.mjs';
+import { HOME, ROOT } from '../services/clone.mjs';
 import { gifOf } from './gif.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */

@@ -1,10 +1,13 @@
 // @ts-check
-import { runInForeground } from '../foreground.mjs';
-import { addressOf } from './addresses.mjs';
-import { composeTool } from './docker.mjs';
-import { DEFAULT_RELEASE, kafkaClasspath } from './kafka-jars.mjs';
-import { ServiceError } from './say.mjs';
-import { readState } from './state.mjs';
+import {
+  addressOf,
+  composeTool,
+  DEFAULT_RELEASE,
+  kafkaClasspath,
+  runInForeground,
+  ServersError,
+} from '#servers';
+import { SERVERS } from './clone.mjs';
 
 /** The classes of Kafka's own tools, by the names of its scripts. */
 const CLASSES = new Map([
@@ -25,14 +28,14 @@ export const KAFKA_TOOLS = [...CLASSES.keys()];
 export async function runKafkaTool(name, args) {
   const tool = CLASSES.get(name);
   if (tool === undefined)
-    throw new ServiceError(`there is no tool "${name}"; there are ${KAFKA_TOOLS.join(', ')}`);
-  const { mode, docker, kafka } = readState();
-  const address = addressOf('kafka');
+    throw new ServersError(`there is no tool "${name}"; there are ${KAFKA_TOOLS.join(', ')}`);
+  const { mode, docker, kafka } = SERVERS.readState();
+  const address = addressOf(SERVERS, 'kafka');
   if (address === undefined)
-    throw new ServiceError('Kafka is down; start it with: npm run services -- up');
-  if (mode === 'docker' && docker && !process.env['KAFKA_BROKERS'])
+    throw new ServersError('Kafka is down; start it with: npm run services -- up');
+  if (mode === 'docker' && docker && SERVERS.given.kafka === undefined)
     return composeTool(docker, name, args);
-  const classpath = await kafkaClasspath(kafka?.release ?? DEFAULT_RELEASE);
+  const classpath = await kafkaClasspath(SERVERS, kafka?.release ?? DEFAULT_RELEASE);
   return runInForeground('java', [
     ...['-Xmx256m', '-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-cp', classpath, tool],
     ...['--bootstrap-server', address, ...args],

@@ -1,9 +1,17 @@
 // @ts-check
 import { parseArgs } from 'node:util';
-import { down, environment, NAMES, status, up } from './commands.mjs';
-import { DEFAULT_RELEASE, KAFKA_RELEASES } from './kafka-jars.mjs';
+import {
+  DEFAULT_RELEASE,
+  KAFKA_RELEASES,
+  SERVER_NAMES,
+  ServersError,
+  serverStatus,
+  serverVariables,
+  startServers,
+  stopServers,
+} from '#servers';
+import { SERVERS } from './clone.mjs';
 import { KAFKA_TOOLS, runKafkaTool } from './kafka-tool.mjs';
-import { say, sayError } from './say.mjs';
 
 const HELP = `Usage: npm run services -- COMMAND [OPTIONS]
 
@@ -47,14 +55,17 @@ async function runCommand(argv) {
   const { values, positionals } = parsed;
   if (values.help) return print(HELP);
   const [command, ...rest] = positionals;
-  const servers = NAMES.filter((name) => command === 'up' && rest.includes(name));
+  const servers = SERVER_NAMES.filter((name) => command === 'up' && rest.includes(name));
   if (servers.length < rest.length) return wrongUsage(`unexpected: ${rest.join(' ')}`);
   switch (command) {
     case 'up':
-      await up(values, servers.length > 0 ? servers : NAMES);
+      await startServers(SERVERS, {
+        release: values.kafka,
+        servers: servers.length > 0 ? servers : SERVER_NAMES,
+      });
       return 0;
     case 'down':
-      await down(values);
+      await stopServers(SERVERS, values);
       return 0;
     case 'status':
       return showStatus(values);
@@ -79,7 +90,7 @@ function parse(args) {
 
 /** @param {{ json?: boolean }} options @returns {Promise<number>} exit code */
 async function showStatus({ json = false }) {
-  const servers = await status();
+  const servers = await serverStatus(SERVERS);
   const byName = Object.fromEntries(servers.map(({ name, ...facts }) => [name, facts]));
   if (json) print(`${JSON.stringify(byName, null, 2)}\n`);
   else
@@ -92,8 +103,11 @@ async function showStatus({ json = false }) {
 
 /** @param {{ json?: boolean }} options @returns {number} exit code */
 function showEnvironment({ json = false }) {
-  const variables = environment();
-  if (variables === undefined) return 1;
+  const variables = serverVariables(SERVERS);
+  if (!variables.KAFKA_BROKERS || !variables.REDIS_URL) {
+    SERVERS.say('the servers are down; start them with: npm run services -- up');
+    return 1;
+  }
   if (json) return print(`${JSON.stringify(variables)}\n`);
   return print(
     Object.entries(variables)
@@ -108,8 +122,17 @@ function print(text) {
   return 0;
 }
 
+/**
+ * Prints an error; with a stack only if it is a bug.
+ * @param {unknown} error
+ */
+function sayError(error) {
+  if (error instanceof ServersError) SERVERS.say(error.message);
+  else SERVERS.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
 /** @param {string} words @returns {number} exit code */
 function wrongUsage(words) {
-  say(`${words}; see npm run services -- --help`);
+  SERVERS.say(`${words}; see npm run services -- --help`);
   return 2;
 }

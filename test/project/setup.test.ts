@@ -6,11 +6,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PROJECT, ProjectCopy, runCommand } from '../support/project.js';
 
-const FOREGROUND = path.join(PROJECT, 'scripts/foreground.mjs');
+const FOREGROUND = path.join(PROJECT, 'libs/servers/foreground.mjs');
 const CLEAN_UP = path.join(PROJECT, 'scripts/clean-up.mjs');
 const DEMO = path.join(PROJECT, 'scripts/demo/main.mjs');
-const LOCK = path.join(PROJECT, 'scripts/lock.mjs');
-const PACKAGES = path.join(PROJECT, 'scripts/services/packages.mjs');
+const LOCK = path.join(PROJECT, 'libs/servers/lock.mjs');
+const PACKAGES = path.join(PROJECT, 'dist/libs/servers/packages.js');
 
 /** Runs the text of a module in a new Node.js process, for 110 s at most. */
 function runModule(text: string, options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
@@ -23,6 +23,7 @@ describe('the setup of a clone', () => {
   beforeAll(() => {
     copy = new ProjectCopy([
       ...['scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'],
+      ...['foreground', 'lock', 'process-start'].map((name) => `libs/servers/${name}.mjs`),
     ]);
     mkdirSync(path.join(copy.folder, 'src/cli'), { recursive: true });
     mkdirSync(path.join(copy.folder, 'libs/board-store/lua'), { recursive: true });
@@ -187,7 +188,7 @@ it('names native servers that are too old and can not be installed', async () =>
   command('redis-server', "echo 'Redis server v=6.0.16 sha=00000000:0'");
   command('java', `echo 'openjdk version "1.8.0_412"' >&2`);
   const { exitCode, stderr } = await runModule(
-    `import { ensureInstalled } from '${PACKAGES}'; await ensureInstalled(['redis-server', 'java']);`,
+    `import { ensureInstalled } from '${PACKAGES}'; await ensureInstalled({ say() {} }, ['redis-server', 'java']);`,
     { env: { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` } },
   );
   rmSync(folder, { recursive: true });

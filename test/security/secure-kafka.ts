@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Admin } from 'kafkajs';
-import { DEFAULT_RELEASE, kafkaClasspath } from '../../scripts/services/kafka-jars.mjs';
+import { DEFAULT_RELEASE, kafkaClasspath } from '#servers';
+import { SERVERS } from '../../scripts/services/clone.mjs';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { testKafka } from '../support/kafka-client.js';
@@ -45,7 +46,7 @@ export class SecureKafka {
     const settings = { ...settingsOf({ plain, sasl, mtls, controller }), ...tlsOf(ca, logins) };
     const all = { ...settings, 'log.dirs': path.join(folder, 'data') };
     writeFileSync(config, lines(all));
-    const java = ['-cp', await kafkaClasspath(DEFAULT_RELEASE)];
+    const java = ['-cp', await kafkaClasspath(SERVERS, DEFAULT_RELEASE)];
     const scram = Object.entries(logins).map(
       ([name, password]) => `SCRAM-SHA-512=[name=${name},password=${password}]`,
     );

@@ -1,18 +1,28 @@
-// @ts-check
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { lastLines, say, ServiceError } from './say.mjs';
+import { lastLines, ServersError } from './servers-error.js';
+import type { ServersFolder } from './servers-folder.js';
+
+interface Job {
+  readonly label: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** Gets each line of output and returns how far the job is by now. */
+  readonly read: (line: string) => string;
+}
 
 /**
- * Runs a command that takes a while and says how far it is: on a terminal in one line that changes, else with a line every 5 s.
- * @param {{ label: string, command: string, args: string[], env?: NodeJS.ProcessEnv, read: (line: string) => string }} job
- *   `read` gets each line of output and returns how far the job is by now
+ * Runs a command that takes a while and says how far it is: on a terminal in one line that changes,
+ * else with a line every 5 s.
  */
-export async function runWithProgress({ label, command, args, env = process.env, read }) {
+export async function runWithProgress(
+  folder: ServersFolder,
+  { label, command, args, env = process.env, read }: Job,
+): Promise<void> {
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const progress = startProgress(label);
-  /** @type {string[]} */
-  const output = [];
+  const progress = startProgress(folder, label);
+  const output: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', (line) => {
       output.push(line);
@@ -21,22 +31,21 @@ export async function runWithProgress({ label, command, args, env = process.env,
   await ended(child).finally(progress.stop);
   const code = child.exitCode;
   if (code !== 0)
-    throw new ServiceError(
+    throw new ServersError(
       `${label} failed (${[command, ...args].join(' ')}):\n${lastLines(output.join('\n'))}`,
     );
 }
 
-/** @param {string} label */
-function startProgress(label) {
+function startProgress(folder: ServersFolder, label: string) {
   const alive = process.stderr.isTTY;
   const started = Date.now();
-  say(label);
+  folder.say(label);
   const progress = { far: '', stop };
   const timer = setInterval(show, alive ? 250 : 5_000);
   return progress;
 
   function show() {
-    const text = `services: ${label}: ${progress.far} (${Math.round((Date.now() - started) / 1000)} s)`;
+    const text = `${folder.label}: ${label}: ${progress.far} (${Math.round((Date.now() - started) / 1000)} s)`;
     if (alive) process.stderr.write(`\r\x1b[K${text.slice(0, (process.stderr.columns || 80) - 1)}`);
     else process.stderr.write(`${text}\n`);
   }
@@ -47,8 +56,7 @@ function startProgress(label) {
   }
 }
 
-/** @param {import('node:child_process').ChildProcess} child @returns {Promise<void>} */
-function ended(child) {
+function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', () => resolve());

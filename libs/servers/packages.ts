@@ -1,17 +1,22 @@
-// @ts-check
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { runWithProgress } from './progress.mjs';
-import { ServiceError } from './say.mjs';
+import { runWithProgress } from './progress.js';
+import { ServersError } from './servers-error.js';
+import type { ServersFolder } from './servers-folder.js';
 
-/** @typedef {'redis-server' | 'java' | 'mvn'} Command */
-/**
- * Any one of `packages` installs the command. `major` returns its installed version, `oldest` is the oldest that will do.
- * @typedef {{ packages: [string, ...string[]], oldest: number, major: () => number }} Need
- */
+/** Commands that native servers need. */
+export type Command = 'redis-server' | 'java' | 'mvn';
 
-/** Commands that native servers need. @type {Record<Command, Need>} */
-const NEEDS = {
+interface Need {
+  /** Any one of them installs the command. */
+  readonly packages: readonly [string, ...string[]];
+  /** The oldest major version that will do. */
+  readonly oldest: number;
+  /** The installed version; 0 if it is missing. */
+  readonly major: () => number;
+}
+
+const NEEDS: Readonly<Record<Command, Need>> = {
   'redis-server': {
     packages: ['redis-server'],
     oldest: 7,
@@ -33,40 +38,39 @@ const NEEDS = {
 
 /**
  * Installs what is missing or too old: with apt, as root on Debian; otherwise throws an error that says what to install.
- * @param {Command[]} commands
  */
-export async function ensureInstalled(commands) {
+export async function ensureInstalled(
+  folder: ServersFolder,
+  commands: readonly Command[],
+): Promise<void> {
   const missing = commands.filter(isMissing);
   if (missing.length === 0) return;
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) await install(missing);
+  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) await install(folder, missing);
   const still = missing.filter(isMissing);
-  if (still.length > 0) throw new ServiceError(whatToInstall(still));
+  if (still.length > 0) throw new ServersError(whatToInstall(still));
 }
 
-/** Whether a command is not installed, or too old. @param {Command} command */
-export function isMissing(command) {
+/** Whether a command is not installed, or too old. */
+export function isMissing(command: Command): boolean {
   return NEEDS[command].major() < NEEDS[command].oldest;
 }
 
-/** @param {Command[]} commands */
-async function install(commands) {
-  await apt('apt-get update', ['update']);
+async function install(folder: ServersFolder, commands: readonly Command[]): Promise<void> {
+  await apt(folder, 'apt-get update', ['update']);
   const packages = commands.map((command) => firstKnown(NEEDS[command].packages));
-  await apt(`installing ${packages.join(', ')}`, [
+  await apt(folder, `installing ${packages.join(', ')}`, [
     ...['install', '--no-install-recommends'],
     ...packages,
   ]);
 }
 
-/** @param {Need['packages']} packages */
-function firstKnown(packages) {
-  const isKnown = (/** @type {string} */ name) =>
+function firstKnown(packages: Need['packages']): string {
+  const isKnown = (name: string) =>
     spawnSync('apt-get', ['install', '--simulate', name]).status === 0;
   return packages.find(isKnown) ?? packages[0];
 }
 
-/** @param {Command[]} commands */
-function whatToInstall(commands) {
+function whatToInstall(commands: readonly Command[]): string {
   const needs = commands.map((command) => `${command} (${NEEDS[command].oldest} or newer)`);
   const packages = commands.map((command) => NEEDS[command].packages.at(-1)).join(' ');
   return (
@@ -75,9 +79,8 @@ function whatToInstall(commands) {
   );
 }
 
-/** @param {string} label @param {string[]} args */
-function apt(label, args) {
-  return runWithProgress({
+function apt(folder: ServersFolder, label: string, args: readonly string[]): Promise<void> {
+  return runWithProgress(folder, {
     label,
     command: 'apt-get',
     args: ['-q', '-y', ...args],
@@ -86,11 +89,8 @@ function apt(label, args) {
   });
 }
 
-/**
- * The major version that a command says it has; 0 when it is missing.
- * @param {string} command @param {string[]} args @param {RegExp} pattern
- */
-function majorOf(command, args, pattern) {
+/** The major version that a command says it has; 0 when it is missing. */
+function majorOf(command: string, args: readonly string[], pattern: RegExp): number {
   const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   return Number(pattern.exec(`${stdout}${stderr}`)?.[1] ?? 0);
 }

@@ -1,34 +1,33 @@
-// @ts-check
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import path from 'node:path';
 import getPort from 'get-port';
-import { runInForeground } from '../foreground.mjs';
-import { localAddress } from './addresses.mjs';
-import { DEFAULT_RELEASE, kafkaVersion } from './kafka-jars.mjs';
-import { pingKafka, probeKafka } from './kafka-probe.mjs';
-import { retryFor, run } from './processes.mjs';
-import { pingRedis } from './redis.mjs';
-import { say, ServiceError } from './say.mjs';
-import { changeState, HOME, readState, ROOT } from './state.mjs';
-
-/** @typedef {import('./state.mjs').Compose} Compose */
-/** @typedef {import('./state.mjs').ServerName} ServerName */
+import { localAddress } from './addresses.js';
+import { runInForeground } from './foreground.mjs';
+import { DEFAULT_RELEASE, kafkaVersion } from './kafka-jars.js';
+import { pingKafka, probeKafka } from './kafka-probe.js';
+import { retryFor, run } from './processes.js';
+import { pingRedis } from './redis.js';
+import { ServersError } from './servers-error.js';
+import type { Compose, ServerName, ServersFolder } from './servers-folder.js';
 
 /** Whether a Docker engine with compose answers. */
-export function dockerAnswers() {
+export function dockerAnswers(): boolean {
   return [['info'], ['compose', 'version']].every(
     (args) => spawnSync('docker', args, { stdio: 'ignore', timeout: 10_000 }).status === 0,
   );
 }
 
-/**
- * Starts the servers of docker-compose.yml; returns when they answer.
- * @param {string | undefined} release @param {ServerName[]} names
- */
-export async function startCompose(release, names) {
-  const compose = await composeState(release);
-  changeState({ mode: 'docker', docker: compose });
-  say(`starting ${names.join(' and ')} with docker compose`);
+/** Starts the servers of docker-compose.yml; resolves when they answer. */
+export async function startCompose(
+  folder: ServersFolder,
+  names: readonly ServerName[],
+  release: string | undefined,
+): Promise<void> {
+  const compose = await composeState(folder, release);
+  folder.changeState({ mode: 'docker', docker: compose });
+  folder.say(`starting ${names.join(' and ')} with docker compose`);
   // Pulling draws its own progress on standard error.
   const args = ['up', '--detach', '--wait', '--wait-timeout', '180', ...names];
   const code = await runInForeground('docker', inProject(compose, args), {
@@ -43,39 +42,37 @@ export async function startCompose(release, names) {
       await retryFor(60, () => probeKafka(localAddress('kafka', compose.kafka)));
   } catch (error) {
     const log = run('docker', inProject(compose, ['logs', '--tail', '30']), inEnvironment(compose));
-    throw new ServiceError(
+    throw new ServersError(
       `${String(error)}; last lines of the log:\n${log}the whole log: docker compose -p ${compose.project} logs`,
     );
   }
 }
 
 /**
- * The compose project of a release (default: the one started last). Keeps the last ports unless other programs use them.
- * @param {string | undefined} asked
- * @returns {Promise<Compose>}
+ * The compose project of a release (default: the one started last). Keeps the last ports unless
+ * other programs use them.
  */
-async function composeState(asked) {
-  const known = readState().docker;
+async function composeState(folder: ServersFolder, asked: string | undefined): Promise<Compose> {
+  const known = folder.readState().docker;
   const release = asked ?? known?.release ?? DEFAULT_RELEASE;
-  if (known && (await answers(known))) {
+  if (known !== undefined && (await answers(known))) {
     if (known.release !== release)
-      throw new ServiceError(
-        `Kafka ${known.release} is running; run "npm run services -- down" before asking for ${release}`,
+      throw new ServersError(
+        `Kafka ${known.release} is running; stop it before you ask for ${release}`,
       );
     return known;
   }
-  const clone = createHash('sha256').update(HOME).digest('hex').slice(0, 8);
+  const id = createHash('sha256').update(folder.path).digest('hex').slice(0, 8);
   return {
     // Each release has its own project, which keeps its data: an older Kafka can't read the data of a newer one.
-    project: `ranklog-${clone}-kafka-${release.replace('.', '-')}`,
+    project: `ranklog-${id}-kafka-${release.replace('.', '-')}`,
     release,
     kafka: await getPort({ host: '127.0.0.1', port: known?.kafka ?? 0 }),
     redis: await getPort({ host: '127.0.0.1', port: known?.redis ?? 0 }),
   };
 }
 
-/** @param {Compose} compose */
-async function answers(compose) {
+async function answers(compose: Compose): Promise<boolean> {
   const pings = [
     pingKafka(localAddress('kafka', compose.kafka)),
     pingRedis(localAddress('redis', compose.redis)),
@@ -83,35 +80,37 @@ async function answers(compose) {
   return (await Promise.allSettled(pings)).some(({ status }) => status === 'fulfilled');
 }
 
-/** @param {{ purge: boolean }} options */
-export function stopCompose({ purge }) {
-  const { mode, docker } = readState();
+export function stopCompose(folder: ServersFolder, { purge }: { readonly purge: boolean }): void {
+  const { mode, docker } = folder.readState();
   if (docker === undefined || (mode !== 'docker' && !purge)) return;
-  say('stopping docker compose');
+  folder.say('stopping docker compose');
   const args = ['down', ...(purge ? ['--volumes'] : [])];
   run('docker', inProject(docker, args), inEnvironment(docker));
-  changeState({ mode: 'native' });
+  folder.changeState({ mode: 'native' });
 }
 
 /**
  * Runs one of Kafka's own tools in its container.
- * @param {Compose} compose @param {string} name @param {string[]} args
- * @returns {Promise<number>} exit code
+ * @returns its exit code
  */
-export function composeTool(compose, name, args) {
+export function composeTool(
+  compose: Compose,
+  name: string,
+  args: readonly string[],
+): Promise<number> {
   const script = `/opt/kafka/bin/kafka-${name}.sh`;
   const inside = ['exec', '-T', 'kafka', script, '--bootstrap-server', 'localhost:19092', ...args];
   return runInForeground('docker', inProject(compose, inside), inEnvironment(compose));
 }
 
-/** @param {Compose} compose @param {string[]} args */
-function inProject({ project }, args) {
+function inProject({ project }: Compose, args: readonly string[]): string[] {
   return ['compose', '-p', project, ...args];
 }
 
-/** What docker-compose.yml reads from the environment. @param {Compose} compose */
-function inEnvironment({ kafka, redis, release }) {
+/** What docker-compose.yml reads from the environment. The file is in the folder of the package. */
+function inEnvironment({ kafka, redis, release }: Compose) {
+  const cwd = path.dirname(createRequire(import.meta.url).resolve('#package'));
   const version = kafkaVersion(release);
   const ports = { KAFKA_PORT: String(kafka), REDIS_PORT: String(redis) };
-  return { cwd: ROOT, env: { ...process.env, ...ports, KAFKA_VERSION: version } };
+  return { cwd, env: { ...process.env, ...ports, KAFKA_VERSION: version } };
 }

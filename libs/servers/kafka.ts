@@ -1,14 +1,13 @@
-// @ts-check
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import getPort from 'get-port';
-import { localAddress } from './addresses.mjs';
-import { DEFAULT_RELEASE, kafkaClasspath, kafkaVersion } from './kafka-jars.mjs';
-import { probeKafka } from './kafka-probe.mjs';
-import { run, startServer, waitUntilItAnswers } from './processes.mjs';
-import { say, ServiceError } from './say.mjs';
-import { changeState, HOME, readState, runningPid } from './state.mjs';
+import { localAddress } from './addresses.js';
+import { DEFAULT_RELEASE, kafkaClasspath, kafkaVersion } from './kafka-jars.js';
+import { probeKafka } from './kafka-probe.js';
+import { run, startServer, waitUntilItAnswers } from './processes.js';
+import { ServersError } from './servers-error.js';
+import type { ServersFolder } from './servers-folder.js';
 
 // For small machines. The log cleaner gets less than its default 128 MB (below), which would be a quarter of this heap.
 const JVM = [
@@ -17,47 +16,56 @@ const JVM = [
 ];
 
 /**
- * Starts Kafka from its own jars, one node in KRaft mode, unless ours runs; returns when it answers.
- * @param {string | undefined} release undefined: the one that runs, else the default
+ * Starts Kafka from its own jars, one node in KRaft mode, unless ours runs; resolves when it answers.
+ * @param release default: the one that runs, else DEFAULT_RELEASE
  */
-export async function startKafka(release) {
-  if (runningPid('kafka') === undefined) await launch(release ?? DEFAULT_RELEASE);
-  const { port = 0, release: running = '' } = readState().kafka ?? {};
+export async function startKafka(
+  folder: ServersFolder,
+  release: string | undefined,
+): Promise<void> {
+  if (folder.runningPid('kafka') === undefined) await launch(folder, release ?? DEFAULT_RELEASE);
+  const { port = 0, release: running = '' } = folder.readState().kafka ?? {};
   if (release !== undefined && running !== release)
-    throw new ServiceError(
-      `Kafka ${running} is running; run "npm run services -- down" before asking for ${release}`,
-    );
+    throw new ServersError(`Kafka ${running} is running; stop it before you ask for ${release}`);
   const address = localAddress('kafka', port);
-  await waitUntilItAnswers({ name: 'kafka', answers: () => probeKafka(address), seconds: 150 });
-  say(`Kafka ${kafkaVersion(running)} answers at ${address}: a record was written and read back`);
+  const answers = () => probeKafka(address);
+  await waitUntilItAnswers(folder, { name: 'kafka', answers, seconds: 150 });
+  folder.say(
+    `Kafka ${kafkaVersion(running)} answers at ${address}: a record was written and read back`,
+  );
 }
 
-/** @param {string} release */
-async function launch(release) {
-  const classpath = await kafkaClasspath(release);
+async function launch(folder: ServersFolder, release: string): Promise<void> {
+  const classpath = await kafkaClasspath(folder, release);
   const host = '127.0.0.1';
-  const before = readState().kafka;
+  const before = folder.readState().kafka;
   const port = await getPort({ host, port: before?.port ?? 0 });
   // The controller keeps its port, so that brokers that were added to it find it again.
   const controller = await getPort({ host, port: before?.controller ?? 0 });
-  const data = path.join(HOME, `kafka-data-${release}`);
-  const config = path.join(HOME, 'kafka.properties');
+  const data = folder.file(`kafka-data-${release}`);
+  const config = folder.file('kafka.properties');
   writeFileSync(config, properties({ port, controller, data }));
   if (!existsSync(path.join(data, 'meta.properties'))) format(classpath, config);
-  changeState({ mode: 'native', kafka: { port, controller, release } });
-  startServer('kafka', 'java', [...JVM, '-cp', classpath, 'kafka.Kafka', config]);
+  folder.changeState({ mode: 'native', kafka: { port, controller, release } });
+  startServer(folder, 'kafka', ['java', ...JVM, '-cp', classpath, 'kafka.Kafka', config]);
 }
 
-/** @param {string} classpath @param {string} config */
-function format(classpath, config) {
+function format(classpath: string, config: string): void {
   const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url');
   // One id of 64 begins with "-": as a separate argument it would be taken for an option.
   const args = ['format', `--cluster-id=${id}`, '--config', config];
   run('java', ['-cp', classpath, 'kafka.tools.StorageTool', ...args]);
 }
 
-/** @param {{ port: number, controller: number, data: string }} node */
-function properties({ port, controller, data }) {
+function properties({
+  port,
+  controller,
+  data,
+}: {
+  port: number;
+  controller: number;
+  data: string;
+}): string {
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': 1,

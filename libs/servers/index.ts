@@ -1,0 +1,11 @@
+/** Kafka and Redis on this machine, with docker compose or natively. */
+export { addressOf, SERVER_VARIABLES, serverVariables } from './addresses.js';
+export { composeTool } from './docker.js';
+export { runInForeground } from './foreground.mjs';
+export { DEFAULT_RELEASE, KAFKA_RELEASES, kafkaClasspath } from './kafka-jars.js';
+export { withLock } from './lock.mjs';
+export { isMissing } from './packages.js';
+export { retryFor, run } from './processes.js';
+export { ServersError } from './servers-error.js';
+export { SERVER_NAMES, ServersFolder, type ServerName } from './servers-folder.js';
+export { serverStatus, startServers, stopServers, type ServerStatus } from './servers.js';

@@ -1,0 +1,115 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { processStart } from './process-start.mjs';
+
+export const SERVER_NAMES = ['kafka', 'redis'] as const;
+export type ServerName = (typeof SERVER_NAMES)[number];
+
+/** A project of docker compose, with the port of each server. */
+export interface Compose {
+  readonly project: string;
+  readonly release: string;
+  readonly kafka: number;
+  readonly redis: number;
+}
+
+/** Where the servers of a folder were started last. */
+export interface ServersState {
+  readonly mode?: 'native' | 'docker';
+  readonly kafka?: {
+    readonly port: number;
+    readonly controller?: number;
+    readonly release: string;
+  };
+  readonly redis?: { readonly port: number };
+  readonly docker?: Compose;
+}
+
+interface Options {
+  /** Begins each line of progress. */
+  readonly label: string;
+  /** Addresses of servers that run elsewhere: they are checked, never started or stopped. */
+  readonly given?: Partial<Record<ServerName, string>>;
+}
+
+/** The folder where servers keep data, logs, pid files and downloads. */
+export class ServersFolder {
+  readonly path: string;
+  readonly label: string;
+  readonly given: Partial<Record<ServerName, string>>;
+  readonly #state: string;
+
+  constructor(folder: string, { label, given = {} }: Options) {
+    this.path = path.resolve(folder);
+    this.label = label;
+    this.given = given;
+    this.#state = this.file('state.json');
+  }
+
+  file(...names: readonly string[]): string {
+    return path.join(this.path, ...names);
+  }
+
+  /** Prints progress to standard error: standard output is for what a command was asked for. */
+  say(text: string): void {
+    process.stderr.write(`${this.label}: ${text}\n`);
+  }
+
+  /** Where servers were started last; they may have ended since. */
+  readState(): ServersState {
+    if (!existsSync(this.#state)) return {};
+    return JSON.parse(readFileSync(this.#state, 'utf8')) as ServersState;
+  }
+
+  changeState(change: Partial<ServersState>): void {
+    mkdirSync(this.path, { recursive: true });
+    const state = { ...this.readState(), ...change };
+    writeFileSync(`${this.#state}.new`, `${JSON.stringify(state, null, 2)}\n`);
+    renameSync(`${this.#state}.new`, this.#state);
+  }
+
+  /** Deletes the data, logs and state of the servers; downloads stay. */
+  purgeData(): void {
+    if (!existsSync(this.path)) return;
+    const names = readdirSync(this.path).filter((name) =>
+      /^(kafka-data|redis-data|logs|state)/.test(name),
+    );
+    for (const name of names) rmSync(this.file(name), { recursive: true, force: true });
+  }
+
+  /** The log of a native server. */
+  logFile(name: ServerName): string {
+    return this.file('logs', `${name}.log`);
+  }
+
+  /** Remembers a process as ours: its pid, and when it started. */
+  writePid(name: ServerName, pid: number): void {
+    writeFileSync(this.#pidFile(name), `${pid}\n${processStart(pid) ?? ''}\n`);
+  }
+
+  removePid(name: ServerName): void {
+    rmSync(this.#pidFile(name), { force: true });
+  }
+
+  /**
+   * The pid of a native server that runs. Ignores a pid file whose process ended, or whose
+   * pid belongs to another process by now.
+   */
+  runningPid(name: ServerName): number | undefined {
+    if (!existsSync(this.#pidFile(name))) return undefined;
+    const [pid, start] = readFileSync(this.#pidFile(name), 'utf8').split('\n');
+    return processStart(Number(pid)) === start ? Number(pid) : undefined;
+  }
+
+  #pidFile(name: ServerName): string {
+    return this.file(`${name}.pid`);
+  }
+}
