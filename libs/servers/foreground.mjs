@@ -2,11 +2,12 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
+import { watchLauncher } from './launcher.mjs';
 
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * Runs a program on this terminal and hands signals on to it.
+ * Runs a program on this terminal and hands signals on to it. Ends it if npm, which started this process, ends.
  * @param {string} command @param {string[]} args @param {import('node:child_process').SpawnOptions} [options]
  * @returns {Promise<number>} its exit code; 128 + signal when a signal ended it, as shells report it
  */
@@ -17,9 +18,11 @@ export function runInForeground(command, args, options = {}) {
     if (signal !== 'SIGINT' || !onTerminal()) child.kill(signal);
   };
   for (const signal of SIGNALS) process.on(signal, pass);
+  const stopWatching = watchLauncher(() => child.kill('SIGTERM'));
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => {
+      stopWatching();
       for (const name of SIGNALS) process.off(name, pass);
       resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });

@@ -3,6 +3,7 @@ export { addressOf, SERVER_VARIABLES, serverVariables } from './addresses.js';
 export { composeTool } from './docker.js';
 export { runInForeground } from './foreground.mjs';
 export { DEFAULT_RELEASE, KAFKA_RELEASES, kafkaClasspath } from './kafka-jars.js';
+export { watchLauncher } from './launcher.mjs';
 export { withLock } from './lock.mjs';
 export { isMissing } from './packages.js';
 export { retryFor, run } from './processes.js';

@@ -8,22 +8,35 @@ import { existsSync, readFileSync } from 'node:fs';
  * @returns {string | undefined} undefined when there is no such process
  */
 export function processStart(pid) {
-  return existsSync('/proc/self/stat') ? fromProc(pid) : fromPs(pid);
+  if (!hasProc()) return fromPs(pid, 'lstart');
+  const [state, ...fields] = fromProc(pid);
+  return state === 'Z' ? undefined : fields[18];
 }
 
-/** @param {number} pid */
+/**
+ * The pid of the parent of a process; 0 when there is no such process.
+ * @param {number} pid
+ */
+export function parentOf(pid) {
+  return Number((hasProc() ? fromProc(pid)[1] : fromPs(pid, 'ppid')) ?? 0);
+}
+
+function hasProc() {
+  return existsSync('/proc/self/stat');
+}
+
+/** The fields after the name of the program: state, parent, ... @param {number} pid */
 function fromProc(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return state === 'Z' ? undefined : fields[18];
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return undefined;
+    return [];
   }
 }
 
-/** @param {number} pid */
-function fromPs(pid) {
-  const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
+/** @param {number} pid @param {string} field */
+function fromPs(pid, field) {
+  const { stdout } = spawnSync('ps', ['-o', `${field}=`, '-p', String(pid)], { encoding: 'utf8' });
   return stdout.trim() || undefined;
 }

@@ -23,7 +23,9 @@ describe('the setup of a clone', () => {
   beforeAll(() => {
     copy = new ProjectCopy([
       ...['scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'],
-      ...['foreground', 'lock', 'process-start'].map((name) => `libs/servers/${name}.mjs`),
+      ...['foreground', 'launcher', 'lock', 'process-start'].map(
+        (name) => `libs/servers/${name}.mjs`,
+      ),
     ]);
     mkdirSync(path.join(copy.folder, 'src/cli'), { recursive: true });
     mkdirSync(path.join(copy.folder, 'libs/board-store/lua'), { recursive: true });
@@ -177,6 +179,20 @@ describe('a command in the foreground', () => {
       expect(lines).toBe(`ready\ngot ${signal}\ncode 7\n`);
     },
   );
+
+  it('gets SIGTERM when the npm that started it is killed', async () => {
+    const shell = spawn('sh', ['-c', `'${process.execPath}' '${program}'; true`], {
+      env: { ...process.env, npm_lifecycle_event: 'start' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let shown = '';
+    shell.stdout.on('data', (data: Buffer) => {
+      shown += data.toString();
+      if (shown === 'ready\n') shell.kill('SIGKILL');
+    });
+    await once(shell, 'close'); // when the last process has closed its output
+    expect(shown).toBe('ready\ngot SIGTERM\ncode 7\n');
+  });
 });
 
 it('names native servers that are too old and can not be installed', async () => {

@@ -1,4 +1,5 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { watchLauncher } from '#servers';
 import type { Role } from '../../config/roles.js';
 import { loadSettings } from '../../config/settings.js';
 import { createLogger } from '../../infra/logger.js';
@@ -21,6 +22,10 @@ export async function start({ roles }: { readonly roles: readonly Role[] }): Pro
   const shutdown = new Shutdown({ timeoutMs: settings.shutdownTimeout, logger, force });
   for (const name of ['SIGTERM', 'SIGINT'] as const)
     process.on(name, () => shutdown.onSignal(name));
+  watchLauncher(() => {
+    logger.warn('npm, which started this process, has ended');
+    shutdown.onSignal('SIGTERM');
+  });
   const options = { settings, roles, logger, shutdown };
   const application = await startApplication(options).catch((error: unknown) => {
     if (!shutdown.signal.aborted) throw error;
