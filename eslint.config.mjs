@@ -9,7 +9,7 @@ const sizes = {
 
 export default tseslint.config(
   {
-    ignores: ['**/dist/**', 'node_modules/**', '.services/**', 'coverage/**'],
+    ignores: ['**/dist/**', 'node_modules/**', '.services/**', '.ranklog/**', 'coverage/**'],
   },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,

@@ -6,7 +6,7 @@ const shared = {
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'mjs', 'js', 'cjs', 'json', 'node'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.services'],
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.services', '<rootDir>/.ranklog'],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

@@ -4,9 +4,15 @@ export { composeTool } from './docker.js';
 export { runInForeground } from './foreground.mjs';
 export { DEFAULT_RELEASE, KAFKA_RELEASES, kafkaClasspath } from './kafka-jars.js';
 export { watchLauncher } from './launcher.mjs';
-export { withLock } from './lock.mjs';
+export { tryLock, withLock } from './lock.mjs';
 export { isMissing } from './packages.js';
 export { retryFor, run } from './processes.js';
 export { ServersError } from './servers-error.js';
 export { SERVER_NAMES, ServersFolder, type ServerName } from './servers-folder.js';
-export { serverStatus, startServers, stopServers, type ServerStatus } from './servers.js';
+export {
+  serverStatus,
+  startServers,
+  stopServers,
+  stopServersAtExit,
+  type ServerStatus,
+} from './servers.js';

@@ -11,16 +11,33 @@ import { processStart } from './process-start.mjs';
  * @returns {Promise<T>}
  */
 export async function withLock(file, work) {
-  mkdirSync(path.dirname(file), { recursive: true });
-  while (!take(file)) await delay(100);
-  const release = () => rmSync(file, { force: true });
-  process.once('exit', release);
+  let release = tryLock(file);
+  while (release === undefined) {
+    await delay(100);
+    release = tryLock(file);
+  }
   try {
     return await work();
   } finally {
-    process.off('exit', release);
     release();
   }
+}
+
+/**
+ * Takes the lock file until the end of the process, or until the returned function is called.
+ * @param {string} file
+ * @returns {(() => void) | undefined} undefined while another process holds it
+ */
+export function tryLock(file) {
+  mkdirSync(path.dirname(file), { recursive: true });
+  // The first attempt deletes the lock of a process that has ended.
+  if (!take(file) && !take(file)) return undefined;
+  const remove = () => rmSync(file, { force: true });
+  process.once('exit', remove);
+  return () => {
+    process.off('exit', remove);
+    remove();
+  };
 }
 
 /** @param {string} file */

@@ -34,7 +34,8 @@ export async function waitUntilItAnswers(
 ): Promise<void> {
   const runs = () => folder.runningPid(name) !== undefined;
   const log = folder.logFile(name);
-  const failure = await retryFor(seconds, answers, runs).then(() => undefined, String);
+  const mayAnswer = () => runs() && folder.signal?.aborted !== true;
+  const failure = await retryFor(seconds, answers, mayAnswer).then(() => undefined, String);
   if (!runs()) throw new ServersError(`${name} ended while starting; ${logTail(log)}`);
   if (failure === undefined) return;
   throw new ServersError(

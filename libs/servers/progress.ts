@@ -20,7 +20,8 @@ export async function runWithProgress(
   folder: ServersFolder,
   { label, command, args, env = process.env, read }: Job,
 ): Promise<void> {
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { signal } = folder;
+  const child = spawn(command, args, { env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
   const progress = startProgress(folder, label);
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr])

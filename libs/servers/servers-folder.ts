@@ -38,6 +38,8 @@ interface Options {
   readonly label: string;
   /** Addresses of servers that run elsewhere: they are checked, never started or stopped. */
   readonly given?: Partial<Record<ServerName, string>>;
+  /** Ends the start of servers, and what it downloads. */
+  readonly signal?: AbortSignal;
 }
 
 /** The folder where servers keep data, logs, pid files and downloads. */
@@ -45,12 +47,14 @@ export class ServersFolder {
   readonly path: string;
   readonly label: string;
   readonly given: Partial<Record<ServerName, string>>;
+  readonly signal: AbortSignal | undefined;
   readonly #state: string;
 
-  constructor(folder: string, { label, given = {} }: Options) {
+  constructor(folder: string, { label, given = {}, signal }: Options) {
     this.path = path.resolve(folder);
     this.label = label;
     this.given = given;
+    this.signal = signal;
     this.#state = this.file('state.json');
   }
 

@@ -102,6 +102,24 @@ export async function stopServers(
   });
 }
 
+/**
+ * Makes the servers of a folder end with this process: they get SIGTERM when it exits, unless they
+ * were stopped before.
+ */
+export function stopServersAtExit(folder: ServersFolder): void {
+  process.once('exit', () => {
+    for (const name of SERVER_NAMES) {
+      const pid = folder.runningPid(name);
+      if (pid !== undefined) process.kill(pid, 'SIGTERM');
+    }
+    try {
+      stopCompose(folder, { purge: false });
+    } catch (error) {
+      folder.say(toError(error).message);
+    }
+  });
+}
+
 /** The status of both servers. */
 export function serverStatus(folder: ServersFolder): Promise<ServerStatus[]> {
   return Promise.all(SERVER_NAMES.map((name) => statusOf(folder, name)));

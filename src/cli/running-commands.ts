@@ -12,6 +12,25 @@ const start = new LazyCommand('start')
   )
   .runs(async () => (await import('./commands/start.js')).start);
 
+const dev = new LazyCommand('dev')
+  .description('start Kafka, Redis and all roles for development, and watch the boards file')
+  .argument('[file]', 'the boards file (RANKLOG_BOARDS; default: boards.yaml, written if missing)')
+  .option('--no-sample', 'send no sample events; only the written boards.yaml gets some')
+  .option('--reset', 'delete the data of this Kafka and Redis first')
+  .option('--yes', 'do not ask before --reset')
+  .notes(
+    `Kafka and Redis keep their data in .ranklog in the current folder. They are started with Docker, else natively (Debian,
+or Redis, Java and Maven installed). Those of KAFKA_BROKERS and REDIS_URL are used instead if these are set.
+Creates topics, accepts score events over HTTP, and prints the address of the page. After a change of the boards
+file, it shows the plan and, on a terminal, asks whether to apply it. Ctrl-C ends all of it.
+
+Examples:
+  ranklog dev
+  ranklog dev leagues.yaml
+  ranklog dev --reset --yes`,
+  )
+  .runs(async () => (await import('./commands/dev.js')).dev);
+
 const doctor = new LazyCommand('doctor')
   .description('check settings, servers, rights, topics and the boards file, and say what to do')
   .option('--roles <roles>', `of these roles: ${ROLES.join(', ')}`, rolesOf, [...ROLES])
@@ -76,7 +95,7 @@ Examples:
   .answers(async () => (await import('./commands/import.js')).importScores);
 
 /** The commands that set up and run ranklog, and those that send it score events, in the order of the help. */
-export const RUNNING = [start, doctor, topics, skip, produce, importScores];
+export const RUNNING = [start, dev, doctor, topics, skip, produce, importScores];
 
 export const config = new LazyCommand('config')
   .description('show all settings and their sources; passwords are hidden')

@@ -74,6 +74,7 @@ describe('the packed ranklog', () => {
   it('lists the packages that it contains, and has no source maps', () => {
     const files = program.list('node_modules/ranklog/dist/cli');
     expect(files.filter((file) => file.endsWith('.map'))).toEqual([]);
+    expect(program.list('node_modules/ranklog')).toContain('docker-compose.yml'); // for `ranklog dev`
     const licences = program.read('node_modules/ranklog/dist/cli/THIRD-PARTY.txt');
     const contained = [...licences.matchAll(/(?:^|-{80}\n\n)(\S+) (\S+) \(/g)];
     const { components } = JSON.parse(program.read('node_modules/ranklog/sbom.cdx.json')) as {

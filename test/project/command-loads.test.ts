@@ -72,6 +72,7 @@ it('each command loads only the packages that it needs', async () => {
     skip: '@nestjs/common ioredis kafkajs',
     status: '@nestjs/common ioredis kafkajs',
     topics: '@nestjs/common ioredis kafkajs',
+    dev: '@nestjs/common @nestjs/core @nestjs/swagger class-validator fastify ioredis kafkajs prom-client',
     start:
       '@nestjs/common @nestjs/core @nestjs/swagger class-validator fastify ioredis kafkajs prom-client',
   });

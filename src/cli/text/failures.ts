@@ -19,6 +19,7 @@ import {
 } from '#board-store';
 import { SendError } from '#client';
 import { PermanentPartitionError } from '#kafka-batch';
+import { ServersError } from '#servers';
 import { SettingsError } from '../../config/settings.js';
 import { isRedisUnavailable } from '../../infra/redis.js';
 import { ServiceUnreachableError } from '../../infra/services.js';
@@ -47,7 +48,7 @@ const ERRORS = [
   [EXIT.no, [ExpiredViewError, NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError]],
   [EXIT.unreachable, [BoardsLostError, LeaseLostError, OutOfMemoryError, SendError]],
   [EXIT.stale, [StaleBoardError]],
-  [EXIT.unreachable, [ServiceUnreachableError, kafkajs.KafkaJSError]],
+  [EXIT.unreachable, [ServiceUnreachableError, ServersError, kafkajs.KafkaJSError]],
 ] as const;
 
 export function exitCodeOf(error: unknown): number {

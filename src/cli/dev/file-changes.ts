@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const POLL_MS = 250;
+
+/**
+ * Calls `onChange` after each change of a file, one call at a time, until the signal is aborted.
+ * Compares the text: editors replace files, and not all file systems report changes.
+ */
+export async function watchFile(
+  file: string,
+  onChange: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  let handled = await textOf(file);
+  let previous = handled;
+  while (await pause(signal)) {
+    const text = await textOf(file);
+    // An editor may still be writing while the text differs from that of the previous look.
+    if (text !== handled && text === previous) {
+      handled = text;
+      await onChange();
+    }
+    previous = text;
+  }
+}
+
+/** undefined: there is no such file. */
+function textOf(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch(() => undefined);
+}
+
+/** Whether to go on. */
+async function pause(signal: AbortSignal): Promise<boolean> {
+  await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+  return !signal.aborted;
+}
