@@ -15,6 +15,11 @@ const PROGRAM = ['dist/cli', 'schemas', 'LICENSE'];
 const DOCUMENTS = ['README.md', 'docs', ':!docs/images', 'deploy', 'monitoring', 'examples'];
 /** Files that `ranklog dev` needs, which the image of the service does not have. */
 const DEVELOPMENT = ['docker-compose.yml'];
+/** The fields of package.json that the published manifest has, too. A release writes the last three. */
+const PUBLISHED = [
+  ...['name', 'version', 'description', 'keywords', 'license', 'publishConfig'],
+  ...['type', 'engines', 'bin', 'exports', 'repository', 'homepage', 'bugs'],
+];
 
 await ensureDependencies();
 await ensureBuild();
@@ -49,9 +54,9 @@ function trackedFiles(places) {
 
 /** The manifest of a package that installs no other: the bundle has all that it needs. */
 function publishedManifest() {
-  const { name, version, description, license, type, engines, bin, exports } = clone;
+  const fields = Object.entries(clone).filter(([field]) => PUBLISHED.includes(field));
   const imports = { '#package': clone.imports['#package'] }; // by it, the program finds its folder
-  return { name, version, description, license, type, engines, bin, exports, imports };
+  return { ...Object.fromEntries(fields), imports };
 }
 
 /**

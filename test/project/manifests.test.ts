@@ -7,6 +7,8 @@ import semver from 'semver';
 interface Manifest {
   readonly version: string;
   readonly engines: { readonly node: string };
+  readonly keywords: readonly string[];
+  readonly publishConfig: object;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
@@ -18,8 +20,11 @@ const tested = { ...root.dependencies, ...root.devDependencies };
 const manifests = readdirSync('packages')
   .map((name) => `packages/${name}/package.json`)
   .filter((file) => existsSync(file));
-const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
-  packages: Record<string, { engines?: { node?: string } }>;
+const { packages, version: lockedVersion } = JSON.parse(
+  readFileSync('package-lock.json', 'utf8'),
+) as {
+  version: string;
+  packages: Record<string, { version?: string; engines?: { node?: string } }>;
 };
 
 const IMPORT = String.raw`\bfrom |\bimport |\bimport\(|createRequire\(import\.meta\.url\)\(`;
@@ -54,6 +59,16 @@ describe('package.json', () => {
       ([, { engines }]) => !semver.subset(root.engines.node, engines?.node ?? '*'),
     );
     expect(refused).toEqual([]);
+  });
+
+  it('has the version of the lockfile', () => {
+    expect([lockedVersion, packages['']?.version]).toEqual([root.version, root.version]);
+  });
+
+  it.each(['package.json', ...manifests])('%s is published for all, with provenance', (file) => {
+    const { publishConfig, keywords } = read(file);
+    expect(publishConfig).toEqual({ access: 'public', provenance: true });
+    expect(keywords).toContain('leaderboard');
   });
 
   it.each(manifests)('%s has the versions that are tested', (file) => {
