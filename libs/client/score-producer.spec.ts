@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import kafkajs, { type Kafka, type Message, type ProducerConfig } from 'kafkajs';
 import { decodeScoreEvent, type ScoreEvent } from '#contracts';
 import { InvalidScoreEventError } from './client-errors.js';
@@ -62,6 +62,7 @@ function fakeClient(): { kafka: Kafka; sends: number[][]; connects: null[] } {
   const sends: number[][] = [];
   const partitionMetadata = [0, 1, 2].map((partitionId) => ({ partitionId, leader: 1 }));
   const client = {
+    logger: () => ({ namespace: () => undefined }),
     producer: ({ createPartitioner }: ProducerConfig) => ({
       connect: () => {
         connects.push(null);
@@ -94,6 +95,16 @@ describe('sending events', () => {
     const producer = new ScoreProducer({ kafka });
     await Promise.all([producer.send(EVENT), producer.connect(), producer.send(EVENT)]);
     expect(connects).toHaveLength(1);
+  });
+
+  it('limits its retries without a warning', () => {
+    const log = jest.fn();
+    const kafka = new kafkajs.Kafka({ brokers: ['nowhere:1'], logCreator: () => log });
+    const create = jest.spyOn(kafka, 'producer');
+    expect(new ScoreProducer({ kafka }).inFlight).toBe(0);
+    const retry = { initialRetryTime: 100, retries: 10 };
+    expect(create.mock.calls).toMatchObject([[{ idempotent: true, retry }]]);
+    expect(log).not.toHaveBeenCalled();
   });
 
   it('takes one event, too', async () => {

@@ -10,7 +10,7 @@ import {
   type ScoreEvent,
   type Source,
 } from '#contracts';
-import { allDone, partitionOf, patchKafkajs } from '#kafka-batch';
+import { allDone, limitedProducer, partitionOf, patchKafkajs } from '#kafka-batch';
 import { InvalidScoreEventError, SendError, type EventPosition } from './client-errors.js';
 import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
 import { publishesAll, ResultWait, type PlaceReader, type SendOutcome } from './result-wait.js';
@@ -66,7 +66,7 @@ export class ScoreProducer {
   constructor(options: ScoreProducerOptions) {
     const { kafka, topicPrefix, source = '/ranklog/client', ranklogGroup } = options;
     patchKafkajs();
-    this.#producer = kafka.producer({
+    this.#producer = limitedProducer(kafka, {
       idempotent: true,
       maxInFlightRequests: 1,
       createPartitioner: () => (args) => {

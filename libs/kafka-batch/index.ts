@@ -10,7 +10,7 @@ export type { LogBatch } from './kafkajs/committed-messages.js';
 export * from './kafkajs/kafka-errors.js';
 export { isPassedOver, passOver } from './kafkajs/fetch-decoder.js';
 export { ROUND_ROBIN } from './consume/group-members.js';
-export { kafkaLogCreator } from './kafkajs/kafka-logger.js';
+export { kafkaLogCreator, limitedProducer } from './kafkajs/kafka-logger.js';
 export { KAFKA_ERRORS, patchKafkajs } from './kafkajs/kafkajs-patches.js';
 export type { LogEnd } from './look-up/leader-lookups.js';
 export { logRange, logRanges, partitionCount } from './look-up/log-ranges.js';

@@ -1,6 +1,6 @@
-import { expect, it } from '@jest/globals';
-import { logLevel } from 'kafkajs';
-import { kafkaLogCreator } from './kafka-logger.js';
+import { expect, it, jest } from '@jest/globals';
+import { Kafka, logLevel, type ProducerConfig } from 'kafkajs';
+import { kafkaLogCreator, limitedProducer } from './kafka-logger.js';
 
 it.each([
   ['debug', 'a handled error', logLevel.ERROR, 'Connection'],
@@ -16,4 +16,23 @@ it.each([
   const log = kafkaLogCreator(logger)(logLevel.INFO);
   log({ namespace, level, label: 'x', log: { timestamp: '', message } });
   expect(lines).toEqual([`${target}: kafkajs: ${message}`]);
+});
+
+it('creates a producer with limited retries without the warning of kafkajs, and logs all others', () => {
+  const lines: string[] = [];
+  const logCreator = () => (entry: { log: { message: string } }) => {
+    lines.push(entry.log.message);
+  };
+  const kafka = new Kafka({ brokers: ['localhost:1'], logCreator });
+  const create = jest.spyOn(kafka, 'producer');
+  const config: ProducerConfig = {
+    idempotent: true,
+    createPartitioner: () => () => 0,
+    retry: { retries: 10 },
+  };
+  limitedProducer(kafka, config).logger().warn('another one');
+  expect(lines).toEqual(['another one']);
+  expect(create.mock.calls).toEqual([[config]]);
+  kafka.producer(config); // the client logs as before
+  expect(lines.at(-1)).toMatch(/^Limiting retries/);
 });

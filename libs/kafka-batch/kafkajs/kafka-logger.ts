@@ -1,4 +1,11 @@
-import { logLevel, type logCreator, type Logger } from 'kafkajs';
+import {
+  logLevel,
+  type Kafka,
+  type logCreator,
+  type Logger,
+  type Producer,
+  type ProducerConfig,
+} from 'kafkajs';
 
 export type KafkaBatchLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
@@ -27,4 +34,28 @@ export function kafkaLogCreator(logger: KafkaBatchLogger): logCreator {
       else if (level === logLevel.WARN) logger.warn(text, about);
       else logger.error(text, about);
     };
+}
+
+const LIMITED_RETRIES =
+  'Limiting retries for the idempotent producer may invalidate EoS guarantees';
+
+/**
+ * Creates a producer without the warning that kafkajs logs for each idempotent one with limited
+ * retries. Limits are right where a failed send rejects: its caller decides whether to send again.
+ */
+export function limitedProducer(kafka: Kafka, config: ProducerConfig): Producer {
+  const root = kafka.logger();
+  const { namespace } = root;
+  root.namespace = (...args) => {
+    const logger = namespace(...args);
+    const warn: Logger['warn'] = (message, extra) => {
+      if (message !== LIMITED_RETRIES) logger.warn(message, extra);
+    };
+    return { ...logger, warn };
+  };
+  try {
+    return kafka.producer(config);
+  } finally {
+    root.namespace = namespace;
+  }
 }
