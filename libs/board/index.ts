@@ -4,6 +4,7 @@ export * from './decimal.js';
 export * from './definition.js';
 export * from './definition-text.js';
 export * from './board-errors.js';
+export { timeInZone } from './read-windows.js';
 export * from './resolve-event.js';
 export * from './state.js';
 export { nearNames, suggestion } from './suggestion.js';

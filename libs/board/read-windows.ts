@@ -105,7 +105,7 @@ const TIME =
 
 /** The time in ms since 1970. Reports a text that is not a time, and returns NaN for it. */
 export function readTime(field: string, text: string, timeZone: string, report: Report): number {
-  const time = parseTime(text, timeZone);
+  const time = timeInZone(text, timeZone);
   if (time >= EARLIEST_TIME && time <= LATEST_TIME) return time;
   report(
     [field],
@@ -118,7 +118,7 @@ export function readTime(field: string, text: string, timeZone: string, report: 
  * A date means its first moment; a local time that occurs twice means the earlier one; a local time that a clock change
  * skips is moved forward by the gap. NaN for a text that is not a time.
  */
-function parseTime(text: string, timeZone: string): number {
+export function timeInZone(text: string, timeZone: string): number {
   const parts = TIME.exec(text);
   if (parts === null) return NaN;
   const { clock, zone } = parts.groups ?? {};

@@ -4,8 +4,8 @@ import {
   ALLOW_PARTIAL_HISTORY,
   collect,
   FROM,
-  timeWithZone,
-  pastMoment,
+  givenTime,
+  IN_ZONE_OF_BOARD,
   THROTTLE,
 } from './text/options.js';
 
@@ -20,7 +20,11 @@ const show = new LazyCommand('show')
   .argument('[file]', 'the boards file (default: RANKLOG_BOARDS)')
   .option('--board <name>', 'show this board only; treat the event as one of this board')
   .option('--event <json>', 'a score event; @FILE reads it from a file, - from standard input')
-  .option('--at <time>', "the timestamp of the event's record (default: now)", timeWithZone)
+  .option(
+    '--at <time>',
+    `the timestamp of the event's record; ${IN_ZONE_OF_BOARD} (default: now)`,
+    givenTime,
+  )
   .notes(
     'Exit code 1: the event would be a dead letter.\n\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
   )
@@ -89,8 +93,8 @@ const snapshot = new LazyCommand('snapshot')
   .argument('<board>')
   .requiredOption(
     '--until <time>',
-    'include records up to this time; of a date, its start in UTC',
-    pastMoment,
+    `include records up to this time, or up to the start of this date; ${IN_ZONE_OF_BOARD}`,
+    givenTime,
   )
   .addOption(THROTTLE)
   .option('--allow-partial-history', 'build from the rest of a log whose beginning is gone')

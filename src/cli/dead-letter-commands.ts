@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { LazyCommand } from './run-command.js';
-import { partitionNumber, pastMoment, wholeNumber } from './text/options.js';
+import { partitionNumber, pastTimeInUtc, wholeNumber } from './text/options.js';
 
 /** A command on selected dead letters. */
 const selection = (name: string) =>
@@ -8,8 +8,16 @@ const selection = (name: string) =>
     .option('--reason <code>', 'only those with this code, such as UNKNOWN_BOARD')
     .option('--board <name>', 'only those whose event names this board')
     .option('--partition <n>', 'only those of this partition', partitionNumber)
-    .option('--from <time>', 'only those published at this time or later', pastMoment)
-    .option('--until <time>', 'only those published before this time', pastMoment);
+    .option(
+      '--from <time>',
+      'only those published at this time or later; without a zone, in UTC',
+      pastTimeInUtc,
+    )
+    .option(
+      '--until <time>',
+      'only those published before this time; without a zone, in UTC',
+      pastTimeInUtc,
+    );
 
 const list = selection('list')
   .description('list the last dead letters, and count all')

@@ -1,6 +1,13 @@
 import { Option } from 'commander';
 import { LazyCommand } from './run-command.js';
-import { collect, collectNamed, GENERATION, timeWithZone, wholeNumber } from './text/options.js';
+import {
+  collect,
+  collectNamed,
+  GENERATION,
+  givenTime,
+  IN_ZONE_OF_BOARD,
+  wholeNumber,
+} from './text/options.js';
 
 const PLAYER = 'the id of the player; write "--" before an id that begins with "-"';
 
@@ -17,8 +24,8 @@ function viewCommand(name: string): LazyCommand {
     .option('--where <name=value>', 'the value of a dimension; repeatable', collectNamed)
     .option(
       '--at <time>',
-      'the time that decides which window is current, and which is previous (default: now)',
-      timeWithZone,
+      `the time that decides which window is current, and which is previous; ${IN_ZONE_OF_BOARD} (default: now)`,
+      givenTime,
     );
 }
 

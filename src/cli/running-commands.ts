@@ -1,6 +1,13 @@
 import { ROLES } from '../config/roles.js';
 import { LazyCommand } from './run-command.js';
-import { batchPlace, collectNamed, timeWithZone, rolesOf, wholeNumber } from './text/options.js';
+import {
+  batchPlace,
+  collectNamed,
+  givenTime,
+  IN_ZONE_OF_BOARD,
+  rolesOf,
+  wholeNumber,
+} from './text/options.js';
 
 const start = new LazyCommand('start')
   .description('run ranklog until SIGTERM or SIGINT')
@@ -73,7 +80,11 @@ const importScores = new LazyCommand('import')
   .argument('<source>', 'a CSV or NDJSON file, - for standard input, or the URL of a Redis')
   .option('--key <key>', 'the sorted set in that Redis')
   .option('--round', "round the scores to the column's decimals")
-  .option('--at <time>', 'the time of the events of rows without occurredAt', timeWithZone)
+  .option(
+    '--at <time>',
+    `the time of the events of rows without occurredAt; ${IN_ZONE_OF_BOARD}`,
+    givenTime,
+  )
   .option('--attribute <name=value>', 'an attribute of rows without any; repeatable', collectNamed)
   .option('--id <id>', 'a name: each player has one opening event of each import', 'opening')
   .option('--dry-run', 'send nothing; report what would be refused, and ties')

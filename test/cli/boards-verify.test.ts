@@ -7,7 +7,11 @@ const BOARDS = `boards:
   arena:
     columns: [{ name: score, update: best, decimals: 1 }]
     dimensions: [[], [region]]
-  daily: { columns: [{ name: points }], windows: [all, year], dimensions: [[], [region]] }
+  daily:
+    columns: [{ name: points }]
+    timeZone: Europe/Paris
+    windows: [all, year]
+    dimensions: [[], [region]]
 `;
 const GHOST = stateOf(-5_000, Date.parse('2026-01-01'));
 const FIRST = Date.parse('2026-01-01T00:00:00Z');
@@ -121,10 +125,10 @@ describe('boards verify and snapshot', () => {
     });
   });
 
-  it('snapshot takes a date as the start of that day in UTC', async () => {
+  it('snapshot takes a date as the start of that day in the zone of the board', async () => {
     const { out, err } = await ranklog('boards', 'snapshot', 'daily', '--until', '2026-01-01');
-    expect(err).toBe('ranklog: building daily as it was at 2026-01-01T00:00:00.000Z\n');
-    expect(out).toMatch(/^daily as it was at 2026-01-01T00:00:00\.000Z: /);
+    expect(err).toBe('ranklog: building daily as it was at 2025-12-31T23:00:00.000Z\n');
+    expect(out).toMatch(/^daily as it was at 2025-12-31T23:00:00\.000Z: /);
     const [, generation = ''] = /generation (\S+)\n/.exec(out) ?? [];
     const read = await scene.json('standings', 'daily', '--generation', generation);
     expect(read).toMatchObject({ size: 0 });
@@ -132,10 +136,11 @@ describe('boards verify and snapshot', () => {
 
   it.each([
     [['verify', 'arana'], 1, 'did you mean arena?'],
-    [['snapshot', 'arena', '--until', '2999-01-01T00:00:00Z'], 2, 'it is in the future'],
-    [['snapshot', 'arena', '--until', 'yesterday'], 2, 'use a date, or a time with a zone'],
+    [['snapshot', 'arena', '--until', '2999-01-01'], 2, '2999-01-01 is in the future'],
+    [['snapshot', 'arena', '--until', 'yesterday'], 2, 'use a date, or a time such as'],
     [['snapshot', 'arena'], 2, "required option '--until <time>' not specified"],
-    [['rebuild', 'arena', '--from', '2999-01-01T00:00:00Z'], 2, 'it is in the future'],
+    [['rebuild', 'arena', '--from', '2999-01-01T00:00:00Z'], 2, 'is in the future'],
+    [['rebuild', 'arena', 'daily', '--from', '2026-01-01'], 2, 'several: UTC, Europe/Paris'],
     [['rebuild', 'arena', '--from', 'stat'], 2, 'or "start"'],
   ])('boards %j has exit code %i, and the error says: %s', async (args, code, word) => {
     expect(await ranklog('boards', ...args)).toMatchObject({

@@ -174,7 +174,7 @@ describe('boards show', () => {
 
   it('prints the columns, views and keys of an event, and for each view whether its results are published', () => {
     const event = file('event.json', EVENT);
-    const { out } = ranklog(['show', '--event', `@${event}`, '--at', '2026-11-21T00:00:00Z']);
+    const { out } = ranklog(['show', '--event', `@${event}`, '--at', '2026-11-21T00:30']);
     expect(out).toContain('arena (shard 0): ada at 2026-11-20T23:30:00.000Z\n');
     expect(out).toMatch(/^ratio +-0\.50$/m);
     expect(out).toMatch(/^day:2026-11-21 guild=a%20b +yes +2026-12-21T23:00:00\.000Z$/m);
@@ -187,7 +187,7 @@ describe('boards show', () => {
   it.each([
     [['--board', 'aren'], 1, 'it has arena, plain; did you mean arena?'],
     [['--event', '@/nowhere'], 2, "can't read /nowhere"],
-    [['--at', 'noon'], 2, 'use a time with a zone'],
+    [['--at', 'noon'], 2, 'use a date, or a time such as'],
     [['/nowhere.yaml'], 2, "/nowhere.yaml can't be read"],
     [[bad], 2, 'did you mean ties?'],
   ])('%j has exit code %i, and the error says: %s', (args, code, word) => {

@@ -145,7 +145,7 @@ describe('the commands', () => {
       'is not a view; write WINDOW or WINDOW NAME=VALUE',
     ],
     [['standings', 'daily', '--view', 'all', '--window', 'all'], 2, 'cannot be used with option'],
-    [['standings', 'daily', '--at', '2026-01-01'], 2, 'use a time with a zone'],
+    [['standings', 'daily', '--at', '2026-02-30'], 2, 'use a date, or a time such as'],
     [['views', 'dayly'], 1, 'did you mean daily?'],
     [['standings', 'arena', '--top', '0'], 2, 'use a whole number from 1'],
     [['rank', 'arena', 'nobody'], 1, ''],
@@ -184,14 +184,23 @@ describe('the commands', () => {
       ['day', NEW_YEAR],
       ['day:current', '2026-01-03T00:00:00+02:00'],
       ['day:previous', '2026-01-03T00:00:00+01:00'],
+      ['day', '2026-01-02T23:30'],
+      ['day:previous', '2026-01-03'],
       ['day:2026-01-02', NEW_YEAR],
     ] as const)
       expect(json('standings', 'daily', '--window', window, '--at', at)).toMatchObject({
         view: 'day:2026-01-02',
         entries,
       });
-    expect(json('rank', 'daily', 'ada', '--window', 'week', '--at', NEW_YEAR)).toMatchObject({
-      places: [{ view: 'week:2026-W01', rank: 3, size: 3 }],
+    for (const at of [NEW_YEAR, '2026-01-02 00:00', '2025-12-29'])
+      expect(json('rank', 'daily', 'ada', '--window', 'week', '--at', at)).toMatchObject({
+        places: [{ view: 'week:2026-W01', rank: 3, size: 3 }],
+      });
+    expect(json('explain', 'daily', 'ada', '--window', 'week', '--at', '2025-12-29')).toMatchObject(
+      { view: 'week:2026-W01' },
+    );
+    expect(json('around', 'daily', 'ada', '--window', 'week', '--at', '2025-12-29')).toMatchObject({
+      view: 'week:2026-W01',
     });
     const env = { RANKLOG_LOG_LEVEL: 'error' }; // on a busy machine, a wait for Redis is logged
     const now = ranklog(['standings', 'daily', '--window', 'week'], { env });

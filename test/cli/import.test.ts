@@ -14,7 +14,7 @@ boards:
   killed: { columns: [{ name: score, min: -5 }] }
   countries: { columns: [{ name: score, update: best }], dimensions: [[], [country]] }
   halves: { columns: [{ name: score, decimals: 2 }] }
-  floats: { columns: [{ name: deviation, update: latest, order: asc, decimals: 1 }] }
+  floats: { columns: [{ name: deviation, update: latest, order: asc, decimals: 1 }], timeZone: Europe/Paris }
   daily: { columns: [{ name: score }], windows: [{ window: day, keep: 1d }] }
 `;
 const AT = '2026-11-20T00:00:00.000Z';
@@ -373,7 +373,7 @@ describe('ranklog import', () => {
   it('rounds the numbers of a file on demand', async () => {
     const rows = ['ann,34.699999999999996', 'bob,1302.0', 'cyd,1e-07'];
     const csv = await file('floats.csv', ['playerId,deviation', ...rows].join('\n'));
-    const args = ['floats', csv, '--at', AT];
+    const args = ['floats', csv, '--at', '2026-11-20T01:00']; // AT in Paris
     expect(await imported(...args, '--dry-run')).toMatchObject({ code: 1, refused: 2 });
     expect(await imported(...args, '--round')).toMatchObject({ code: 0, sent: 3 });
     await applied();
@@ -383,6 +383,9 @@ describe('ranklog import', () => {
       ['ann', '34.7'],
       ['bob', '1302.0'],
     ]);
+    expect(new Set((await standings('floats')).map(({ reachedAt }) => reachedAt))).toEqual(
+      new Set([AT]),
+    );
     expect(await imported(...args, '--round', '--compare')).toMatchObject({ code: 0, compared: 3 });
   });
 

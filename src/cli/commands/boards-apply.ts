@@ -10,6 +10,7 @@ import {
 } from '../sessions/reconciliation-session.js';
 import { build, builtText, type BuiltBoard } from '../sessions/run-build.js';
 import { confirmOnTerminal, interruption } from '../sessions/terminal.js';
+import { fromOn } from '../text/board-times.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import { describe, exitCodeOf } from '../text/failures.js';
 import type { BuildOptions, JsonOption } from '../text/options.js';
@@ -33,7 +34,7 @@ export async function boardsApply(options: ApplyOptions): Promise<number> {
   await using session = await openReconciliation();
   const { json = false } = options;
   const remove = [...new Set(options.remove)];
-  const { definitions, plan } = await readFileAndPlan(session, options);
+  const { definitions, from, plan } = await readFileAndPlan(session, options);
   checkRemovals(plan, remove);
   const removals = await removalTexts(session, remove);
   if (!json) print(plan, options, () => planText(plan, { ...session, remove: removals }));
@@ -45,7 +46,8 @@ export async function boardsApply(options: ApplyOptions): Promise<number> {
   const { signal } = cancellation;
   if (isToDo && options.yes !== true) await confirmSteps(names, removals, signal);
   const toBuild = definitions.filter(({ board }) => names.includes(board));
-  const applied = await carryOut(session, toBuild, remove, { ...options, signal });
+  const limits = { ...options, from, signal };
+  const applied = await carryOut(session, toBuild, remove, limits);
   print(applied, options, () => appliedText(applied, options));
   return EXIT.ok;
 }
@@ -53,8 +55,9 @@ export async function boardsApply(options: ApplyOptions): Promise<number> {
 async function readFileAndPlan(session: ReconciliationSession, options: BuildOptions) {
   const { settings, topics } = session;
   const definitions = await readBoardsFile(settings.boards);
-  const plan = await readPlan({ ...session, topic: topics.scoreEvents }, definitions, options);
-  return { definitions, plan };
+  const from = fromOn(definitions, options.from);
+  const plan = await readPlan({ ...session, topic: topics.scoreEvents }, definitions, { from });
+  return { definitions, from, plan };
 }
 
 /** @throws CommandError for a board that is still in the boards file, or that Redis does not have */
@@ -114,7 +117,7 @@ async function carryOut(
   session: ReconciliationSession,
   toBuild: readonly BoardDefinition[],
   remove: readonly string[],
-  options: ApplyOptions & { signal: AbortSignal },
+  options: Parameters<typeof build>[2],
 ): Promise<Applied> {
   const { signal } = options;
   const built = toBuild.length === 0 ? [] : await build(session, toBuild, options);
@@ -160,7 +163,9 @@ export async function boardsRebuild(
   const live = await Promise.all(names.map((board) => session.stores.reader.board(board)));
   const definitions = live.map(({ definition }) => definition);
   using cancellation = interruption();
-  const built = await build(session, definitions, { ...options, signal: cancellation.signal });
+  const from = fromOn(definitions, options.from);
+  const { signal } = cancellation;
+  const built = await build(session, definitions, { ...options, from, signal });
   print({ built }, options, () => built.map((board) => builtText(board, options)).join('\n'));
   return EXIT.ok;
 }

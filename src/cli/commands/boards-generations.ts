@@ -7,7 +7,8 @@ import {
 } from '../sessions/reconciliation-session.js';
 import { interruption } from '../sessions/terminal.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
-import type { BuildOptions, JsonOption } from '../text/options.js';
+import { pastTimeOn } from '../text/board-times.js';
+import type { BuildOptions, JsonOption, TimeText } from '../text/options.js';
 import { print, table } from '../text/output.js';
 import { ReconciliationBar } from '../text/progress-bar.js';
 import { partialText } from '../text/value-text.js';
@@ -53,16 +54,19 @@ async function rollback(
   return await withLease(() => reconciler.rollback(board, options), signal);
 }
 
-type SnapshotOptions = Omit<BuildOptions, 'from'> & { readonly until: number };
+type SnapshotOptions<Time> = Omit<BuildOptions, 'from'> & { readonly until: Time };
 
-export async function boardsSnapshot(board: string, options: SnapshotOptions): Promise<number> {
+export async function boardsSnapshot(
+  board: string,
+  options: SnapshotOptions<TimeText>,
+): Promise<number> {
   await using session = await openReconciliation();
-  const { until } = options;
-  await session.stores.reader.board(board); // throws if the board is not live
+  const { definition } = await session.stores.reader.board(board);
+  const until = pastTimeOn(definition, options.until);
   process.stderr.write(`ranklog: building ${board} as it was at ${formatTime(until)}\n`);
   using cancellation = interruption();
   const { signal } = cancellation;
-  const { generation, asOf } = await snapshot(session, board, { ...options, signal });
+  const { generation, asOf } = await snapshot(session, board, { ...options, until, signal });
   print({ board, generation, asOf: formatTime(asOf) }, options, (made) =>
     [
       `${board} as it was at ${made.asOf}: generation ${generation}`,
@@ -77,7 +81,12 @@ export async function boardsSnapshot(board: string, options: SnapshotOptions): P
 async function snapshot(
   { reconciler }: ReconciliationSession,
   board: string,
-  { until, throttle, allowPartialHistory, signal }: SnapshotOptions & { signal: AbortSignal },
+  {
+    until,
+    throttle,
+    allowPartialHistory,
+    signal,
+  }: SnapshotOptions<number> & { signal: AbortSignal },
 ) {
   using bar = new ReconciliationBar();
   const limits = { eventsPerSecond: throttle, allowPartialHistory };

@@ -6,27 +6,27 @@ import { loadSettings } from '../../config/settings.js';
 import { readBoardsFile } from '../../reconciliation/boards/read-boards-file.js';
 import { previewEvent, type EventPreview } from '../text/event-preview.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
-import type { JsonOption } from '../text/options.js';
+import type { JsonOption, TimeText } from '../text/options.js';
 import { print, table } from '../text/output.js';
 
 interface ShowOptions extends JsonOption {
   readonly board?: string;
   readonly event?: string;
-  readonly at?: number;
+  readonly at?: TimeText;
 }
 
 export async function boardsShow(given: string | undefined, options: ShowOptions): Promise<number> {
   const { settings } = loadSettings();
   const file = given ?? settings.boards;
   const definitions = await readBoardsFile(file);
-  const { board, event, at: timestamp = Date.now() } = options;
+  const { board, event, at } = options;
   const shown = board === undefined ? definitions : [findBoard(definitions, board, file)];
   if (event === undefined) {
     const fields = shown.map((definition) => [definition.board, boardFields(definition)] as const);
     print({ boards: Object.fromEntries(fields) }, options, toYaml);
     return EXIT.ok;
   }
-  const context = { ...settings, definitions, board, timestamp };
+  const context = { ...settings, definitions, board, at };
   const preview = previewEvent(await readEvent(event), context);
   print(preview, options, toText);
   return 'deadLetter' in preview ? EXIT.no : EXIT.ok;

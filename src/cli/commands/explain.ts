@@ -5,6 +5,7 @@ import { requireTopics } from '../../infra/topics.js';
 import { openKafka, readWithProgress, type KafkaSession } from '../sessions/kafka-session.js';
 import { PlayerHistory } from '../sessions/player-history.js';
 import { openRedis, type RedisSession } from '../sessions/session.js';
+import { withTime } from '../text/board-times.js';
 import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { print, table } from '../text/output.js';
@@ -35,7 +36,8 @@ async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked)
   const live = await reader.board(asked.board);
   const offsets = keys.appliedOffsets(shardOf(asked.board, await status.shards()));
   const applied = await redis.redis.hgetall(offsets);
-  const place = await reader.player(asked.board, asked.player, { ...asked, gaps: true });
+  const selection = await withTime(reader, asked.board, asked);
+  const place = await reader.player(asked.board, asked.player, { ...selection, gaps: true });
   const ban = await reader.ban(asked.board, asked.player);
   const held = await logRanges(kafka.kafka, topic);
   const only = asked.allPartitions ? undefined : partitionOf(asked.player, held.size);

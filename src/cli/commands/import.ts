@@ -15,10 +15,13 @@ import { openKafka, readWithProgress, type KafkaSession } from '../sessions/kafk
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
 import { openForeignRedis, openRedis, type RedisSession } from '../sessions/session.js';
 import { interruption } from '../sessions/terminal.js';
+import { timeOn } from '../text/board-times.js';
 import { CommandError, EXIT, readCode } from '../text/exit-codes.js';
+import type { TimeText } from '../text/options.js';
 import { print, table } from '../text/output.js';
 
-export interface ImportOptions extends OpeningOptions {
+export interface ImportOptions extends Omit<OpeningOptions, 'at'> {
+  readonly at?: TimeText;
   readonly key?: string;
   readonly round?: true;
   readonly dryRun?: true;
@@ -85,7 +88,8 @@ async function openingEvents(
   const overviews = await status.overviews();
   const clock = overviews.find((known) => known.board === board)?.clock ?? -Infinity;
   // A comparison looks at no times, so any time will do.
-  const at = options.at ?? (options.compare ? Date.now() : undefined);
+  const anyTime = options.compare ? Date.now() : undefined;
+  const at = options.at === undefined ? anyTime : timeOn(definition, options.at);
   return new OpeningEvents(definition, clock, { ...options, at });
 }
 

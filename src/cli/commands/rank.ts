@@ -5,6 +5,7 @@ import {
   type Standing,
 } from '#board-store';
 import { openRedis } from '../sessions/session.js';
+import { withTime } from '../text/board-times.js';
 import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { print, table } from '../text/output.js';
@@ -19,8 +20,9 @@ export async function rank(board: string, player: string, options: RankOptions):
   const { reader } = redis.stores;
   const { view, window, where, at, dense } = options;
   const isOne = [view, window, where, at].some((option) => option !== undefined);
+  const selection = await withTime(reader, board, options);
   const { found, stale } = isOne
-    ? { found: [await reader.player(board, player, options)], stale: false }
+    ? { found: [await reader.player(board, player, selection)], stale: false }
     : await readEverywhere(reader, { board, player, dense });
   const isStale = stale || found.some((one) => one.stale);
   const places = found.flatMap(({ view, size, standing }) =>

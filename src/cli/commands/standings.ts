@@ -7,6 +7,7 @@ import {
   type Standings,
 } from '#board-store';
 import { openRedis } from '../sessions/session.js';
+import { withTime } from '../text/board-times.js';
 import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { print, standingsText } from '../text/output.js';
@@ -24,7 +25,7 @@ export async function standings(board: string, options: StandingsOptions): Promi
     return (await import('../sessions/live-standings.js')).liveStandings(board, options);
   using redis = await openRedis(options.generation);
   const { reader } = redis.stores;
-  const { top, all, ...selection } = options;
+  const { top, all, ...selection } = await withTime(reader, board, options);
   const found = await readTop(reader, board, { ...selection, most: all ? Infinity : top });
   if (!found.isSame) process.stderr.write('ranklog: the view changed during the read; try again\n');
   if (found.size === 0) await warnOfEmpty(reader, found);
@@ -41,7 +42,7 @@ export async function around(
 ): Promise<number> {
   using redis = await openRedis(options.generation);
   const { reader } = redis.stores;
-  const found = await reader.around(board, player, options);
+  const found = await reader.around(board, player, await withTime(reader, board, options));
   const { view, size, stale, entries } = found;
   const isRanked = entries.length > 0;
   print({ playerId: player, ...standingsJson(found) }, options, () =>

@@ -4,6 +4,7 @@ import type { Standings } from '#board-store';
 import { requireTopics } from '../../infra/topics.js';
 import { ChangeFeed } from '../../query/live/change-feed.js';
 import { readings } from '../../query/live/view-feed.js';
+import { withTime } from '../text/board-times.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { standingsText } from '../text/output.js';
@@ -11,6 +12,7 @@ import { openKafka } from './kafka-session.js';
 import { openRedis } from './session.js';
 
 type LiveOptions = ReadOptions & { readonly top: number };
+type LiveRead = Omit<LiveOptions, 'at'> & { readonly at?: number };
 
 /** The lines of a terminal that are not players: name, empty line, head, time, cursor. */
 const OTHER_LINES = 5;
@@ -28,7 +30,8 @@ export async function liveStandings(board: string, options: LiveOptions): Promis
   const { signal } = closed;
   const changes = await ChangeFeed.open({ kafka, topic, signal, logger });
   try {
-    await showAll(readings(requestOf(board, options), { reader, changes }), changes.ended);
+    const request = requestOf(board, await withTime(reader, board, options));
+    await showAll(readings(request, { reader, changes }), changes.ended);
     return EXIT.ok;
   } finally {
     closed.abort(new Error('the command ends'));
@@ -36,7 +39,7 @@ export async function liveStandings(board: string, options: LiveOptions): Promis
 }
 
 /** As many players as are asked for, and as fit on the terminal. */
-function requestOf(board: string, { top, view, window, where, at }: LiveOptions) {
+function requestOf(board: string, { top, view, window, where, at }: LiveRead) {
   const { isTTY, rows } = process.stdout;
   const limit = isTTY ? Math.min(top, Math.max(1, rows - OTHER_LINES)) : top;
   return { board, limit, view, window, where, at };

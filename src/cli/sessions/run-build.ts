@@ -3,6 +3,7 @@ import type { Boards } from '#board-store';
 import { claimIdentity } from '../../infra/identity.js';
 import type { BuildReport } from '../../reconciliation/runs/build.js';
 import { CancelledError } from '../../reconciliation/runs/run-errors.js';
+import type { From } from '../../reconciliation/runs/shadow-plan.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { BuildOptions } from '../text/options.js';
 import { ReconciliationBar } from '../text/progress-bar.js';
@@ -16,6 +17,11 @@ export type BuiltBoard = ReturnType<typeof builtJson>;
 /** What a command builds: boards by their definitions, or a live board with other voids. */
 type Work = readonly BoardDefinition[] | { readonly board: string; readonly change: VoidChange };
 
+interface Limits extends Omit<BuildOptions, 'from'> {
+  readonly from?: From | undefined;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Builds boards in one pass over the log, with a progress bar, and promotes them.
  * @throws CommandError if the user cancels; LeaseHeldError
@@ -23,7 +29,7 @@ type Work = readonly BoardDefinition[] | { readonly board: string; readonly chan
 export async function build(
   session: ReconciliationSession,
   work: Work,
-  { from, throttle, allowPartialHistory, signal }: BuildOptions & { signal: AbortSignal },
+  { from, throttle, allowPartialHistory, signal }: Limits,
 ): Promise<BuiltBoard[]> {
   const { reconciler, definitions: topic } = session;
   const { store } = session.stores;

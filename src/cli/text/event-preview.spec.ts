@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseBoardsFile } from '#board';
 import { previewEvent } from './event-preview.js';
 
-const NOON = Date.parse('2026-11-20T12:00:00Z');
+const NOON = '2026-11-20T12:00:00Z';
 const definitions = parseBoardsFile(
   `boards:
   arena:
@@ -20,7 +20,7 @@ const definitions = parseBoardsFile(
 function preview(event: object | string, board?: string) {
   const value = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event));
   const place = { redisPrefix: 'games', shards: 7 };
-  return previewEvent(value, { definitions, board, timestamp: NOON, ...place });
+  return previewEvent(value, { definitions, board, at: NOON, ...place });
 }
 
 const event = { board: 'arena', playerId: 'ada', attributes: { guild: 'a b' } };
@@ -50,6 +50,14 @@ describe('the preview of an event', () => {
       ranking: 'games:4:{games:4}:GENERATION:ranking:day:2026-11-20 guild=a%20b',
       players: 'games:4:{games:4}:GENERATION:players:day:2026-11-20 guild=a%20b',
     });
+  });
+
+  it('reads a time without a zone in the zone of the board', () => {
+    const text = 'boards: { paris: { columns: [{ name: points }], timeZone: Europe/Paris } }';
+    const context = { definitions: parseBoardsFile(text, 'boards.yaml'), at: '2026-11-20T12:00' };
+    const value = Buffer.from('{"board":"paris","playerId":"ada","delta":1}');
+    const found = previewEvent(value, { ...context, redisPrefix: 'games', shards: 7 });
+    expect(found).toMatchObject({ occurredAt: '2026-11-20T11:00:00.000Z' });
   });
 
   it('shows values with the signs of the event, in descending and ascending columns', () => {

@@ -2,7 +2,6 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { ViewSelection } from '#board-store';
 import { parseTime } from '#board/time';
 import { ROLES, type Role } from '../../config/roles.js';
-import type { From } from '../../reconciliation/runs/shadow-plan.js';
 
 export interface JsonOption {
   readonly json?: boolean;
@@ -14,18 +13,26 @@ export interface RecordName {
   readonly offset: number;
 }
 
+/** A time that `givenTime` has checked. Without a zone, it is in the time zone of the board. */
+export type TimeText = string;
+
 /** Options of commands that build. */
 export interface BuildOptions extends JsonOption {
-  readonly from?: From;
+  /** "start", or a time as in `TimeText`. */
+  readonly from?: string;
   /** Events per second. */
   readonly throttle?: number;
   readonly allowPartialHistory?: boolean;
 }
 
 /** Options of commands that read views. */
-export interface ReadOptions extends ViewSelection, JsonOption {
+export interface ReadOptions extends Omit<ViewSelection, 'at'>, JsonOption {
+  readonly at?: TimeText;
   readonly generation?: string;
 }
+
+/** In the help of options with a time. */
+export const IN_ZONE_OF_BOARD = "without a zone, in the board's";
 
 export const GENERATION = new Option('--generation <id>', 'read this snapshot, not the live board');
 export const THROTTLE = new Option(
@@ -34,8 +41,8 @@ export const THROTTLE = new Option(
 ).argParser(wholeNumber);
 export const FROM = new Option(
   '--from <time>',
-  'skip records with an earlier timestamp; stored with the generation and used by later builds; "start" reads the whole log (default: where the live generation starts)',
-).argParser(pastTimeOrStart);
+  `skip records with an earlier timestamp; ${IN_ZONE_OF_BOARD}; stored with the generation and used by later builds; "start" reads the whole log (default: where the live generation starts)`,
+).argParser((text) => (text === 'start' ? text : givenTime(text, ', or "start"')));
 export const ALLOW_PARTIAL_HISTORY = new Option(
   '--allow-partial-history',
   'build from the rest of a log whose beginning is gone; stored with the generation and shown by "status"',
@@ -61,33 +68,28 @@ export function partitionNumber(text: string): number {
   return Number(text);
 }
 
-/** A time with a zone, in ms. */
-export function timeWithZone(text: string): number {
-  return timeFrom(text, 'use a time with a zone, such as 2026-11-20T09:00:00Z');
+const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)?)?$/;
+
+/** A date or a time, with or without a zone; the command reads it with `timeOn`. */
+export function givenTime(text: string, otherwise = ''): TimeText {
+  if (timeInUtc(text) === undefined)
+    throw new InvalidArgumentError(
+      `use a date, or a time such as 2026-03-01T18:00 or 2026-03-01T18:00:00Z${otherwise}`,
+    );
+  return text;
 }
 
-/** A time with a zone, or a date (its start in UTC), in the past; in ms. */
-export function pastMoment(text: string): number {
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
-  const hint = 'use a date, or a time with a zone, such as 2026-03-01T00:00:00Z';
-  return inThePast(timeFrom(isDate ? `${text}T00:00:00Z` : text, hint));
-}
-
-function pastTimeOrStart(text: string): From {
-  if (text === 'start') return text;
-  const hint = 'use a time with a zone, such as 2026-11-20T09:00:00Z, or "start"';
-  return inThePast(timeFrom(text, hint));
-}
-
-function timeFrom(text: string, hint: string): number {
-  const time = parseTime(text);
-  if (time === undefined) throw new InvalidArgumentError(hint);
-  return time;
-}
-
-function inThePast(time: number): number {
+/** A time in the past, in ms. Without a zone, it is in UTC. */
+export function pastTimeInUtc(text: string): number {
+  const time = timeInUtc(givenTime(text)) ?? NaN;
   if (time > Date.now()) throw new InvalidArgumentError('it is in the future; use an earlier time');
   return time;
+}
+
+/** In ms; undefined for a text that is not a time. */
+function timeInUtc(text: string): number | undefined {
+  const [, date, clock = '00:00', seconds = ':00'] = LOCAL_TIME.exec(text) ?? [];
+  return parseTime(date === undefined ? text : `${date}T${clock}${seconds}Z`);
 }
 
 export function collect(text: string, before: readonly string[] = []): string[] {
