@@ -38,8 +38,8 @@ const typesOfEntries = generateDtsBundle(
 /** @type {import('esbuild').Metafile['outputs']} */
 const outputs = {};
 for (const [at, { compiled, name }] of entries.entries()) {
-  const names = await bundleCode(compiled, name);
-  const types = honest(typesOfEntries[at] ?? '', names);
+  await bundleCode(compiled, name);
+  const types = typesOfEntries[at] ?? '';
   write(`${name}.d.cts`, types);
   write(`${name}.d.mts`, types);
 }
@@ -47,7 +47,7 @@ const licences = thirdPartyLicences({ outputs });
 if (licences !== '') write('THIRD-PARTY.txt', licences);
 copyFileSync(path.join(ROOT, 'LICENSE'), 'LICENSE');
 
-/** Returns the exported names. @param {string} compiled @param {string} name */
+/** @param {string} compiled @param {string} name */
 async function bundleCode(compiled, name) {
   /** @type {import('esbuild').BuildOptions & { metafile: true }} */
   const options = {
@@ -76,17 +76,6 @@ async function bundleCode(compiled, name) {
       format: 'esm',
       platform: 'browser',
     });
-  return names;
-}
-
-/**
- * Types in which each class that the code does not export is an interface: it is a type for everyone else.
- * @param {string} types @param {readonly string[]} names the names that the code exports
- */
-function honest(types, names) {
-  return types.replace(/^export declare class (\w+)/gm, (text, /** @type {string} */ name) => {
-    return names.includes(name) ? text : `export interface ${name}`;
-  });
 }
 
 /** @param {string} file @param {string} text */

@@ -1,32 +1,36 @@
 /** How a column combines the values of events: adds them, keeps the best, or keeps the one with the latest `occurredAt`. */
-export const UPDATES = ['sum', 'best', 'latest'] as const;
-export type Update = (typeof UPDATES)[number];
+export type Update = 'sum' | 'best' | 'latest';
+export const UPDATES: readonly Update[] = ['sum', 'best', 'latest'];
 
 /** Which values of a column rank first: large ones (`desc`) or small ones (`asc`). */
-export const ORDERS = ['desc', 'asc'] as const;
+export type Order = 'desc' | 'asc';
+export const ORDERS: readonly Order[] = ['desc', 'asc'];
 
 /** Which reach time ranks first when all columns are equal. With `none`, the player id decides. */
-export const TIES = ['earliest', 'latest', 'none'] as const;
-export type Ties = (typeof TIES)[number];
+export type Ties = 'earliest' | 'latest' | 'none';
+export const TIES: readonly Ties[] = ['earliest', 'latest', 'none'];
 
 /** What happens to an event whose views have all expired or closed. */
-export const LATE = ['deadLetter', 'count'] as const;
+export type Late = 'deadLetter' | 'count';
+export const LATE: readonly Late[] = ['deadLetter', 'count'];
 
 /** Which changes of a player are published: all, only changes of a rank, or none. */
-export const RANK_CHANGES = ['every', 'moved', 'none'] as const;
+export type PublishedChanges = 'every' | 'moved' | 'none';
+export const RANK_CHANGES: readonly PublishedChanges[] = ['every', 'moved', 'none'];
 
 /** Ranks in a rank change: the position (1 2 3 4), and the rank that players with equal columns share (1 2 2 4). */
-export const RANKS = ['ordinal', 'competition'] as const;
+export type RankKind = 'ordinal' | 'competition';
+export const RANKS: readonly RankKind[] = ['ordinal', 'competition'];
 
 /** Windows of the calendar, in the board's time zone. */
-export const CALENDAR_WINDOWS = ['day', 'week', 'month', 'year'] as const;
-export type CalendarWindow = (typeof CALENDAR_WINDOWS)[number];
+export type CalendarWindow = 'day' | 'week' | 'month' | 'year';
+export const CALENDAR_WINDOWS: readonly CalendarWindow[] = ['day', 'week', 'month', 'year'];
 
 /** A number by which players are compared. It is stored in minor units: the value times 10^`decimals` (0 to 15), an integer. */
 export interface Column {
   readonly name: string;
   readonly update: Update;
-  readonly order: (typeof ORDERS)[number];
+  readonly order: Order;
   readonly decimals: number;
   /** Bounds of the value of one event (with `from`: of its weighted sum), in minor units. */
   readonly min?: number;
@@ -80,8 +84,8 @@ export interface RecordPlace {
 }
 
 export interface Publish {
-  readonly rankChanges: (typeof RANK_CHANGES)[number];
-  readonly ranks: readonly (typeof RANKS)[number][];
+  readonly rankChanges: PublishedChanges;
+  readonly ranks: readonly RankKind[];
   /** Names of windows (see windowName); undefined: all. */
   readonly windows?: readonly string[];
   /** undefined: all. */
@@ -100,7 +104,7 @@ export interface BoardDefinition {
   /** IANA name. Its clock decides where calendar windows and intervals begin. */
   readonly timeZone: string;
   readonly windows: readonly Window[];
-  readonly late: (typeof LATE)[number];
+  readonly late: Late;
   /** Lists of attribute names; `[]` is the overall ranking. */
   readonly dimensions: readonly (readonly string[])[];
   /** How many views can exist at a time. */

@@ -15,10 +15,19 @@ export {
   decodeLeaderChange,
   decodePeriodResult,
   decodeRankChange,
+  MalformedRecordError,
   periodResultId,
   topicNames,
 } from '#contracts';
 export { MalformedViewError } from '#board';
+export { RanklogError } from '#errors';
+export {
+  GroupRefusedError,
+  KafkaUnreachableError,
+  OtherTopicsError,
+  PermanentPartitionError,
+  UnreadableBatchError,
+} from '#kafka-batch';
 export * from './client-errors.js';
 export * from './leader-change-follower.js';
 export * from './leaders-by-view.js';

@@ -12,7 +12,7 @@ import { ID, REASON, show } from './values.js';
  * Bans a player from a board, takes that back, or erases the player. A banned player is in no view, but scores of theirs are kept,
  * so that an unban brings them back. Of an erased player, no score is kept, now or later; only a void of the record undoes that.
  */
-export type PlayerRecordKind = keyof typeof PLAYER_RECORD_TYPES;
+export type PlayerRecordKind = 'banned' | 'unbanned' | 'erased';
 
 /** The value of a record of the score topic with the type of a PlayerRecordKind. Unknown fields are ignored. */
 export interface PlayerRecord {

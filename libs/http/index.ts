@@ -18,4 +18,5 @@ export type {
   ViewReads,
   ViewSelection,
 } from '#board-store';
+export { RanklogError } from '#errors';
 export * from './http-board-reader.js';

@@ -1,4 +1,11 @@
-import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Global,
+  Inject,
+  Module,
+  type ConfigurableModuleAsyncOptions,
+  type DynamicModule,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { DiscoveryModule, LazyModuleLoader, ModulesContainer } from '@nestjs/core';
 import { BoardReader } from '#board-store/reader';
 import { ModerationProducer, ScoreProducer } from '#client';
@@ -89,12 +96,21 @@ class SubscriptionsModule {
     RANKLOG_OPTIONS,
   ],
 })
-export class RanklogModule extends ConfigurableModuleClass implements OnApplicationShutdown {
+export class RanklogModule implements OnApplicationShutdown {
+  static forRoot(options: RanklogModuleOptions): DynamicModule {
+    return { ...ConfigurableModuleClass.forRoot(options), module: RanklogModule };
+  }
+
+  static forRootAsync(
+    options: ConfigurableModuleAsyncOptions<RanklogModuleOptions>,
+  ): DynamicModule {
+    return { ...ConfigurableModuleClass.forRootAsync(options), module: RanklogModule };
+  }
+
   constructor(
     @Inject(ScoreProducer) private readonly producer: ScoreProducer,
     @Inject(LazyModuleLoader) loader: LazyModuleLoader,
   ) {
-    super();
     refuseOverride(loader);
   }
 

@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { TestInstance } from '../support/instance.js';
 import { runCommand } from '../support/project.js';
 import { BuiltImage } from '../deploy/image.js';
+import { BuiltEntry, errorsInDocuments } from './declarations.js';
 import { EmptyProject, output, pack } from './empty-project.js';
 
 const tarballs = mkdtempSync(path.join(tmpdir(), 'ranklog-tarballs-'));
@@ -407,6 +408,29 @@ describe('both libraries', () => {
     expect(map.sourcesContent.every((text) => typeof text === 'string' && text !== '')).toBe(true);
     const bundled = map.sources.some((source) => source.includes('node_modules'));
     expect(project.list(`${folder}/dist`).includes('THIRD-PARTY.txt')).toBe(bundled);
+  });
+});
+
+describe('the types of the packages', () => {
+  it.each([
+    'client/dist/index',
+    'reader/dist/index',
+    'nestjs/dist/index',
+    'nestjs/dist/dto',
+    'http/dist/index',
+  ])('declare the values that the code exports, and no others: %s', async (entry) => {
+    const built = new BuiltEntry(entry);
+    const exported = await built.required();
+    expect(exported.length).toBeGreaterThan(0);
+    expect(built.declared()).toEqual({ exported, internal: [] });
+  });
+
+  it('have the errors that the documents name', async () => {
+    const entries = ['nestjs/dist/index', 'http/dist/index'].map((name) => new BuiltEntry(name));
+    const exported = (await Promise.all(entries.map((entry) => entry.required()))).flat();
+    const named = errorsInDocuments();
+    expect(named).toContain('GroupInUseError');
+    expect(exported).toEqual(expect.arrayContaining(named));
   });
 });
 
