@@ -38,7 +38,7 @@ export default {
       ...shared,
       displayName: 'system',
       testMatch: [
-        '<rootDir>/test/!(board-store|model|query|packages|page)/**/*.test.ts',
+        '<rootDir>/test/!(board-store|model|query|packages|page|clients)/**/*.test.ts',
         '<rootDir>/test/query/!(reads)/**/*.test.ts',
       ],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
@@ -47,6 +47,12 @@ export default {
       ...shared,
       displayName: 'packages',
       testMatch: ['<rootDir>/test/packages/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+    },
+    {
+      ...shared,
+      displayName: 'clients',
+      testMatch: ['<rootDir>/test/clients/**/*.test.ts'],
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
     },
     {

@@ -1,6 +1,7 @@
 // @ts-check
-// `npm test -- ARGS`: all tests but those of packed packages and of the page; ARGS go to jest. --unit runs those that need no
-// server, --redis those that need Redis alone, --packages those of packed packages, which npm installs, --page those in a browser.
+// `npm test -- ARGS`: all tests but those of the last three flags; ARGS go to jest. --unit runs those
+// that need no server, --redis those that need Redis alone, --packages those of packed packages, which
+// npm installs, --clients the programs of docs/clients.md, --page those in a browser.
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { ensureDependencies, runNode } from './with-setup.mjs';
@@ -10,7 +11,7 @@ const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.me
 // One more than cores: suites wait for their servers more than they compute. With still more, servers stall for seconds.
 const WORKERS = Math.min(4, availableParallelism() + 1);
 
-const RUNGS = ['--unit', '--redis', '--packages', '--page'];
+const RUNGS = ['--unit', '--redis', '--packages', '--clients', '--page'];
 const given = process.argv.slice(2);
 const rung = given.find((arg) => RUNGS.includes(arg));
 const args = given.filter((arg) => !RUNGS.includes(arg));
@@ -19,7 +20,9 @@ await ensureDependencies();
 await runNode(
   [
     ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', JEST],
-    ...(rung ? ['--selectProjects', rung.slice(2)] : ['--ignoreProjects', 'packages', 'page']),
+    ...(rung
+      ? ['--selectProjects', rung.slice(2)]
+      : ['--ignoreProjects', 'packages', 'clients', 'page']),
     ...[`--maxWorkers=${WORKERS}`, ...args],
   ],
   {

@@ -46,7 +46,7 @@ describe('README.md', () => {
     expect(stdout).toMatch(/ada {2}all region=eu {2}new -> 1 {2}score 1200/);
   });
 
-  const examples = ['README.md', 'docs/reading.md'].flatMap((page) =>
+  const examples = ['README.md', 'docs/reading.md', 'docs/clients.md'].flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/^```ts\n([^]*?)^```$/gm)].map(
       ([, code = ''], index) => ({ page, index, code }),
     ),
