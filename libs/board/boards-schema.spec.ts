@@ -52,9 +52,7 @@ describe('the schema of boards files', () => {
 
   it('is exported by the package', () => {
     const { exports } = JSON.parse(read('package.json')) as Record<string, unknown>;
-    expect(exports).toMatchObject({
-      './schemas/boards.schema.json': './schemas/boards.schema.json',
-    });
+    expect(exports).toMatchObject({ './schemas/*': './schemas/*' });
   });
 
   it('describes every field', () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { KeySpace, LeaseStore, type ReconciliationStatus } from '#board-store';
 import { KafkaProxy } from '../support/kafka-proxy.js';
@@ -102,6 +102,12 @@ describe('a running process', () => {
     expect(await read('/v1/boards/arena/standings')).toEqual(page);
     const document = JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8')) as object;
     expect(await read('/openapi.json')).toEqual(document);
+    for (const file of readdirSync('schemas')) {
+      const answer = await fetch(`${query.url}/schemas/${file}`);
+      expect(answer.headers.get('content-type')).toBe('application/schema+json');
+      expect(await answer.text()).toBe(readFileSync(`schemas/${file}`, 'utf8'));
+    }
+    expect(await read('/schemas/package.json')).toMatchObject({ status: 404 });
     const shown = await fetch(`${query.url}/`);
     expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const [, script = ''] = /<script[^>]*>([^]*?)<\/script>/.exec(await shown.text()) ?? [];

@@ -116,7 +116,7 @@ describe('a process with tokens', () => {
   });
 
   it('needs none for the page and the documents', async () => {
-    for (const url of ['/', '/docs', '/openapi.json'])
+    for (const url of ['/', '/docs', '/openapi.json', '/schemas/score-event.schema.json'])
       expect(await send('GET', url)).toMatchObject({ status: 200 });
   });
 

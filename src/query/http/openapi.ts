@@ -1,4 +1,7 @@
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { GATHERED, isGathered } from '../dto/fields.js';
@@ -6,9 +9,14 @@ import { GATHERED, isGathered } from '../dto/fields.js';
 type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type ParameterObject = Extract<NonNullable<OperationObject['parameters']>[number], { in: string }>;
 
-const { version } = createRequire(import.meta.url)('#package') as { version: string };
+const require = createRequire(import.meta.url);
+const { version } = require('#package') as { version: string };
+const SCHEMAS = path.join(path.dirname(require.resolve('#package')), 'schemas');
 
-/** Serves the description of the routes as /openapi.json and /docs; the first request makes it. */
+/**
+ * Serves the description of the routes as /openapi.json and /docs, which the first request makes, and
+ * the JSON Schemas of the records below /schemas.
+ */
 export function describeRoutes(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
   let made: OpenAPIObject | undefined;
@@ -18,6 +26,10 @@ export function describeRoutes(app: NestFastifyApplication): void {
   server.get('/docs', { config }, (_, reply) =>
     reply.type('text/html; charset=utf-8').send(docsPage(document())),
   );
+  for (const file of readdirSync(SCHEMAS))
+    server.get(`/schemas/${file}`, { config }, async (_, reply) =>
+      reply.type('application/schema+json').send(await readFile(path.join(SCHEMAS, file))),
+    );
 }
 
 function documentOf(app: NestFastifyApplication): OpenAPIObject {
