@@ -1,5 +1,6 @@
 // @ts-check
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { run, withLock } from '#servers';
 import { SERVERS } from './services/clone.mjs';
 

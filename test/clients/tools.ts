@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { DEFAULT_RELEASE, kafkaClasspath } from '#servers';
 import { unpackedPackages } from '../../scripts/debian.mjs';
-import { kafkaClasspath } from '../../scripts/services/kafka-jars.mjs';
-import { HOME } from '../../scripts/services/state.mjs';
+import { SERVERS } from '../../scripts/services/clone.mjs';
 import { runCommand } from '../support/project.js';
 
 /** The versions that the snippets are run with. */
@@ -18,7 +18,7 @@ export interface Tool {
 
 /** Python with the packages of the snippets, in a virtual environment that is made once. */
 async function python(): Promise<Tool> {
-  const folder = path.join(HOME, 'python-clients');
+  const folder = SERVERS.file('python-clients');
   const command = path.join(folder, 'bin', 'python');
   if (!existsSync(command)) await required('python3', ['-m', 'venv', folder]);
   await required(command, ['-m', 'pip', 'install', '--quiet', ...PYTHON_PACKAGES]);
@@ -28,7 +28,7 @@ async function python(): Promise<Tool> {
 /** Java compiles a single file by itself if it is a JDK. */
 async function java(): Promise<Tool> {
   await required('javac', ['-version']);
-  return { command: 'java', args: ['-cp', await kafkaClasspath('4.1')] };
+  return { command: 'java', args: ['-cp', await kafkaClasspath(SERVERS, DEFAULT_RELEASE)] };
 }
 
 /** A shell with kcat of the PATH, else with that of Debian. */
