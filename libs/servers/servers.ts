@@ -107,17 +107,20 @@ export async function stopServers(
  * were stopped before.
  */
 export function stopServersAtExit(folder: ServersFolder): void {
-  process.once('exit', () => {
-    for (const name of SERVER_NAMES) {
-      const pid = folder.runningPid(name);
-      if (pid !== undefined) process.kill(pid, 'SIGTERM');
-    }
-    try {
-      stopCompose(folder, { purge: false });
-    } catch (error) {
-      folder.say(toError(error).message);
-    }
-  });
+  process.once('exit', () => endServers(folder));
+}
+
+/** Sends SIGTERM to the servers of a folder, and does not wait for their end: for a process that exits. */
+export function endServers(folder: ServersFolder): void {
+  for (const name of SERVER_NAMES) {
+    const pid = folder.runningPid(name);
+    if (pid !== undefined) process.kill(pid, 'SIGTERM');
+  }
+  try {
+    stopCompose(folder, { purge: false });
+  } catch (error) {
+    folder.say(toError(error).message);
+  }
 }
 
 /** The status of both servers. */

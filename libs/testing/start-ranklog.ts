@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import kafkajs, { type Kafka } from 'kafkajs';
+import { topicNames } from '#contracts';
+import { RanklogProgram } from './ranklog-program.js';
+import { startServers, type TestServers } from './test-servers.js';
+
+export interface RanklogOptions {
+  /** The text of a boards file. */
+  readonly boards: string;
+  /** Settings as environment variables: `{ RANKLOG_PARTITIONS: '1' }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** How long ranklog may take to start, in ms; 60,000 by default. */
+  readonly timeoutMs?: number;
+}
+
+/** The options of RanklogModule, ScoreProducer and the subscribers. BoardReader takes `redis` and `prefix`. */
+export interface RanklogClients {
+  readonly kafka: Kafka;
+  readonly redis: Redis;
+  readonly topicPrefix: string;
+  readonly redisPrefix: string;
+  readonly ranklogGroup: string;
+}
+
+/** A ranklog with topics and keys of its own. */
+export interface RunningRanklog extends AsyncDisposable {
+  readonly clients: RanklogClients;
+  /** The address of its HTTP API, which accepts score events, too. */
+  readonly url: string;
+  /** The settings of a process that uses the same topics and keys, such as KAFKA_BROKERS. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Ends ranklog, and deletes its topics and keys. Close your own clients first. */
+  stop(): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 60_000;
+const RUNNING = /"running:[\s\S]*"HTTP at (http:[^"]+)"|"HTTP at (http:[^"]+)"[\s\S]*"running:/;
+
+/**
+ * Starts a ranklog with all roles for a test. Takes the servers of startServers.
+ *
+ *     const ranklog = await startRanklog({ boards: readFileSync('boards.yaml', 'utf8') });
+ *     const module = RanklogModule.forRoot({ ...ranklog.clients, groupId: 'quiz' });
+ *
+ * @throws ServersError, and an Error with the end of the log if ranklog does not start
+ */
+export async function startRanklog(options: RanklogOptions): Promise<RunningRanklog> {
+  const ranklog = new TestRanklog(await startServers(), options);
+  try {
+    await ranklog.start();
+    return ranklog;
+  } catch (error) {
+    await ranklog.stop().catch(() => undefined); // the first error is thrown
+    throw error;
+  }
+}
+
+class TestRanklog implements RunningRanklog {
+  readonly clients: RanklogClients;
+  readonly env: Readonly<Record<string, string>>;
+  url = '';
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'ranklog-test-'));
+  #program: RanklogProgram | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(
+    private readonly servers: TestServers,
+    private readonly options: RanklogOptions,
+  ) {
+    const { kafkaBrokers, redisUrl } = servers;
+    const name = `test-${randomUUID().slice(0, 8)}`;
+    const boards = path.join(this.#folder, 'boards.yaml');
+    writeFileSync(boards, options.boards);
+    this.clients = {
+      kafka: new kafkajs.Kafka({
+        brokers: kafkaBrokers.split(','),
+        logLevel: kafkajs.logLevel.ERROR,
+      }),
+      redis: new Redis(redisUrl),
+      topicPrefix: name,
+      redisPrefix: name,
+      ranklogGroup: name,
+    };
+    this.env = {
+      KAFKA_BROKERS: kafkaBrokers,
+      REDIS_URL: redisUrl,
+      RANKLOG_BOARDS: boards,
+      RANKLOG_TOPIC_PREFIX: name,
+      RANKLOG_REDIS_PREFIX: name,
+      RANKLOG_GROUP: name,
+      RANKLOG_PARTITIONS: '3',
+      RANKLOG_HTTP_PORT: '0',
+      RANKLOG_OPERATIONS_PORT: '0',
+      RANKLOG_QUERY_WRITES: 'true',
+      RANKLOG_LOG_FORMAT: 'json',
+      ...options.settings,
+    };
+  }
+
+  async start(): Promise<void> {
+    await new RanklogProgram(['topics'], this.env).succeeds();
+    this.#program = new RanklogProgram(['start'], this.env);
+    const { timeoutMs = START_TIMEOUT_MS } = this.options;
+    const [, late, early] = await this.#program.logs(RUNNING, timeoutMs);
+    this.url = late ?? early ?? '';
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #stop(): Promise<void> {
+    try {
+      await this.#program?.stop();
+      await Promise.all([this.#deleteTopics(), this.#deleteKeys()]);
+    } finally {
+      this.clients.redis.disconnect();
+      rmSync(this.#folder, { recursive: true, force: true });
+      await this.servers.stop();
+    }
+  }
+
+  async #deleteTopics(): Promise<void> {
+    const { kafka, topicPrefix } = this.clients;
+    const admin = kafka.admin();
+    try {
+      await admin.connect();
+      const existing = new Set(await admin.listTopics());
+      const topics = Object.values(topicNames(topicPrefix)).filter((topic) => existing.has(topic));
+      if (topics.length > 0) await admin.deleteTopics({ topics });
+    } finally {
+      await admin.disconnect();
+    }
+  }
+
+  async #deleteKeys(): Promise<void> {
+    const { redis, redisPrefix } = this.clients;
+    for await (const keys of redis.scanStream({ match: `${redisPrefix}:*`, count: 1_000 }))
+      if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
+  }
+}

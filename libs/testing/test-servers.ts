@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  endServers,
+  processStart,
+  ServersFolder,
+  startServers as startServersOf,
+  stopServers,
+  withLock,
+} from '#servers';
+
+/** In the current folder. */
+const FOLDER = path.join('.ranklog', 'testing');
+
+/** Kafka and Redis, until `stop`. */
+export interface TestServers {
+  readonly kafkaBrokers: string;
+  readonly redisUrl: string;
+  /** Stops the servers, unless others use them, or the environment has named them. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The servers that KAFKA_BROKERS and REDIS_URL name; without both, servers of the folder
+ * `.ranklog/testing`, which are started if they don't run. All processes of a test run share them,
+ * and the last one that uses them stops them. To keep them for the whole run, call this in the
+ * global set-up of your test runner.
+ * @throws ServersError, with what to install
+ */
+export async function startServers(): Promise<TestServers> {
+  const { KAFKA_BROKERS, REDIS_URL } = process.env;
+  const folder = new ServersFolder(FOLDER, {
+    label: 'ranklog',
+    given: {
+      ...(KAFKA_BROKERS && { kafka: KAFKA_BROKERS }),
+      ...(REDIS_URL && { redis: REDIS_URL }),
+    },
+  });
+  const use = new ServersUse(folder);
+  try {
+    await use.begin();
+    const { kafka, redis } = await startServersOf(folder);
+    return { kafkaBrokers: kafka, redisUrl: redis, stop: () => use.end() };
+  } catch (error) {
+    await use.end();
+    throw error;
+  }
+}
+
+/** One use of the servers of a folder. A file stands for it as long as its process lives. */
+class ServersUse {
+  readonly #users: string;
+  readonly #file: string;
+  readonly #atExit = () => {
+    this.#forget();
+    if (!this.#isUsed()) endServers(this.folder);
+  };
+
+  constructor(private readonly folder: ServersFolder) {
+    this.#users = folder.file('users');
+    this.#file = path.join(this.#users, randomUUID());
+  }
+
+  async begin(): Promise<void> {
+    mkdirSync(this.#users, { recursive: true });
+    writeFileSync(this.folder.file('.gitignore'), '*\n');
+    await this.#locked(() => {
+      writeFileSync(this.#file, `${process.pid}\n${processStart(process.pid) ?? ''}\n`);
+    });
+    process.once('exit', this.#atExit);
+  }
+
+  async end(): Promise<void> {
+    process.off('exit', this.#atExit);
+    await this.#locked(async () => {
+      this.#forget();
+      if (!this.#isUsed()) await stopServers(this.folder);
+    });
+  }
+
+  #locked(work: () => void | Promise<void>): Promise<void> {
+    return withLock(this.folder.file('users.lock'), work);
+  }
+
+  #forget(): void {
+    rmSync(this.#file, { force: true });
+  }
+
+  #isUsed(): boolean {
+    return readdirSync(this.#users).some((name) => {
+      const [pid, start] = readFileSync(path.join(this.#users, name), 'utf8').split('\n');
+      return processStart(Number(pid)) === start;
+    });
+  }
+}
