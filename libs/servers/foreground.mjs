@@ -13,12 +13,16 @@ const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
  */
 export function runInForeground(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options });
+  let isEnding = false;
   const pass = (/** @type {NodeJS.Signals} */ signal) => {
+    isEnding = true;
     // Ctrl-C reaches the child without us; a second SIGINT would make it end at once.
     if (signal !== 'SIGINT' || !onTerminal()) child.kill(signal);
   };
   for (const signal of SIGNALS) process.on(signal, pass);
-  const stopWatching = watchLauncher(() => child.kill('SIGTERM'));
+  const stopWatching = watchLauncher(() => {
+    if (!isEnding) child.kill('SIGTERM'); // after Ctrl-C, npm ends first
+  });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => {

@@ -82,9 +82,15 @@ function listenForEnd(): Shutdown {
   const logger = createLogger({ ...settings, logLevel: 'warn' });
   const force = () => process.exit(EXIT.no);
   const shutdown = new Shutdown({ timeoutMs: settings.shutdownTimeout, logger, force });
-  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+  for (const name of ['SIGTERM', 'SIGINT'] as const)
     process.on(name, () => shutdown.onSignal(name));
-  watchLauncher(() => shutdown.onSignal('SIGTERM'));
+  // After Ctrl-C, npm ends first: that is no second request, which would force the end.
+  const onLoss = () => {
+    if (!shutdown.signal.aborted) shutdown.onSignal('SIGHUP');
+  };
+  process.on('SIGHUP', onLoss);
+  process.stderr.on('error', () => undefined); // the terminal may be gone: the servers have to be stopped
+  watchLauncher(onLoss);
   return shutdown;
 }
 

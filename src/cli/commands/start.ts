@@ -23,6 +23,7 @@ export async function start({ roles }: { readonly roles: readonly Role[] }): Pro
   for (const name of ['SIGTERM', 'SIGINT'] as const)
     process.on(name, () => shutdown.onSignal(name));
   watchLauncher(() => {
+    if (shutdown.signal.aborted) return; // after Ctrl-C, npm ends first
     logger.warn('npm, which started this process, has ended');
     shutdown.onSignal('SIGTERM');
   });
