@@ -118,18 +118,26 @@ describe('ranklog dev on the servers of the environment', () => {
     expect(await isDown(url)).toBe(true);
   });
 
-  it('keeps the file, asks on a terminal whether to apply a change, and ends by Ctrl-C', async () => {
+  it('keeps the file, asks on a terminal whether to apply a change, and ends by Ctrl-C in place of an answer', async () => {
     const dev = start('script', ['-qec', DEV, '/dev/null']);
     const url = await dev.url();
     expect(dev.text).not.toContain('wrote');
     expect(dev.text).not.toContain('Sample events');
-    await dev.has('build arena? [y/N]'); // the change of the test before
+    const asks = (times: number) =>
+      until(() => dev.text.split('build arena? [y/N]').length > times, `it asks ${times} times`);
+    const change = (column: string) => {
+      const boards = `boards: { arena: { columns: [{ name: ${column} }] } }\n`;
+      writeFileSync(folder.file('boards.yaml'), boards);
+    };
+    await asks(1); // the change of the test before
     dev.child.stdin?.write('n\n');
     await dev.has('nothing was changed');
-    writeFileSync(folder.file('boards.yaml'), 'boards: { arena: { columns: [{ name: gems }] } }\n');
-    await until(() => dev.text.split('build arena? [y/N]').length > 2, 'it asks again');
+    change('gems');
+    await asks(2);
     dev.child.stdin?.write('y\n');
     await until(async () => (await standings(url)).columns[0] === 'gems', 'the change is applied');
+    change('stars');
+    await asks(3);
     dev.child.stdin?.write('\x03');
     expect(await once(dev.child, 'exit')).toEqual([0, null]);
     expect(await isDown(url)).toBe(true);
