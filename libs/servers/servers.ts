@@ -112,11 +112,11 @@ export function stopServersAtExit(folder: ServersFolder): void {
 
 /** Sends SIGTERM to the servers of a folder, and does not wait for their end: for a process that exits. */
 export function endServers(folder: ServersFolder): void {
-  for (const name of SERVER_NAMES) {
-    const pid = folder.runningPid(name);
-    if (pid !== undefined) process.kill(pid, 'SIGTERM');
-  }
   try {
+    for (const name of SERVER_NAMES) {
+      const pid = folder.runningPid(name);
+      if (pid !== undefined) process.kill(pid, 'SIGTERM');
+    }
     stopCompose(folder, { purge: false });
   } catch (error) {
     folder.say(toError(error).message);

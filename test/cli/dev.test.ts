@@ -34,7 +34,10 @@ class DevFolder {
     return path.join(this.path, ...names);
   }
 
+  /** Ends the "ranklog dev" that a failed test has left, too. */
   remove(): void {
+    const lock = this.file('.ranklog', 'dev.lock');
+    if (existsSync(lock)) process.kill(Number.parseInt(readFileSync(lock, 'utf8')), 'SIGTERM');
     rmSync(this.path, { recursive: true, force: true });
   }
 }
@@ -110,9 +113,12 @@ describe('ranklog dev on the servers of the environment', () => {
     const before = readFileSync(boards, 'utf8');
     writeFileSync(boards, before.replace('update: sum', 'update: som'));
     await dev.has('did you mean sum?');
+    const ends = () => instance.admin.fetchTopicOffsets(instance.topics.scoreEvents);
+    const sent = await ends();
     writeFileSync(boards, before.replace('name: points', 'name: coins'));
     await dev.has('~ arena: ');
     await dev.has('ranklog boards apply --yes');
+    expect(await ends()).toEqual(sent); // no sample events after the first change
     dev.child.kill('SIGTERM');
     expect(await once(dev.child, 'exit')).toEqual([0, null]);
     expect(await isDown(url)).toBe(true);
@@ -153,8 +159,10 @@ describe('ranklog dev on the servers of the environment', () => {
 });
 
 describe('ranklog dev without servers in the environment', () => {
+  const folder = new DevFolder({ docker: 'exit 1' });
+  afterAll(() => folder.remove());
+
   it('starts its own, for one process at a time, and ends all when a killed npm started it', async () => {
-    const folder = new DevFolder({ docker: 'exit 1' });
     mkdirSync(folder.file('.ranklog', 'redis-data'), { recursive: true });
     const jars = path.dirname(await kafkaClasspath(SERVERS, DEFAULT_RELEASE));
     symlinkSync(jars, folder.file('.ranklog', path.basename(jars)));
@@ -193,7 +201,6 @@ describe('ranklog dev without servers in the environment', () => {
     expect(await isDown(url)).toBe(true);
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
     expect(existsSync(folder.file('.ranklog', 'dev.lock'))).toBe(false);
-    folder.remove();
   });
 
   it('uses docker compose if a Docker engine answers, and stops it if the start fails', async () => {
