@@ -11,6 +11,7 @@ export {
 } from './decorators.js';
 export { LiveLeaders, type LeadersEvent } from './live-leaders.js';
 export { RANKLOG_OPTIONS, type RanklogModuleOptions } from './options.js';
+export { RanklogExceptionFilter } from './ranklog-exception.filter.js';
 export { RanklogHealth, type RanklogHealthResult } from './ranklog-health.js';
 export { RanklogModule } from './ranklog.module.js';
 export { ResultSubscriptions } from './result-subscriptions.js';

@@ -1,10 +1,10 @@
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { Registry } from 'prom-client';
+import { ProblemError } from '#problems';
 import type { ProcessOptions } from '../infra/config.module.js';
 import { TransportModule } from '../ingest/transport.module.js';
 import { TIME_LIMITS } from '../query/http/http-server.js';
-import { ProblemError } from '../query/http/problems.js';
 import { EventMetrics } from './event-metrics.js';
 import { HealthService, type HealthReport } from './health.js';
 import { MetricsCollector, StoreReader } from './metrics-collector.js';

@@ -49,7 +49,9 @@ describe('the packed ranklog', () => {
     expect(await output('npx', ['--no', 'ranklog', '--version'], { cwd: program.folder })).toMatch(
       /^\d+\.\d+\.\d+\n$/,
     );
-    instance = await TestInstance.create('boards: { arena: { columns: [{ name: score }] } }');
+    instance = await TestInstance.create(
+      'boards: { arena: { columns: [{ name: score }], windows: [all, week] } }',
+    );
     let log = '';
     running = spawn('node_modules/.bin/ranklog', ['start'], {
       cwd: program.folder,
@@ -175,7 +177,8 @@ describe('the packed ranklog', () => {
   });
 
   it('is written and read by an application of Nest 11, which gets the rank change', async () => {
-    const nest = ['@nestjs/common@11', '@nestjs/core@11', 'reflect-metadata@0.2.2', 'rxjs@7.8.2'];
+    const nest = ['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}@11`);
+    nest.push('reflect-metadata@0.2.2', 'rxjs@7.8.2');
     const tools = ['typescript@6.0.3', '@types/node@20.19.43'];
     const project = await projectWith(
       [nestjs, 'kafkajs@2.2.4', 'ioredis@5.11.1', ...nest, ...tools],
@@ -189,26 +192,31 @@ describe('the packed ranklog', () => {
       cwd: project.folder,
     });
     const printed = await output(process.execPath, ['main.js'], { cwd: project.folder });
-    expect(JSON.parse(printed)).toEqual({ got: 'cyd', rank: 1, health: 'up' });
+    expect(JSON.parse(printed)).toEqual({
+      ...{ got: 'cyd', rank: 1, health: 'up' },
+      problem: { status: 404, code: 'NO_SUCH_VIEW', suggestion: 'week' },
+    });
   });
 });
 
-/** The text of an application that sends more points than other tests, and prints what a handler, the reader and the health say. */
+/** The text of an application that sends more points than other tests, and prints what a handler, the reader, the health and an answer of Express say. */
 function nestApplication(shared: { name: string; brokers: string[]; redis: string }): string {
   return `import 'reflect-metadata';
-    import { Injectable, Module } from '@nestjs/common';
+    import { Controller, Get, Module, Query } from '@nestjs/common';
     import { NestFactory } from '@nestjs/core';
     import { Redis } from 'ioredis';
     import kafkajs from 'kafkajs';
-    import { BoardReader, OnRankChange, RanklogHealth, RanklogModule, ScoreProducer, type RankChange } from '@ranklog/nestjs';
+    import { BoardReader, OnRankChange, RanklogExceptionFilter, RanklogHealth, RanklogModule, ScoreProducer, type RankChange } from '@ranklog/nestjs';
     const { name, brokers, redis: url } = ${JSON.stringify(shared)};
     const kafka = new kafkajs.Kafka({ brokers, logLevel: 0 });
     const redis = new Redis(url);
     let take: (change: RankChange) => void = () => undefined;
     const taken = new Promise<RankChange>((resolve) => (take = resolve));
-    @Injectable()
+    @Controller()
     class Badges {
       constructor(readonly boards: BoardReader, readonly producer: ScoreProducer, readonly health: RanklogHealth) {}
+      @Get()
+      top(@Query('window') window: string) { return this.boards.standings('arena', { window }); }
       @OnRankChange({ board: 'arena' })
       award(change: RankChange): void { if (change.playerId === 'cyd') take(change); }
       // @ts-expect-error -- a handler of rank changes gets a rank change
@@ -216,9 +224,13 @@ function nestApplication(shared: { name: string; brokers: string[]; redis: strin
       wrong(change: string): string { return change; }
     }
     const names = { topicPrefix: name, redisPrefix: name, ranklogGroup: name };
-    @Module({ imports: [RanklogModule.forRoot({ kafka, redis, ...names, groupId: name + '-badges' })], providers: [Badges] })
+    @Module({ imports: [RanklogModule.forRoot({ kafka, redis, ...names, groupId: name + '-badges' })], controllers: [Badges] })
     class AppModule {}
-    const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+    const app = await NestFactory.create(AppModule, { logger: false });
+    app.useGlobalFilters(new RanklogExceptionFilter());
+    await app.listen(0, '127.0.0.1');
+    const answer = await fetch(await app.getUrl() + '/?window=weekk');
+    const { status, code, suggestion } = await answer.json() as Record<string, unknown>;
     const { boards, producer, health } = app.get(Badges);
     await producer.send([{ board: 'arena', playerId: 'cyd', delta: '100' }]);
     const { playerId: got } = await taken;
@@ -226,7 +238,7 @@ function nestApplication(shared: { name: string; brokers: string[]; redis: strin
     const { ranklog } = await health.isHealthy('ranklog');
     await app.close();
     redis.disconnect();
-    console.log(JSON.stringify({ got, rank: standing?.rank, health: ranklog.status }));`;
+    console.log(JSON.stringify({ got, rank: standing?.rank, health: ranklog.status, problem: { status, code, suggestion } }));`;
 }
 
 describe('@ranklog/client', () => {

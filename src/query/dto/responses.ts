@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { PROBLEMS } from '#problems';
 import { AnyFields } from './fields.js';
-import { PROBLEMS } from './problem-codes.js';
 
 /*
  * The bodies of answers, for OpenAPI. These classes only describe: nothing is made or checked by

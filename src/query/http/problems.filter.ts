@@ -5,11 +5,9 @@ import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { toError } from '#errors';
+import { PROBLEM_TYPE, ProblemError, problemHeaders, type ProblemCode } from '#problems';
 import type { Logger } from '../../infra/logger.js';
-import type { ProblemCode } from '../dto/problem-codes.js';
-import { PROBLEM_TYPE, ProblemError, problemOf } from './problems.js';
-
-const RETRY_AFTER_SECONDS = 1;
+import { problemOf } from './problems.js';
 
 /**
  * Answers every failed request with a Problem. The details of an unexpected error are logged, not
@@ -55,10 +53,9 @@ export class ProblemsFilter implements ExceptionFilter {
     if (problem.code === 'INTERNAL_SERVER_ERROR')
       this.logger.error(`${method} ${url} failed: ${error.message}`, { error, requestId });
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
-    if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
     void reply
       .code(problem.status)
-      .headers({ 'content-type': PROBLEM_TYPE, 'x-request-id': requestId })
+      .headers({ ...problemHeaders(problem.status), 'x-request-id': requestId })
       .send(JSON.stringify(problem));
   }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ListingInterruptedError } from '#board-store';
-import { PROBLEMS } from '../dto/problem-codes.js';
-import { inTime, ProblemError } from './problems.js';
+import { PROBLEMS, ProblemError } from '#problems';
+import { inTime } from './problems.js';
 
 describe('the problems', () => {
   it('match the table in docs/reference/http.md', () => {

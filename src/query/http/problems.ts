@@ -1,24 +1,9 @@
 import { HttpException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
-import { nearNames, NoSuchViewError } from '#board';
-import { BoardStoreError, UnknownBoardError } from '#board-store';
-import { RanklogError, toError } from '#errors';
+import { BoardStoreError } from '#board-store';
+import { toError } from '#errors';
+import { ProblemError, PROBLEMS, problemWith, type ProblemCode } from '#problems';
 import { isRedisUnavailable } from '../../infra/redis.js';
-import { PROBLEMS, type ProblemCode } from '../dto/problem-codes.js';
-
-export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
-
-/** An error of HTTP itself; errors of the libraries have a code of their own. */
-export class ProblemError extends RanklogError {
-  constructor(
-    readonly code: ProblemCode,
-    detail: string,
-    /** The misspelt name, and those that could be meant. */
-    readonly names?: { readonly asked: string; readonly known: readonly string[] },
-  ) {
-    super(detail);
-  }
-}
 
 /** How long a client waits for Kafka before it gets a problem, in ms. */
 const WAIT_MS = 5_000;
@@ -37,16 +22,6 @@ export async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** A score event that would become a dead letter. `index`: its place in the request, from 0; `code`: that of the dead letter. */
-export class RefusedEventError extends ProblemError {
-  constructor(
-    readonly event: { readonly index: number; readonly code: string; readonly wayOut: string },
-    detail: string,
-  ) {
-    super('INVALID_EVENT', `event ${event.index}: ${detail}; no event was sent`);
-  }
-}
-
 type RequestLine = Readonly<Record<'method' | 'url', string>>;
 
 /**
@@ -55,15 +30,7 @@ type RequestLine = Readonly<Record<'method' | 'url', string>>;
  */
 export function problemOf(error: Error, request: RequestLine) {
   const code = codeOf(error);
-  const [status, title] = PROBLEMS[code];
-  const suggestion = suggestionFor(error);
-  const type = `urn:ranklog:problem:${code}`;
-  const detail = detailOf(error, code, request);
-  return {
-    ...{ type, title, status, detail, code },
-    ...(suggestion !== undefined && { suggestion }),
-    ...(error instanceof RefusedEventError && { event: error.event }),
-  };
+  return problemWith(code, error, detailOf(error, code, request));
 }
 
 function codeOf(error: Error): ProblemCode {
@@ -83,11 +50,4 @@ function detailOf(error: Error, code: ProblemCode, { method, url }: RequestLine)
   if (code === 'UNSUPPORTED_MEDIA_TYPE') return 'send the body as application/json';
   if (code === 'NOT_FOUND') return `there is nothing at ${method} ${url}`;
   return error.message;
-}
-
-function suggestionFor(error: Error): string | undefined {
-  let names = error instanceof ProblemError ? error.names : undefined;
-  if (error instanceof UnknownBoardError) names = { asked: error.board, known: error.known };
-  if (error instanceof NoSuchViewError) names = error;
-  return names && nearNames(names.asked, names.known, 1)[0];
 }

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, unwatchFile, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import type { ProblemError } from '#problems';
 import { eventually } from '../../../test/support/eventually.js';
 import { loggerTo } from '../../../test/support/loggers.js';
 import { SettingsError } from '../../config/settings.js';
-import type { ProblemError } from './problems.js';
 import { Tokens } from './tokens.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-tokens-'));

@@ -2,10 +2,10 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { readFileSync, watchFile } from 'node:fs';
 import { createRequire } from 'node:module';
 import { validateSync } from 'class-validator';
+import { ProblemError } from '#problems';
 import { SettingsError } from '../../config/settings.js';
 import type { Logger } from '../../infra/logger.js';
 import { TokenEntry, type Scope } from '../dto/token-entry.js';
-import { ProblemError } from './problems.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

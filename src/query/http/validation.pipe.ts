@@ -1,6 +1,7 @@
 import type { ArgumentMetadata, PipeTransform, Type } from '@nestjs/common';
 import { validate, type ValidationError } from 'class-validator';
 import { isPlainObject, nestsTooDeeply } from '#contracts';
+import { ProblemError } from '#problems';
 import {
   fieldsOf,
   GATHERED,
@@ -11,7 +12,6 @@ import {
   type Field,
 } from '../dto/fields.js';
 import { surelyPasses } from './compiled-checks.js';
-import { ProblemError } from './problems.js';
 
 /** JSON.parse reads any number of levels, but JSON.stringify would overflow the stack. */
 const MAX_BODY_LEVELS = 1_000;

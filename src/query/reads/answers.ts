@@ -12,12 +12,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
 import { firstValueFrom, of } from 'rxjs';
+import { ProblemError } from '#problems';
 import type { Settings } from '../../config/settings.js';
 import { SETTINGS } from '../../infra/config.module.js';
 import { Metrics } from '../../infra/metrics.js';
 import { isRedisUnavailable } from '../../infra/redis.js';
 import { MOST_REQUESTS } from '../dto/requests.js';
-import { ProblemError } from '../http/problems.js';
 
 const MOST_ANSWERS = 10_000;
 const MOST_BYTES = 64 * 1_048_576;

@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import { Controller, Param, Query, Req, StreamableFile } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { BoardReader, type Standings } from '#board-store';
+import { ProblemError } from '#problems';
 import { Logger } from '../../infra/logger.js';
 import { ExportedPlayer } from '../dto/responses.js';
 import { BoardParams, ExportQuery } from '../dto/requests.js';
-import { ProblemError } from '../http/problems.js';
 import { Download, RequireScope } from '../http/route.js';
 import { EXPORT_TYPES, exportText, type ExportFormat } from './export-text.js';
 

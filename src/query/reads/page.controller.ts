@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { ProblemError } from '../http/problems.js';
+import { ProblemError } from '#problems';
 import { RequireScope } from '../http/route.js';
 
 const ROOT = path.dirname(createRequire(import.meta.url).resolve('#package'));

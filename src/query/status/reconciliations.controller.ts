@@ -10,11 +10,12 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { exhaustMap, map, Subject, takeUntil, takeWhile, timer, type Observable } from 'rxjs';
 import { LeaseStore } from '#board-store';
 import { toError } from '#errors';
+import { ProblemError } from '#problems';
 import {
   reconciliationJson,
   type ReconciliationJson,
 } from '../../reconciliation/runs/reconciliation-json.js';
-import { ProblemError, problemOf } from '../http/problems.js';
+import { problemOf } from '../http/problems.js';
 import { RequireScope } from '../http/route.js';
 
 /** The running and last reconciliations of all processes, as these record them in Redis. */

@@ -4,8 +4,8 @@ import { formatTime } from '#board';
 import { BoardReader, type BanEntry } from '#board-store';
 import { ModerationProducer, ScoreProducer } from '#client';
 import { playerRecordProblem, quote, type PlayerRecord, type PlayerRecordKind } from '#contracts';
+import { ProblemError } from '#problems';
 import { BoardPlayerParams, NoQuery, ReasonBody, ReasonQuery } from '../dto/requests.js';
-import { ProblemError } from '../http/problems.js';
 import { RequireScope, WriteByDelete, WriteByPut } from '../http/route.js';
 import { acknowledged, requireRoom } from './send-limits.js';
 

@@ -1,6 +1,6 @@
 import { firstValueFrom, from, throwError, timeout } from 'rxjs';
 import type { ScoreProducer } from '#client';
-import { ProblemError } from '../http/problems.js';
+import { ProblemError } from '#problems';
 
 const SEND_TIMEOUT_MS = 30_000;
 

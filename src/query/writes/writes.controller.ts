@@ -3,9 +3,9 @@ import type { FastifyReply } from 'fastify';
 import { resolveEvent, type BoardDefinition } from '#board';
 import { BoardReader } from '#board-store';
 import { ResultUnknownError, ScoreProducer } from '#client';
-import { DEAD_LETTER_CODES, decodeText, type ScoreEvent } from '#contracts';
+import { decodeText, type ScoreEvent } from '#contracts';
+import { ProblemError, RefusedEventError } from '#problems';
 import { BoardParams, ScoreEventsBody, WriteQuery } from '../dto/requests.js';
-import { ProblemError, RefusedEventError } from '../http/problems.js';
 import { RequireScope, Write } from '../http/route.js';
 import { acknowledged, requireRoom } from './send-limits.js';
 
@@ -75,6 +75,5 @@ function checked(definition: BoardDefinition, body: object, index: number): Scor
   const decoded = decodeText(JSON.stringify(event));
   const found = decoded.ok ? resolveEvent(definition, decoded.event, Date.now()) : decoded;
   if (found.ok) return event;
-  const { code, detail } = found;
-  throw new RefusedEventError({ index, code, wayOut: DEAD_LETTER_CODES[code] }, detail);
+  throw new RefusedEventError(index, found);
 }

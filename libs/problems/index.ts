@@ -1,0 +1,2 @@
+export { PROBLEMS, type ProblemCode } from './problem-codes.js';
+export * from './problems.js';
