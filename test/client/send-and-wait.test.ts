@@ -14,6 +14,7 @@ import { logRanges } from '#kafka-batch';
 import { RUN, Sandbox } from '../reconciliation/sandbox.js';
 import { TestInstance, until, type RanklogProcess } from '../support/instance.js';
 import { testKafka } from '../support/kafka-client.js';
+import { KAFKA_API } from '../support/kafka-frames.js';
 import { KafkaProxy } from '../support/kafka-proxy.js';
 import { causeOf, readCommitted, readDeadLetters } from '../support/results.js';
 import { seededRandom } from '../support/seeded-random.js';
@@ -239,6 +240,24 @@ describe('sendAndWait', () => {
     await subscriber.stop();
     expect(new Set(changes.map(causeOf)).size).toBe(1_000);
     for (const change of changes) expect(received.get(causeOf(change))).toEqual(change);
+  });
+
+  it('leaves no connection open if the producer disconnects while it asks for offsets', async () => {
+    const proxy = await KafkaProxy.toBroker();
+    const { name } = instance;
+    const own = new ScoreProducer({
+      kafka: testKafka({ brokers: [proxy.broker] }),
+      topicPrefix: name,
+      ranklogGroup: name,
+    });
+    const slow = proxy.onRequest(KAFKA_API.findCoordinator, { delayMs: 500 });
+    const event = { board: 'arena', playerId: 'liz', delta: '1' };
+    const outcome = own.sendAndWait(event, SOON);
+    await until(() => slow.hits > 0, 'the offsets are asked for');
+    await own.disconnect();
+    await outcome.catch(() => undefined); // it may have come before
+    await until(() => proxy.connections === 0, 'all connections are closed', 20);
+    await proxy.close();
   });
 
   it('rejects after its time limit with the place of the event, and leaves no connection open', async () => {
