@@ -68,6 +68,22 @@ export class SendError extends RanklogError {
   }
 }
 
+/** A transaction of score events failed: Kafka has all of its events or none. `cause` is the error. */
+export class TransactionFailedError extends RanklogError {
+  readonly code = 'TRANSACTION_FAILED';
+
+  constructor(
+    readonly topic: string,
+    cause: unknown,
+  ) {
+    super(
+      `a transaction of ${topic} failed: ${toError(cause).message}. Kafka has all of its events or none. ` +
+        'Send all of them again; with the same eventId, boards with `deduplicate` drop what arrives twice',
+      { cause },
+    );
+  }
+}
+
 /** The outcome of a score event could not be read, though it may exist. If `at` has an offset, Kafka has the event. */
 export class ResultUnknownError extends RanklogError {
   readonly code = 'RESULT_UNKNOWN';

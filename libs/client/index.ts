@@ -35,4 +35,4 @@ export * from './moderation-producer.js';
 export * from './result-subscriber.js';
 export type { PlaceReader, SendOutcome, ViewPlace } from './result-wait.js';
 export type { HandlerErrors, SkippedResult } from './retrying-handler.js';
-export { ScoreProducer, type ScoreProducerOptions } from './score-producer.js';
+export { ScoreProducer, type ScoreProducerOptions, type SendOptions } from './score-producer.js';

@@ -4,16 +4,22 @@ import type { Kafka, Message, Producer } from 'kafkajs';
 import {
   cloudEventHeaders,
   decodeText,
-  recordBytes,
   SCORE_EVENT_TYPE,
   topicNames,
   type ScoreEvent,
   type Source,
 } from '#contracts';
 import { allDone, limitedProducer, partitionOf, patchKafkajs } from '#kafka-batch';
-import { InvalidScoreEventError, SendError, type EventPosition } from './client-errors.js';
+import {
+  InvalidScoreEventError,
+  SendError,
+  TransactionFailedError,
+  type EventPosition,
+} from './client-errors.js';
 import { ResultFeed, type ResultFeedOptions } from './result-feed.js';
 import { publishesAll, ResultWait, type PlaceReader, type SendOutcome } from './result-wait.js';
+import { ScoreTransactions } from './score-transactions.js';
+import { byPartition, sendChunks } from './send-chunks.js';
 
 export interface ScoreProducerOptions {
   readonly kafka: Kafka;
@@ -24,6 +30,16 @@ export interface ScoreProducerOptions {
   readonly ranklogGroup?: string;
   /** A BoardReader: with it, `sendAndWait` adds the player's present places to an outcome without a rank change. */
   readonly reader?: PlaceReader;
+  /**
+   * For `send` with `transaction: true`. Each process has its own: of two with the same, each one's
+   * transactions fail while the other sends.
+   */
+  readonly transactionalId?: string;
+}
+
+export interface SendOptions {
+  /** Kafka gets all events of the list in one transaction, or none of them. Needs a `transactionalId`. */
+  readonly transaction?: boolean;
 }
 
 /** How long `sendAndWait` waits for the places: the outcome is known by then. */
@@ -61,6 +77,7 @@ export class ScoreProducer {
   #isClosed = false;
   /** When the broker appended a message, in ms, if it dates the records of the topic. */
   readonly #appendedAt = new WeakMap<Message, number>();
+  readonly #transactions: ScoreTransactions | undefined;
   #inFlight = 0;
 
   constructor(options: ScoreProducerOptions) {
@@ -80,6 +97,8 @@ export class ScoreProducer {
     this.#source = source;
     this.#feedOptions = { kafka, topics, ranklogGroup };
     this.#reader = options.reader;
+    const { transactionalId: id } = options;
+    if (id !== undefined) this.#transactions = new ScoreTransactions(kafka, this.#topic, id);
   }
 
   /**
@@ -108,18 +127,23 @@ export class ScoreProducer {
     this.#isClosed = true;
     this.#connected = undefined;
     await this.#feed?.close();
+    await this.#transactions?.close();
     await this.#producer.disconnect();
   }
 
   /**
    * Sends an event or a list, in order within each partition. Resolves when all in-sync replicas have
    * them, with the place of each.
-   * @throws InvalidScoreEventError before any is sent, SendError
+   * @throws InvalidScoreEventError before any is sent; SendError, or TransactionFailedError of a
+   * transaction; TypeError for a transaction without a `transactionalId`
    */
-  async send(events: ScoreEvent | readonly ScoreEvent[]): Promise<Source[]> {
+  async send(
+    events: ScoreEvent | readonly ScoreEvent[],
+    { transaction = false }: SendOptions = {},
+  ): Promise<Source[]> {
     const list: ScoreEvent[] = [events].flat();
     const messages = list.map((event, index) => this.#listed(event, index));
-    const places = await this.sendMessages(messages);
+    const places = await (transaction ? this.#transact(messages) : this.sendMessages(messages));
     return messages.flatMap((message) => places.get(message) ?? []);
   }
 
@@ -207,8 +231,22 @@ export class ScoreProducer {
    * @returns where Kafka put each message @throws SendError
    */
   async sendMessages(messages: readonly Message[]): Promise<ReadonlyMap<Message, Source>> {
+    return this.#counted(messages, () => this.#sendMessages(messages));
+  }
+
+  #transact(messages: readonly Message[]): Promise<ReadonlyMap<Message, Source>> {
+    const transactions = this.#transactions;
+    if (transactions === undefined)
+      throw new TypeError('a transaction needs the option transactionalId of the ScoreProducer');
+    if (this.#isClosed)
+      throw new TransactionFailedError(this.#topic, new Error('the producer is disconnected'));
+    return this.#counted(messages, () => transactions.send(messages));
+  }
+
+  /** Counts the messages as in flight while they are sent. */
+  #counted<T>(messages: readonly Message[], send: () => Promise<T>): Promise<T> {
     this.#inFlight += messages.length;
-    return this.#sendMessages(messages).finally(() => (this.#inFlight -= messages.length));
+    return send().finally(() => (this.#inFlight -= messages.length));
   }
 
   /** Like sendMessages, without counting what is in flight. */
@@ -228,17 +266,9 @@ export class ScoreProducer {
     if (!this.#isClosed) await this.connect();
     const alone = this.#partitions === 0 ? messages.slice(0, 1) : [];
     await this.#send(alone, acknowledged);
-    const byPartition = new Map<number, Message[]>();
-    for (const message of messages.slice(alone.length)) {
-      const partition = partitionOf(String(message.key), this.#partitions);
-      const placed = byPartition.get(partition) ?? [];
-      byPartition.set(partition, placed);
-      placed.push(message);
-    }
+    const parts = byPartition(messages.slice(alone.length), this.#partitions);
     await allDone(
-      [...byPartition].map(([partition, placed]) =>
-        this.#send(placed, acknowledged, { partition }),
-      ),
+      [...parts].map(([partition, placed]) => this.#send(placed, acknowledged, { partition })),
     );
   }
 
@@ -264,32 +294,4 @@ export class ScoreProducer {
     const { playerId } = event;
     return this.toMessage(JSON.stringify(event), { topic: this.#topic, index, playerId });
   }
-}
-
-/** kafkajs groups the messages of a send in quadratic time: 20,000 messages take more than a second. */
-const MAX_MESSAGES = 2_000;
-
-/**
- * kafkajs sends a partition's messages as one Kafka batch, and the broker limits the batch (max.message.bytes, 1 MiB by
- * default). A chunk stays well below that, unless a single message is larger.
- */
-const MAX_BYTES = 512 * 1_024;
-
-/** Splits messages into chunks for one send each, in order. */
-export function sendChunks(messages: readonly Message[]): Message[][] {
-  const chunks: Message[][] = [];
-  let bytes = 0;
-  for (const message of messages) {
-    const { key = null, value, headers = {} } = message;
-    const size = recordBytes({ key, value, headers });
-    const open = chunks.at(-1);
-    if (open === undefined || open.length === MAX_MESSAGES || bytes + size > MAX_BYTES) {
-      chunks.push([message]);
-      bytes = size;
-    } else {
-      open.push(message);
-      bytes += size;
-    }
-  }
-  return chunks;
 }

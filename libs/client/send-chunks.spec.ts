@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { sendChunks } from './score-producer.js';
+import { sendChunks } from './send-chunks.js';
 
 const message = fc.record({
   key: fc.option(fc.string({ maxLength: 20 }), { nil: null }),

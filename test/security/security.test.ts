@@ -175,9 +175,10 @@ describe('ranklog with the rights that docs/security.md lists', () => {
       fromBeginning: true,
     });
     await profile.start((change) => void changes.push(change));
-    const game = new ScoreProducer({ kafka: clientOf('game') });
+    const game = new ScoreProducer({ kafka: clientOf('game'), transactionalId: 'game-1' });
     await game.connect();
-    await game.send([event('ada'), event('bob', 2), event('eve', 1, 'no-board')]);
+    await game.send([event('ada'), event('bob', 2)], { transaction: true });
+    await game.send(event('eve', 1, 'no-board'));
     const outcome = await game.sendAndWait(event('ada', 5), { timeoutMs: 60_000 });
     expect(outcome).toMatchObject({ status: 'ranked' });
     await game.disconnect();

@@ -56,6 +56,7 @@ declare module 'kafkajs/src/cluster/index.js' {
     addTargetTopic(topic: string): Promise<void>;
     addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
     refreshMetadata(): Promise<void>;
+    refreshMetadataIfNecessary(): Promise<void>;
     findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
     findBroker(node: { nodeId: number }): Promise<Broker>;
     findControllerBroker(): Promise<Broker>;

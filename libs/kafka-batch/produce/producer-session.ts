@@ -87,18 +87,28 @@ export class ProducerSession {
     );
   }
 
-  /** Sends the batches of a partition one after the other. */
-  async produce({ topic, partition, batches }: PartitionBatches): Promise<void> {
+  /** Sends the batches of a partition one after the other. Returns the offset of each record. */
+  async produce({ topic, partition, batches }: PartitionBatches): Promise<number[]> {
     const place = `${topic}/${partition}`;
+    const offsets: number[] = [];
     for (const batch of batches) {
       const sequence = this.#sequences.get(place) ?? 0;
       stamp(batch, this.#identity, sequence);
-      await this.#repeat(async () => {
+      const first = await this.#repeat(async () => {
         const leader = await this.#leader(topic, partition);
-        await sendBatch(leader, { topic, partition }, batch.bytes, this.transactionalId);
+        return sendBatch(leader, { topic, partition }, batch.bytes, this.transactionalId);
       });
+      for (let index = 0; index < batch.count; index++) offsets.push(first + index);
       this.#sequences.set(place, (sequence + batch.count) % SEQUENCES);
     }
+    return offsets;
+  }
+
+  /** How many partitions a topic has. */
+  async partitionCount(topic: string): Promise<number> {
+    await this.cluster.addMultipleTargetTopics([topic]);
+    await this.cluster.refreshMetadataIfNecessary();
+    return this.cluster.findTopicPartitionMetadata(topic).length;
   }
 
   async commitOffset({ groupId, topic, partition, offset }: GroupOffset): Promise<void> {
@@ -159,13 +169,20 @@ export class ProducerSession {
   }
 }
 
-/** Sends a produce request as kafkajs would encode it, with a batch that is encoded already. Versions 3 to 7 of it are alike. */
+interface ProduceAnswer {
+  readonly topics: readonly { readonly partitions: readonly { readonly baseOffset: string }[] }[];
+}
+
+/**
+ * Sends a produce request as kafkajs would encode it, with a batch that is encoded already. Versions 3 to 7 of it are alike.
+ * Returns the offset of the first record.
+ */
 export async function sendBatch(
   leader: Broker,
   { topic, partition }: Pick<PartitionBatches, 'topic' | 'partition'>,
   batch: Buffer,
   transactionalId: string | null = null,
-): Promise<unknown> {
+): Promise<number> {
   const produce = leader.lookupRequest(PRODUCE, produceVersions);
   const { request, response } = produce({ acks: -1, topicData: [] });
   const bytes = new Encoder(batch.length + 2 * ((transactionalId?.length ?? 0) + topic.length) + 32)
@@ -178,7 +195,8 @@ export async function sendBatch(
     .writeInt32(partition)
     .writeBytes(batch);
   const encode = () => Promise.resolve(bytes);
-  return leader.connectionPool.send({ request: { ...request, encode }, response });
+  const answer = await leader.connectionPool.send({ request: { ...request, encode }, response });
+  return Number((answer as ProduceAnswer).topics[0]?.partitions[0]?.baseOffset);
 }
 
 function canRetry(error: unknown): boolean {

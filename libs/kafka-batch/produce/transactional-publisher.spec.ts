@@ -33,6 +33,7 @@ class Fixture {
       send: async ({ request }: { request: { encode: () => Promise<{ buffer: Buffer }> } }) => {
         this.produced.push((await request.encode()).buffer);
         await this.#call('produce');
+        return { topics: [{ partitions: [{ baseOffset: '7' }] }] };
       },
     },
   };

@@ -56,12 +56,13 @@ export class TransactionalPublisher {
 
   /**
    * Publishes the records and the offset: read_committed readers see all of them, or nothing.
+   * @returns the offsets of the records of each entry of `records`
    * @throws ProducerFencedError, RecordTooLargeError (nothing is visible), PublishOutcomeUnknownError
    */
-  async publish(content: TransactionContent): Promise<void> {
+  async publish(content: TransactionContent): Promise<readonly (readonly number[])[]> {
     if (this.#broken !== undefined) throw this.#broken;
     try {
-      await this.#transact(content);
+      return await this.#transact(content);
     } catch (error) {
       this.lease.retire();
       this.#broken = this.#translate(error);
@@ -70,18 +71,26 @@ export class TransactionalPublisher {
   }
 
   /** Three steps of requests that do not need each other. */
-  async #transact({ records, offset }: TransactionContent): Promise<void> {
+  async #transact({ records, offset }: TransactionContent): Promise<number[][]> {
     const { session } = this;
     session.begin();
+    let offsets: number[][];
     try {
       await allDone([session.addPartitions(records), offset && session.addGroup(offset.groupId)]);
       const produced = records.map((part) => session.produce(part));
       await allDone([...produced, offset && session.commitOffset(offset)]);
+      offsets = await Promise.all(produced);
     } catch (error) {
       await session.end('abort').catch(() => undefined); // the next publisher completes the transaction
       throw error;
     }
     await session.end('commit');
+    return offsets;
+  }
+
+  /** How many partitions a topic has, by metadata that may be five minutes old. */
+  partitionCount(topic: string): Promise<number> {
+    return this.session.partitionCount(topic);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Kafka, Message, ProducerConfig, ProducerRecord, RecordMetadata } from 'kafkajs';
 import { EARLIEST_TIME, resolveEvent, type BoardDefinition } from '#board';
-import { decodePlayerRecord, decodeText, type PlayerRecordKind } from '#contracts';
+import { decodePlayerRecord, decodeText, type PlayerRecordKind, type Source } from '#contracts';
 import type { PlayerRecord, ScoreEvent } from '#client';
 import {
   InvalidScoreEventError,
@@ -84,6 +84,11 @@ export class MemoryProducer extends ScoreProducer {
     const isKnown = this.#definitions?.has(event.board) === true;
     const places = isKnown ? await this.#reader.placesOfEvent(event) : [];
     return { status: 'unchanged', places };
+  }
+
+  /** Keeps the events, also of a transaction. */
+  override send(events: ScoreEvent | readonly ScoreEvent[]): Promise<Source[]> {
+    return super.send(events);
   }
 
   override toMessage(json: string, position?: EventPosition): Message {

@@ -107,6 +107,15 @@ describe('RanklogTestingModule', () => {
     await app.close();
   });
 
+  it('keeps the events of a transaction, without a transactional id', async () => {
+    const ranklog = new RanklogTestingModule({ boards: BOARDS });
+    const app = await start(ranklog);
+    const event = { board: 'quiz', playerId: 'ada', delta: 10, attributes: { country: 'ch' } };
+    await app.get(ScoreProducer).send([event, event], { transaction: true });
+    expect(ranklog.sent).toEqual([event, event]);
+    await app.close();
+  });
+
   it('is imported by tests of a module that relies on that of its application', async () => {
     const ranklog = new RanklogTestingModule({ boards: BOARDS });
     const imports = [ranklog.module, QuizModule];
