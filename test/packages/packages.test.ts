@@ -100,6 +100,9 @@ describe('the packed ranklog', () => {
     expect(await refused.json()).toMatchObject({ code: 'INVALID_REQUEST' });
     const document = await (await fetch(`${url}/openapi.json`)).json();
     expect(document).toEqual(JSON.parse(readFileSync('docs/reference/openapi.json', 'utf8')));
+    const schema = 'schemas/score-event.schema.json';
+    const served = await (await fetch(`${url}/${schema}`)).text();
+    expect(served).toBe(program.read(`node_modules/ranklog/${schema}`));
   });
 
   it('is not what npm packs in the folder of the clone', async () => {
