@@ -21,6 +21,11 @@ export class MemoryKafka {
   readonly playerRecords: SentPlayerRecord[] = [];
   #offset = 0;
 
+  /** kafkajs names its loggers; nothing is logged here. */
+  logger() {
+    return { namespace: () => undefined };
+  }
+
   producer(config: ProducerConfig) {
     const partitioner = config.createPartitioner?.();
     return {
