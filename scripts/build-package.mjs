@@ -21,6 +21,11 @@ const entries = process.argv.slice(2).map((file, at) => {
   const own = name === 'index' ? path.basename(dir) : name;
   return { compiled: path.join(COMPILED, file), name: at === 0 ? 'index' : own };
 });
+/** CommonJS has no `import.meta.url`. */
+const WITH_FILE_URL = {
+  define: { 'import.meta.url': 'fileUrl' },
+  banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
+};
 const alias = { [`#${path.basename(process.cwd())}`]: './index.cjs' };
 const output = path.resolve('dist');
 rmSync(output, { recursive: true, force: true });
@@ -57,7 +62,7 @@ async function bundleCode(compiled, name) {
     alias: name === 'index' ? {} : alias,
   };
   const outfile = path.join(output, `${name}-code.cjs`);
-  const { metafile } = await build({ ...options, outfile, format: 'cjs' });
+  const { metafile } = await build({ ...options, ...WITH_FILE_URL, outfile, format: 'cjs' });
   Object.assign(outputs, metafile.outputs);
   /** @type {object} */
   const code = createRequire(import.meta.url)(outfile);

@@ -11,6 +11,8 @@ import {
   BoardBuildingError,
   InvalidPlayerRecordError,
   InvalidScoreEventError,
+  KafkaUnreachableError,
+  NotPublishedError,
   RanklogExceptionFilter,
   ResultUnknownError,
   SendError,
@@ -26,6 +28,8 @@ const ERRORS: Readonly<Record<string, Error>> = {
   }),
   ban: new InvalidPlayerRecordError(0, 'reason must be shorter'),
   sending: new SendError('scores', { index: 0, playerId: 'ada' }, 0, new Error('no broker')),
+  mute: new NotPublishedError('board "arena" publishes no leaders'),
+  kafka: new KafkaUnreachableError(5, new Error('no answer')),
   unsent: new ResultUnknownError({ topic: 'scores' }, EVENT, 'no result after 5 ms'),
   unknown: new ResultUnknownError(AT, EVENT, 'no result after 5 ms'),
   ours: new Error('the password is swordfish'),
@@ -122,6 +126,8 @@ describe('RanklogExceptionFilter', () => {
   it.each([
     ['ban', 400, 'INVALID_REQUEST'],
     ['sending', 503, 'SEND_FAILED'],
+    ['mute', 409, 'NOT_PUBLISHED'],
+    ['kafka', 503, 'LOG_UNAVAILABLE'],
     ['unsent', 503, 'SEND_FAILED'],
   ])('answers the error "%s" with %d %s', async (name, status, code) => {
     expect(await answerOf(name)).toMatchObject({

@@ -9,6 +9,8 @@ import {
 import {
   InvalidPlayerRecordError,
   InvalidScoreEventError,
+  KafkaUnreachableError,
+  NotPublishedError,
   ResultUnknownError,
   SendError,
 } from '#client';
@@ -20,7 +22,7 @@ import {
   type ProblemCode,
 } from '#problems';
 
-type Caught = Error & { readonly code: string };
+type Caught = Error & { readonly code?: string };
 
 /** What replies of Express and of Fastify have in common. */
 interface Reply {
@@ -38,8 +40,8 @@ interface Answer {
 }
 
 /**
- * Answers the errors of BoardReader, ScoreProducer and ModerationProducer as ranklog's own HTTP
- * interface does: with problem details (RFC 9457). Works with Express and Fastify:
+ * Answers the errors of BoardReader, ScoreProducer, ModerationProducer and LiveLeaders as ranklog's
+ * own HTTP interface does: with problem details (RFC 9457). Works with Express and Fastify:
  *
  *     app.useGlobalFilters(new RanklogExceptionFilter())
  *
@@ -53,6 +55,8 @@ interface Answer {
   NoSuchViewError,
   InvalidPlayerRecordError,
   InvalidScoreEventError,
+  KafkaUnreachableError,
+  NotPublishedError,
   ResultUnknownError,
   SendError,
 )
@@ -87,6 +91,8 @@ function problemErrorOf(error: Caught): Caught {
     return new RefusedEventError(error.position?.index ?? 0, error);
   if (error instanceof InvalidPlayerRecordError)
     return new ProblemError('INVALID_REQUEST', error.message);
+  if (error instanceof KafkaUnreachableError)
+    return new ProblemError('LOG_UNAVAILABLE', error.message);
   if (error instanceof ResultUnknownError) return new ProblemError('SEND_FAILED', error.message);
   return error;
 }
