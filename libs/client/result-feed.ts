@@ -56,13 +56,17 @@ export class ResultFeed {
   readonly #closed = new AbortController();
   readonly #followers: Promise<readonly TopicFollower[]>;
   readonly #running: Promise<void>[] = [];
+  /** Ends after `close`, once the last look at the offsets has its answer. */
+  #polling: Promise<void> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: ResultFeedOptions) {
     this.#admin = options.kafka.admin();
     this.#followers = this.#open();
     this.#followers.then(
-      () => this.#poll(),
+      () => {
+        this.#polling = this.#poll();
+      },
       (error: unknown) => this.#end(error),
     );
   }
@@ -98,6 +102,8 @@ export class ResultFeed {
     await this.#followers.catch(() => undefined); // the waits have failed already
     await Promise.allSettled(this.#running);
     await this.#admin.disconnect();
+    // kafkajs connects again for a request whose connection was closed.
+    this.#polling.then(() => this.#admin.disconnect()).catch(() => undefined);
   }
 
   async #open(): Promise<readonly TopicFollower[]> {

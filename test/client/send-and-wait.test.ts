@@ -29,6 +29,7 @@ boards:
   weekly: { columns: [{ name: points }], windows: [all, week], publish: { windows: [week] } }
 `;
 const SOON = { timeoutMs: 60_000 };
+const COORDINATOR_NOT_AVAILABLE = 15;
 const LONGER_THAN_A_TEST_MS = 3_600_000;
 
 let instance: TestInstance;
@@ -250,12 +251,15 @@ describe('sendAndWait', () => {
       topicPrefix: name,
       ranklogGroup: name,
     });
-    const slow = proxy.onRequest(KAFKA_API.findCoordinator, { delayMs: 500 });
+    // kafkajs asks again after a pause, during which the producer disconnects.
+    const fault = { error: COORDINATOR_NOT_AVAILABLE, executed: false };
+    const refused = proxy.onRequest(KAFKA_API.findCoordinator, fault, { times: 3 });
     const event = { board: 'arena', playerId: 'liz', delta: '1' };
     const outcome = own.sendAndWait(event, SOON);
-    await until(() => slow.hits > 0, 'the offsets are asked for');
+    await until(() => refused.hits > 0, 'the offsets are asked for');
     await own.disconnect();
     await outcome.catch(() => undefined); // it may have come before
+    await until(() => refused.isDone, 'it was asked again');
     await until(() => proxy.connections === 0, 'all connections are closed', 20);
     await proxy.close();
   });
