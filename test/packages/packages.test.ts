@@ -27,7 +27,7 @@ async function projectWith(packages: readonly string[], manifest?: object): Prom
 }
 
 beforeAll(async () => {
-  const names = ['client', 'reader', 'nestjs', 'http'].map((name) => `./packages/${name}`);
+  const names = ['client', 'reader', 'nestjs', 'http', 'testing'].map((name) => `./packages/${name}`);
   [service = '', client = '', reader = '', nestjs = '', http = ''] = await pack(names, tarballs);
 });
 afterAll(() => {
@@ -432,6 +432,8 @@ describe('the types of the packages', () => {
     'reader/dist/index',
     'nestjs/dist/index',
     'nestjs/dist/dto',
+    'nestjs/dist/testing',
+    'testing/dist/index',
     'http/dist/index',
   ])('declare the values that the code exports, and no others: %s', async (entry) => {
     const built = new BuiltEntry(entry);

@@ -8,7 +8,7 @@ import { ProjectCopy, runCommand, type CommandResult } from '../support/project.
 import { output } from './empty-project.js';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-const NAMES = ['client', 'http', 'nestjs', 'reader'];
+const NAMES = ['client', 'http', 'nestjs', 'reader', 'testing'];
 const ADDRESS = 'https://github.com/example/ranklog';
 const ENV = {
   GITHUB_SERVER_URL: 'https://github.com',

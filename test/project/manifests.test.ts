@@ -16,7 +16,11 @@ interface Manifest {
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifest;
 const root = read('package.json');
-const tested = { ...root.dependencies, ...root.devDependencies };
+const tested: Readonly<Record<string, string>> = {
+  ...root.dependencies,
+  ...root.devDependencies,
+  ranklog: root.version, // a peer of @ranklog/testing
+};
 const manifests = readdirSync('packages')
   .map((name) => `packages/${name}/package.json`)
   .filter((file) => existsSync(file));
