@@ -8,7 +8,7 @@ import {
 import { toError } from '#errors';
 import { KafkaUnreachableError, logRanges, TopicFollower, type KafkaRecord } from '#kafka-batch';
 
-export interface FollowerOptions {
+export interface LeaderChangeFollowerOptions {
   readonly kafka: Kafka;
   readonly topicPrefix?: string | undefined;
 }
@@ -17,9 +17,9 @@ export interface FollowerOptions {
 const OPEN_TIMEOUT_MS = 10_000;
 
 /**
- * Passes on all leader changes that are committed from its opening on. It has no consumer group: each
- * process gets all of them, and leaves nothing behind in Kafka. It does not continue after an earlier
- * one, so read the standings once it is open: those have everything that was published before.
+ * Delivers all leader changes that are committed after it opens. It has no consumer group: each process
+ * gets all of them, and nothing remains in Kafka. It does not resume. Read the standings after it opens:
+ * they contain all earlier changes.
  */
 export class LeaderChangeFollower {
   /** Resolves when it has ended: with the error that no retry repairs, or after `close`. */
@@ -27,7 +27,7 @@ export class LeaderChangeFollower {
   readonly #run: Promise<never>;
 
   private constructor(
-    private readonly options: FollowerOptions,
+    private readonly options: LeaderChangeFollowerOptions,
     private readonly stop: AbortController,
     follower: TopicFollower,
     handle: (change: LeaderChange) => void,
@@ -44,7 +44,7 @@ export class LeaderChangeFollower {
 
   /** @throws KafkaUnreachableError after 10 s without Kafka, and errors of Kafka such as a missing topic */
   static async open(
-    options: FollowerOptions,
+    options: LeaderChangeFollowerOptions,
     handle: (change: LeaderChange) => void,
   ): Promise<LeaderChangeFollower> {
     const { kafka, topicPrefix } = options;

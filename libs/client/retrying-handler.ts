@@ -12,7 +12,7 @@ export interface HandlerErrors {
    * - `retry` (the default): call the handler again until it succeeds. No result is lost. Later results of the same partition
    *   wait meanwhile; other partitions continue.
    * - `skip`: after `retries` failed retries, continue with the next result. Also skips, and logs, records that are not results,
-   *   which end the subscription otherwise. `onSkipped` gets each.
+   *   which end the subscription otherwise. Calls `onSkipped` for each.
    * - `stop`: after `retries` failed retries, end the subscription; `failed` rejects with the error of the handler.
    */
   readonly policy?: 'retry' | 'skip' | 'stop';
@@ -23,8 +23,8 @@ export interface HandlerErrors {
   /** The longest pause, in ms; 30,000 by default. */
   readonly maxDelayMs?: number;
   /**
-   * With the policy `skip`: gets what is skipped, such as to keep it for later, before the group
-   * continues behind it. If it throws, the subscription ends with its error.
+   * With the policy `skip`: called for each skipped result before its offset is committed, for example to
+   * store it. If it throws, the subscription ends with its error.
    */
   readonly onSkipped?: (skipped: SkippedResult) => Promise<void> | void;
 }
@@ -34,7 +34,7 @@ export interface SkippedResult {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
-  /** A RankChange, LeaderChange, PeriodResult or DeadLetterRecord; undefined if the record is none. */
+  /** A RankChange, LeaderChange, PeriodResult or DeadLetterRecord; undefined if the record can't be decoded. */
   readonly result?: unknown;
   /** The error of the handler, or an UnreadableResultError. */
   readonly error: Error;

@@ -31,8 +31,8 @@ export interface ScoreProducerOptions {
   /** A BoardReader: with it, `sendAndWait` adds the player's present places to an outcome without a rank change. */
   readonly reader?: PlaceReader;
   /**
-   * For `send` with `transaction: true`. Each process has its own: of two with the same, each one's
-   * transactions fail while the other sends.
+   * For `send` with `transaction: true`. Unique per process: if two share it, the transactions of each
+   * fail while the other sends.
    */
   readonly transactionalId?: string;
 }

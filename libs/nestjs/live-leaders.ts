@@ -34,7 +34,7 @@ interface Feed {
   readonly follower: Promise<Follower>;
 }
 
-/** A stream sends something as often, so that proxies don't end it, and looks whether another view is to be shown. */
+/** How often a stream sends an event, so that proxies keep it open, and checks whether a new view has begun. */
 const HEARTBEAT_MS = 15_000;
 
 /** How long a follower without streams stays open: a page that is loaded again connects again. */

@@ -16,6 +16,7 @@ import {
   RanklogExceptionFilter,
   ResultUnknownError,
   SendError,
+  TransactionFailedError,
 } from '#nestjs';
 
 const EVENT = { board: 'arena', playerId: 'ada' };
@@ -28,6 +29,7 @@ const ERRORS: Readonly<Record<string, Error>> = {
   }),
   ban: new InvalidPlayerRecordError(0, 'reason must be shorter'),
   sending: new SendError('scores', { index: 0, playerId: 'ada' }, 0, new Error('no broker')),
+  transaction: new TransactionFailedError('scores', new Error('fenced')),
   mute: new NotPublishedError('board "arena" publishes no leaders'),
   kafka: new KafkaUnreachableError(5, new Error('no answer')),
   unsent: new ResultUnknownError({ topic: 'scores' }, EVENT, 'no result after 5 ms'),
@@ -126,6 +128,7 @@ describe('RanklogExceptionFilter', () => {
   it.each([
     ['ban', 400, 'INVALID_REQUEST'],
     ['sending', 503, 'SEND_FAILED'],
+    ['transaction', 503, 'SEND_FAILED'],
     ['mute', 409, 'NOT_PUBLISHED'],
     ['kafka', 503, 'LOG_UNAVAILABLE'],
     ['unsent', 503, 'SEND_FAILED'],

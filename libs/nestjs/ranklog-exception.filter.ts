@@ -13,6 +13,7 @@ import {
   NotPublishedError,
   ResultUnknownError,
   SendError,
+  TransactionFailedError,
 } from '#client';
 import {
   ProblemError,
@@ -59,6 +60,7 @@ interface Answer {
   NotPublishedError,
   ResultUnknownError,
   SendError,
+  TransactionFailedError,
 )
 export class RanklogExceptionFilter implements ExceptionFilter<Caught> {
   catch(error: Caught, host: ArgumentsHost): void {
@@ -93,7 +95,8 @@ function problemErrorOf(error: Caught): Caught {
     return new ProblemError('INVALID_REQUEST', error.message);
   if (error instanceof KafkaUnreachableError)
     return new ProblemError('LOG_UNAVAILABLE', error.message);
-  if (error instanceof ResultUnknownError) return new ProblemError('SEND_FAILED', error.message);
+  if (error instanceof ResultUnknownError || error instanceof TransactionFailedError)
+    return new ProblemError('SEND_FAILED', error.message);
   return error;
 }
 

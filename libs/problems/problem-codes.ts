@@ -19,7 +19,7 @@ export const PROBLEMS = {
   REQUEST_TIMEOUT: [408, 'Request not received in time'],
   NOT_BANNED: [409, 'Player is not banned'],
   ERASED: [409, 'Player is erased'],
-  NOT_PUBLISHED: [409, 'Rank changes are not published'],
+  NOT_PUBLISHED: [409, 'Not published by the board'],
   EXPIRED_VIEW: [410, 'Expired view'],
   PAYLOAD_TOO_LARGE: [413, 'Body too large'],
   URI_TOO_LONG: [414, 'Part of the path too long'],

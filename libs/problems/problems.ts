@@ -39,7 +39,11 @@ export function problemWith(code: ProblemCode, error: Error, detail = error.mess
   const type = `urn:ranklog:problem:${code}`;
   const suggestion = suggestionFor(error);
   return {
-    ...{ type, title, status, detail, code },
+    type,
+    title,
+    status,
+    detail,
+    code,
     ...(suggestion !== undefined && { suggestion }),
     ...(error instanceof RefusedEventError && { event: error.event }),
   };

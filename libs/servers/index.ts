@@ -6,7 +6,7 @@ export { DEFAULT_RELEASE, KAFKA_RELEASES, kafkaClasspath } from './kafka-jars.js
 export { watchLauncher } from './launcher.mjs';
 export { tryLock, withLock } from './lock.mjs';
 export { isMissing } from './packages.js';
-export { processStart } from './process-start.mjs';
+export { processText, runningPidIn } from './process-start.mjs';
 export { retryFor, run } from './processes.js';
 export { ServersError } from './servers-error.js';
 export { SERVER_NAMES, ServersFolder, type ServerName } from './servers-folder.js';
@@ -15,6 +15,5 @@ export {
   serverStatus,
   startServers,
   stopServers,
-  stopServersAtExit,
   type ServerStatus,
 } from './servers.js';

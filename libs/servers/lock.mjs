@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { processStart } from './process-start.mjs';
+import { processText, runningPidIn } from './process-start.mjs';
 
 /**
  * Runs `work` while no other process holds the lock file; waits while one does. A lock whose process has ended does not count.
@@ -43,7 +43,7 @@ export function tryLock(file) {
 /** @param {string} file */
 function take(file) {
   try {
-    writeFileSync(file, `${process.pid}\n${processStart(process.pid) ?? ''}\n`, { flag: 'wx' });
+    writeFileSync(file, processText(process.pid), { flag: 'wx' });
     return true;
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
@@ -55,9 +55,8 @@ function take(file) {
 /** @param {string} file */
 function isHeld(file) {
   try {
-    const [pid, start] = readFileSync(file, 'utf8').split('\n');
-    // Empty: the holder is about to write its pid.
-    return !pid || processStart(Number(pid)) === start;
+    const text = readFileSync(file, 'utf8');
+    return text === '' || runningPidIn(text) !== undefined; // empty: the holder is about to write its pid
   } catch {
     return false;
   }

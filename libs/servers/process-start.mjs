@@ -40,3 +40,17 @@ function fromPs(pid, field) {
   const { stdout } = spawnSync('ps', ['-o', `${field}=`, '-p', String(pid)], { encoding: 'utf8' });
   return stdout.trim() || undefined;
 }
+
+/** A text that identifies a process, for lock and pid files. @param {number} pid */
+export function processText(pid) {
+  return `${pid}\n${processStart(pid) ?? ''}\n`;
+}
+
+/**
+ * The pid in a text of `processText`; undefined if that process has ended.
+ * @param {string} text
+ */
+export function runningPidIn(text) {
+  const [pid, start] = text.split('\n');
+  return start !== undefined && processStart(Number(pid)) === start ? Number(pid) : undefined;
+}

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { processStart } from './process-start.mjs';
+import { processText, runningPidIn } from './process-start.mjs';
 
 export const SERVER_NAMES = ['kafka', 'redis'] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
@@ -96,7 +96,7 @@ export class ServersFolder {
 
   /** Remembers a process as ours: its pid, and when it started. */
   writePid(name: ServerName, pid: number): void {
-    writeFileSync(this.#pidFile(name), `${pid}\n${processStart(pid) ?? ''}\n`);
+    writeFileSync(this.#pidFile(name), processText(pid));
   }
 
   removePid(name: ServerName): void {
@@ -109,8 +109,7 @@ export class ServersFolder {
    */
   runningPid(name: ServerName): number | undefined {
     if (!existsSync(this.#pidFile(name))) return undefined;
-    const [pid, start] = readFileSync(this.#pidFile(name), 'utf8').split('\n');
-    return processStart(Number(pid)) === start ? Number(pid) : undefined;
+    return runningPidIn(readFileSync(this.#pidFile(name), 'utf8'));
   }
 
   #pidFile(name: ServerName): string {

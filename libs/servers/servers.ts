@@ -102,14 +102,6 @@ export async function stopServers(
   });
 }
 
-/**
- * Makes the servers of a folder end with this process: they get SIGTERM when it exits, unless they
- * were stopped before.
- */
-export function stopServersAtExit(folder: ServersFolder): void {
-  process.once('exit', () => endServers(folder));
-}
-
 /** Sends SIGTERM to the servers of a folder, and does not wait for their end: for a process that exits. */
 export function endServers(folder: ServersFolder): void {
   try {

@@ -16,7 +16,7 @@ function programFile(): string {
   return path.join(path.dirname(manifest), bin.ranklog);
 }
 
-/** A ranklog command in a process of its own. It ends when this process, or the one that started this one, has ended. */
+/** A ranklog command in its own process, which ends when this process or its parent ends. */
 export class RanklogProgram {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
@@ -27,7 +27,7 @@ export class RanklogProgram {
     env: Readonly<Record<string, string>>,
   ) {
     this.#child = spawn(process.execPath, [programFile(), ...args], {
-      // By npm_lifecycle_event, ranklog knows that it is to end with those who have started it.
+      // ranklog watches its parents only if npm_lifecycle_event is set: see watchLauncher.
       env: { ...process.env, ...env, npm_lifecycle_event: 'test' },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -27,7 +27,7 @@ export interface RanklogClients {
 }
 
 /** A ranklog with topics and keys of its own. */
-export interface RunningRanklog extends AsyncDisposable {
+export interface RunningRanklog {
   readonly clients: RanklogClients;
   /** The address of its HTTP API, which accepts score events, too. */
   readonly url: string;
@@ -38,7 +38,7 @@ export interface RunningRanklog extends AsyncDisposable {
 }
 
 const START_TIMEOUT_MS = 60_000;
-const RUNNING = /"running:[\s\S]*"HTTP at (http:[^"]+)"|"HTTP at (http:[^"]+)"[\s\S]*"running:/;
+const ADDRESS = /"HTTP at (http:[^"]+)"/;
 
 /**
  * Starts a ranklog with all roles for a test. Takes the servers of startServers.
@@ -105,17 +105,14 @@ class TestRanklog implements RunningRanklog {
     await new RanklogProgram(['topics'], this.env).succeeds();
     this.#program = new RanklogProgram(['start'], this.env);
     const { timeoutMs = START_TIMEOUT_MS } = this.options;
-    const [, late, early] = await this.#program.logs(RUNNING, timeoutMs);
-    this.url = late ?? early ?? '';
+    await this.#program.logs(/"running:/, timeoutMs);
+    const [, url = ''] = await this.#program.logs(ADDRESS, timeoutMs);
+    this.url = url;
   }
 
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
   }
 
   async #stop(): Promise<void> {

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path';
 import {
   endServers,
-  processStart,
+  processText,
+  runningPidIn,
   ServersFolder,
   startServers as startServersOf,
   stopServers,
@@ -22,10 +23,10 @@ export interface TestServers {
 }
 
 /**
- * The servers that KAFKA_BROKERS and REDIS_URL name; without both, servers of the folder
- * `.ranklog/testing`, which are started if they don't run. All processes of a test run share them,
- * and the last one that uses them stops them. To keep them for the whole run, call this in the
- * global set-up of your test runner.
+ * Kafka and Redis: those that KAFKA_BROKERS and REDIS_URL name. A server that is not named is started
+ * in the folder `.ranklog/testing`, unless it runs. All processes of a test run share these servers,
+ * and the last one stops them. To keep them for the whole run, call this in the global set-up of your
+ * test runner.
  * @throws ServersError, with what to install
  */
 export async function startServers(): Promise<TestServers> {
@@ -66,7 +67,7 @@ class ServersUse {
     mkdirSync(this.#users, { recursive: true });
     writeFileSync(this.folder.file('.gitignore'), '*\n');
     await this.#locked(() => {
-      writeFileSync(this.#file, `${process.pid}\n${processStart(process.pid) ?? ''}\n`);
+      writeFileSync(this.#file, processText(process.pid));
     });
     process.once('exit', this.#atExit);
   }
@@ -89,8 +90,7 @@ class ServersUse {
 
   #isUsed(): boolean {
     return readdirSync(this.#users).some((name) => {
-      const [pid, start] = readFileSync(path.join(this.#users, name), 'utf8').split('\n');
-      return processStart(Number(pid)) === start;
+      return runningPidIn(readFileSync(path.join(this.#users, name), 'utf8')) !== undefined;
     });
   }
 }

@@ -26,10 +26,11 @@ const dev = new LazyCommand('dev')
   .option('--reset', 'delete the data of this Kafka and Redis first')
   .option('--yes', 'do not ask before --reset')
   .notes(
-    `Kafka and Redis keep their data in .ranklog in the current folder. They are started with Docker, else natively (Debian,
-or Redis, Java and Maven installed). Those of KAFKA_BROKERS and REDIS_URL are used instead if these are set.
-Creates topics, accepts score events over HTTP, and prints the address of the page. After a change of the boards
-file, it shows the plan and, on a terminal, asks whether to apply it. Ctrl-C ends all of it.
+    `Starts Kafka and Redis with Docker, or natively (on Debian as root, or with Redis, Java and Maven
+installed), and keeps their data in .ranklog in the current folder. If KAFKA_BROKERS or REDIS_URL is
+set, uses that server instead. Creates topics, accepts score events over HTTP, and prints the address
+of the page. After a change of the boards file, shows the plan and, on a terminal, asks whether to
+apply it. Ctrl-C ends everything that it started.
 
 Examples:
   ranklog dev

@@ -27,8 +27,9 @@ async function projectWith(packages: readonly string[], manifest?: object): Prom
 }
 
 beforeAll(async () => {
-  const names = ['client', 'reader', 'nestjs', 'http', 'testing'].map((name) => `./packages/${name}`);
-  [service = '', client = '', reader = '', nestjs = '', http = ''] = await pack(names, tarballs);
+  const names = ['client', 'reader', 'nestjs', 'http', 'testing'];
+  const folders = names.map((name) => `./packages/${name}`);
+  [service = '', client = '', reader = '', nestjs = '', http = ''] = await pack(folders, tarballs);
 });
 afterAll(() => {
   for (const project of projects) project.remove();

@@ -47,7 +47,7 @@ describe('a release', () => {
     copy = new ProjectCopy([
       ...['libs', 'src', 'scripts', 'schemas', 'packages', 'docs', 'deploy', 'monitoring'],
       ...['examples', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
-      ...['README.md', 'LICENSE', '.gitignore'],
+      ...['README.md', 'LICENSE', '.gitignore', 'docker-compose.yml'],
     ]);
     const changelog = `# Changelog\n\n## ${version} - 2026-11-28\n\n- a thing\n`;
     writeFileSync(path.join(copy.folder, 'CHANGELOG.md'), changelog);
@@ -80,11 +80,12 @@ describe('a release', () => {
         `+ @ranklog/client@${version}`,
         `+ @ranklog/nestjs@${version}`,
         `+ @ranklog/reader@${version}`,
+        `+ @ranklog/testing@${version}`,
         `+ ranklog@${version}`,
         `@ranklog/http@${version} is published already`,
       ].sort(),
     );
-    expect(stderr.match(/with tag latest and public access \(dry-run\)/g)).toHaveLength(4);
+    expect(stderr.match(/with tag latest and public access \(dry-run\)/g)).toHaveLength(5);
     expect(stderr).not.toContain('auto-corrected'); // npm found no mistake in a manifest
   });
 
@@ -113,8 +114,8 @@ describe('a release', () => {
     const library = ['LICENSE', 'README.md', 'dist', 'package.json'];
     expect(Object.fromEntries(contents)).toEqual({
       '': [
-        ...['LICENSE', 'README.md', 'deploy', 'dist', 'docs', 'examples', 'monitoring'],
-        ...['package.json', 'sbom.cdx.json', 'schemas'],
+        ...['LICENSE', 'README.md', 'deploy', 'dist', 'docker-compose.yml', 'docs', 'examples'],
+        ...['monitoring', 'package.json', 'sbom.cdx.json', 'schemas'],
       ],
       ...Object.fromEntries(NAMES.map((name) => [name, library])),
     });

@@ -15,7 +15,7 @@ export interface SentPlayerRecord extends PlayerRecord {
   readonly kind: PlayerRecordKind;
 }
 
-/** What was sent, in the place of a Kafka client. Has one partition. */
+/** Replaces a Kafka client: keeps what is sent. Has one partition. */
 export class MemoryKafka {
   readonly events: ScoreEvent[] = [];
   readonly playerRecords: SentPlayerRecord[] = [];

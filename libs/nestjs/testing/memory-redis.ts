@@ -30,8 +30,8 @@ const NO_VERSION = '0';
 const keys = new KeySpace(PREFIX);
 
 /**
- * The commands that a BoardReader sends, answered from standings in memory, in the place of an ioredis client. Each script is answered
- * as its file in libs/board-store/lua/commands says. A board has one generation, which has the board's name.
+ * Replaces an ioredis client: answers the commands of a BoardReader from standings in memory. Answers each
+ * script as its file in libs/board-store/lua/commands does. A board has one generation, named like the board.
  */
 export class MemoryRedis {
   readonly #definitions: ReadonlyMap<string, BoardDefinition>;

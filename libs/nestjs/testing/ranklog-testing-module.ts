@@ -4,7 +4,13 @@ import type { TestingModuleBuilder } from '@nestjs/testing';
 import type { Redis } from 'ioredis';
 import type { Kafka } from 'kafkajs';
 import { parseBoardsFile, parseTime, type BoardDefinition } from '#board';
-import { requirePlayerId, selectedView, valuesOf, type ViewSelection } from '#board-store';
+import {
+  requirePlayerId,
+  selectedView,
+  valuesOf,
+  type Decimal,
+  type ViewSelection,
+} from '#board-store';
 import type { LeaderChange, ScoreEvent } from '#client';
 import {
   BoardReader,
@@ -39,8 +45,6 @@ export interface TestingOptions {
   /** The text of a boards file. Without it, the reader knows no board, and events of all boards are accepted. */
   readonly boards?: string;
 }
-
-type Decimal = string | number;
 
 /** A player of a view. */
 export interface GivenStanding {
@@ -225,7 +229,7 @@ class MemorySubscriptions extends ResultSubscriptions {
   }
 }
 
-/** Streams what the test emits, in the place of what a follower reads from Kafka. */
+/** Streams the leader changes that the test emits. */
 class MemoryLeaders extends LiveLeaders {
   #take: ((change: LeaderChange) => void) | undefined;
 

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
+  endServers,
   ServersFolder,
   startServers,
   stopServers,
-  stopServersAtExit,
   tryLock,
   type ServerName,
 } from '#servers';
@@ -48,7 +48,7 @@ export class DevServers {
     { reset }: { readonly reset: boolean },
   ): Promise<Partial<Record<ServerName, string>> | undefined> {
     if (reset) await stopServers(this.#folder, { purge: true });
-    stopServersAtExit(this.#folder);
+    process.once('exit', () => endServers(this.#folder));
     const aborted = once(this.#signal, 'abort').then(() => undefined);
     if (this.#signal.aborted) return undefined;
     return Promise.race([startServers(this.#folder, { servers }), aborted]);

@@ -30,7 +30,7 @@ function textOf(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch(() => undefined);
 }
 
-/** Whether to go on. */
+/** Returns false once the signal is aborted. */
 async function pause(signal: AbortSignal): Promise<boolean> {
   await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   return !signal.aborted;
