@@ -254,11 +254,14 @@ describe('sendAndWait', () => {
     // kafkajs asks again after a pause, during which the producer disconnects.
     const fault = { error: COORDINATOR_NOT_AVAILABLE, executed: false };
     const refused = proxy.onRequest(KAFKA_API.findCoordinator, fault, { times: 3 });
-    const event = { board: 'arena', playerId: 'liz', delta: '1' };
+    expect(await send('records', 'liz', '5')).toMatchObject({ status: 'ranked' });
+    // No result: only the offsets show that the event was applied.
+    const event = { board: 'records', playerId: 'liz', delta: '1' };
     const outcome = own.sendAndWait(event, SOON);
+    outcome.catch(() => undefined); // awaited below
     await until(() => refused.hits > 0, 'the offsets are asked for');
     await own.disconnect();
-    await outcome.catch(() => undefined); // it may have come before
+    await expect(outcome).rejects.toThrow('the producer was disconnected');
     await until(() => refused.isDone, 'it was asked again');
     await until(() => proxy.connections === 0, 'all connections are closed', 20);
     await proxy.close();
