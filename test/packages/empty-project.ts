@@ -1,6 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { withLock } from '#servers';
+import { SERVERS } from '../../scripts/services/clone.mjs';
 import { runCommand } from '../support/project.js';
 
 /** Runs a program and returns its output. @throws unless its exit code is 0 */
@@ -20,7 +22,10 @@ export async function output(
  */
 export async function pack(folders: readonly string[], to: string): Promise<string[]> {
   const flags = ['--json', '--pack-destination', to];
-  const printed = await output('npm', ['run', 'package', '--', ...flags, ...folders]);
+  // One at a time: npm packs dist/package, which is made anew each time.
+  const printed = await withLock(SERVERS.file('pack.lock'), () =>
+    output('npm', ['run', 'package', '--', ...flags, ...folders]),
+  );
   // npm prints what it runs, too.
   const packed = JSON.parse(printed.slice(printed.search(/^[[{]$/m))) as
     { filename: string }[] | Record<string, { filename: string }>;
