@@ -6,7 +6,13 @@ import {
   type LeaderChange,
 } from '#contracts';
 import { toError } from '#errors';
-import { KafkaUnreachableError, logRanges, TopicFollower, type KafkaRecord } from '#kafka-batch';
+import {
+  isPermanent,
+  KafkaUnreachableError,
+  logRanges,
+  TopicFollower,
+  type KafkaRecord,
+} from '#kafka-batch';
 
 export interface LeaderChangeFollowerOptions {
   readonly kafka: Kafka;
@@ -50,11 +56,12 @@ export class LeaderChangeFollower {
     const { kafka, topicPrefix } = options;
     const topic = topicNames(topicPrefix).leaderChanges;
     const stop = new AbortController();
-    const late = setTimeout(() => {
-      stop.abort(new KafkaUnreachableError(OPEN_TIMEOUT_MS, new Error('no answer')));
-    }, OPEN_TIMEOUT_MS);
+    const begin = performance.now();
+    const unreachable = (cause: unknown) =>
+      new KafkaUnreachableError(Math.round(performance.now() - begin), cause);
+    const late = setTimeout(() => stop.abort(unreachable(new Error('no answer'))), OPEN_TIMEOUT_MS);
     try {
-      const ranges = await logRanges(kafka, topic);
+      const ranges = await Promise.race([logRanges(kafka, topic), whenAborted(stop.signal)]);
       const from = new Map([...ranges].map(([partition, { end }]) => [partition, end]));
       const { signal } = stop;
       const follower = await TopicFollower.open({
@@ -65,6 +72,8 @@ export class LeaderChangeFollower {
         logger: kafka.logger(),
       });
       return new LeaderChangeFollower(options, stop, follower, handle);
+    } catch (error) {
+      throw isPermanent(error) ? error : unreachable(error);
     } finally {
       clearTimeout(late);
     }
@@ -86,4 +95,11 @@ export class LeaderChangeFollower {
       return undefined;
     }
   }
+}
+
+/** @throws the abort reason */
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 }

@@ -81,6 +81,7 @@ export class LiveLeaders implements OnModuleDestroy {
         error: (error: unknown) => subscriber.error(error),
         complete: () => subscriber.complete(),
       });
+      if (subscriber.closed) return undefined;
       const heartbeat = setInterval(() => stream.beat(), HEARTBEAT_MS);
       stream.beat();
       return () => {
@@ -94,6 +95,7 @@ export class LiveLeaders implements OnModuleDestroy {
   /** Completes all streams, as they would keep the HTTP server open. */
   async onModuleDestroy(): Promise<void> {
     const feed = this.#feed;
+    this.#feed = endedFeed(); // for streams that are opened from now on
     if (feed === undefined) return;
     feed.changes.complete();
     await this.#close(feed);
@@ -132,6 +134,14 @@ export class LiveLeaders implements OnModuleDestroy {
     if (this.#feed === feed) this.#feed = undefined;
     await feed.follower.then((follower) => follower.close()).catch(() => undefined);
   }
+}
+
+/** A feed whose streams are complete at once. */
+function endedFeed(): Feed {
+  const changes = new Subject<LeaderChange>();
+  changes.complete();
+  const ended = new Promise<Error>(() => undefined);
+  return { changes, follower: Promise.resolve({ ended, close: () => Promise.resolve() }) };
 }
 
 /** The events of one client. */

@@ -37,8 +37,10 @@ function fromProc(pid) {
 
 /** @param {number} pid @param {string} field */
 function fromPs(pid, field) {
-  const { stdout } = spawnSync('ps', ['-o', `${field}=`, '-p', String(pid)], { encoding: 'utf8' });
-  return stdout.trim() || undefined;
+  const { stdout, error } = spawnSync('ps', ['-o', `${field}=`, '-p', String(pid)], {
+    encoding: 'utf8',
+  });
+  return error === undefined ? stdout.trim() || undefined : undefined; // there may be no ps
 }
 
 /** A text that identifies a process, for lock and pid files. @param {number} pid */

@@ -9,6 +9,15 @@ const LAST_LINES = 20;
 /** Longer than a `ranklog start` waits for its work to end. */
 const KILL_AFTER_MS = 15_000;
 
+/** The log says when ranklog runs, and where. */
+const READABLE_LOG = { RANKLOG_LOG_FORMAT: 'json', RANKLOG_LOG_LEVEL: 'info' };
+
+/** This environment without the settings of another ranklog. */
+function inherited(): NodeJS.ProcessEnv {
+  const variables = Object.entries(process.env);
+  return Object.fromEntries(variables.filter(([name]) => !name.startsWith('RANKLOG_')));
+}
+
 /** The file that `npx ranklog` runs. */
 function programFile(): string {
   const manifest = createRequire(import.meta.url).resolve('ranklog/package.json');
@@ -28,7 +37,7 @@ export class RanklogProgram {
   ) {
     this.#child = spawn(process.execPath, [programFile(), ...args], {
       // ranklog watches its parents only if npm_lifecycle_event is set: see watchLauncher.
-      env: { ...process.env, ...env, npm_lifecycle_event: 'test' },
+      env: { ...inherited(), ...env, ...READABLE_LOG, npm_lifecycle_event: 'test' },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child.stderr?.on('data', (data: Buffer) => (this.#log += data.toString()));

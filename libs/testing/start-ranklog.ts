@@ -49,12 +49,14 @@ const ADDRESS = /"HTTP at (http:[^"]+)"/;
  * @throws ServersError, and an Error with the end of the log if ranklog does not start
  */
 export async function startRanklog(options: RanklogOptions): Promise<RunningRanklog> {
-  const ranklog = new TestRanklog(await startServers(), options);
+  const servers = await startServers();
+  let ranklog: TestRanklog | undefined;
   try {
+    ranklog = new TestRanklog(servers, options);
     await ranklog.start();
     return ranklog;
   } catch (error) {
-    await ranklog.stop().catch(() => undefined); // the first error is thrown
+    await (ranklog ?? servers).stop().catch(() => undefined); // the first error is thrown
     throw error;
   }
 }
@@ -96,13 +98,13 @@ class TestRanklog implements RunningRanklog {
       RANKLOG_HTTP_PORT: '0',
       RANKLOG_OPERATIONS_PORT: '0',
       RANKLOG_QUERY_WRITES: 'true',
-      RANKLOG_LOG_FORMAT: 'json',
       ...options.settings,
     };
   }
 
   async start(): Promise<void> {
-    await new RanklogProgram(['topics'], this.env).succeeds();
+    this.#program = new RanklogProgram(['topics'], this.env);
+    await this.#program.succeeds();
     this.#program = new RanklogProgram(['start'], this.env);
     const { timeoutMs = START_TIMEOUT_MS } = this.options;
     await this.#program.logs(/"running:/, timeoutMs);
@@ -134,6 +136,7 @@ class TestRanklog implements RunningRanklog {
       const existing = new Set(await admin.listTopics());
       const topics = Object.values(topicNames(topicPrefix)).filter((topic) => existing.has(topic));
       if (topics.length > 0) await admin.deleteTopics({ topics });
+      await admin.deleteGroups([this.clients.ranklogGroup]).catch(() => undefined); // there may be none
     } finally {
       await admin.disconnect();
     }

@@ -90,7 +90,16 @@ class ServersUse {
 
   #isUsed(): boolean {
     return readdirSync(this.#users).some((name) => {
-      return runningPidIn(readFileSync(path.join(this.#users, name), 'utf8')) !== undefined;
+      return runningPidIn(textOf(path.join(this.#users, name))) !== undefined;
     });
+  }
+}
+
+/** Empty if another process has just deleted the file. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
   }
 }

@@ -28,7 +28,7 @@ const boards = fc.record({
 const small = fc.integer({ min: 1, max: 14 });
 const asked = fc.record({ small, other: small, score: few, most: fc.nat(4) });
 
-const idOf = (index: number) => `p${String(index)}`;
+const idOf = (index: number) => `p${String(index)}${['', '.x+(', 'x', '|$'][index % 4] ?? ''}`;
 
 function textOf({ ties, orders }: Given): string {
   const columns = orders.map((of, index) => `{ name: c${index}, order: ${of}, update: best }`);
@@ -91,7 +91,7 @@ async function answers(reader: BoardReader, given: Given, numbers: Asked): Promi
     reader.at('arena', { rank: n }),
     reader.at('arena', { percent: n * 7 }),
     reader.histogram('arena', { buckets: other }),
-    reader.search('arena', `P${String(n % 2)}`),
+    reader.search('arena', ['P1', '.x', '+(', 'p|', '$'][n % 5] ?? ''),
     reader.isStale('arena'),
     reader.placesOfEvent({ board: 'arena', playerId: id, deltas: scoresOf(given, [1, 1]) }),
   ]);

@@ -1,6 +1,6 @@
 import { definitionText, readStates, type BoardDefinition } from '#board';
 import { KeySpace } from '#board-store';
-import { MemoryView, statesOf, type MemoryPlayer } from './memory-view.js';
+import { MemoryView, nextVersion, statesOf, type MemoryPlayer } from './memory-view.js';
 
 type Words = (string | number)[];
 
@@ -47,8 +47,7 @@ export class MemoryRedis {
   setView(definition: BoardDefinition, view: string, players: readonly MemoryPlayer[]): void {
     const { board } = definition;
     const views = this.#views.get(board) ?? new Map<string, MemoryView>();
-    const version = (views.get(view)?.version ?? 0) + 1;
-    const made = new MemoryView(definition, players, version);
+    const made = new MemoryView(definition, players, nextVersion());
     this.#views.set(board, views.set(view, made));
     this.#rankings.set(keys.ranking(0, board, view), made);
   }
@@ -215,5 +214,5 @@ function bucketsOf(view: MemoryView, { bestValue, worstValue, bucketCount }: Nam
 
 /** The same pattern as a regular expression. A reader's patterns have `*` only at both ends. */
 function regExpOf(pattern: string): RegExp {
-  return new RegExp(pattern.slice(1, -1));
+  return new RegExp(pattern.slice(1, -1).replaceAll(/[.+(){}|$]/g, String.raw`\$&`));
 }

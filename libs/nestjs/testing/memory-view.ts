@@ -5,6 +5,14 @@ export interface MemoryPlayer {
   readonly state: PlayerState;
 }
 
+let version = 0;
+
+/** A version that is larger than all before, as those of views and of leader changes are compared. */
+export function nextVersion(): number {
+  version += 1;
+  return version;
+}
+
 /** The players of a view in order. Costs grow with the view: it is meant for tests. */
 export class MemoryView {
   readonly #players: readonly MemoryPlayer[];

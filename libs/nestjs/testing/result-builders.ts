@@ -7,6 +7,7 @@ import {
   encodePeriodResult,
   encodeRankChange,
 } from '#contracts';
+import { nextVersion } from './memory-view.js';
 
 type Movement = RankChange['changes'][number];
 type Placing = NonNullable<Movement['after']>;
@@ -82,7 +83,7 @@ export function leaderChange({ top = [], ...fields }: LeaderChangeFields = {}): 
     board: 'board',
     generation: 'generation',
     view: 'all',
-    version: 1,
+    version: nextVersion(),
     since: null,
     source: nextSource(),
     occurredAt: TIME,

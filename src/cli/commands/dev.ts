@@ -9,7 +9,7 @@ import { startApplication } from '../../main.js';
 import { readBoardsFile } from '../../reconciliation/boards/read-boards-file.js';
 import { readPlan } from '../../reconciliation/boards/read-plan.js';
 import { DEV_FOLDER, DevServers, hasDevFolder } from '../dev/dev-servers.js';
-import { isDefault, serversToStart, setDevSettings } from '../dev/dev-settings.js';
+import { hasLocalServers, isDefault, serversToStart, setDevSettings } from '../dev/dev-settings.js';
 import { devText, variablesOf, type DevFacts } from '../dev/dev-text.js';
 import { watchFile } from '../dev/file-changes.js';
 import { sendSampleEvents } from '../dev/sample-events.js';
@@ -107,7 +107,7 @@ async function run({ addresses, namesFile, sample }: Run, shutdown: Shutdown): P
   const application = await startApplication({ settings, logger, shutdown, roles: ROLES });
   try {
     const definitions = await readBoardsFile(settings.boards);
-    const sends = sample && (await isStarterFile(settings.boards));
+    const sends = sample && hasLocalServers(settings) && (await isStarterFile(settings.boards));
     const facts = { settings, definitions, addresses, namesFile, sends };
     process.stdout.write(`\n${devText(facts)}\n\n`);
     const changed = new AbortController();

@@ -27,7 +27,8 @@ export async function setDevSettings(
 ): Promise<Settings> {
   const { settings, current } = loadSettings();
   const { httpHost, httpPort, operationsHost, operationsPort } = settings;
-  const values: Partial<Record<keyof Settings, string>> = { queryWrites: 'true', logLevel: 'warn' };
+  const values: Partial<Record<keyof Settings, string>> = { logLevel: 'warn' };
+  if (hasLocalServers(settings)) values.queryWrites = 'true';
   if (httpPort === 0 || isDefault(current, 'httpPort'))
     values.httpPort = await freePort(httpHost, httpPort);
   if (operationsPort === 0 || isDefault(current, 'operationsPort'))
@@ -40,6 +41,14 @@ export async function setDevSettings(
     process.env[SERVER_VARIABLES[name as ServerName]] = address;
   return loadSettings().settings;
 }
+
+/** Whether Kafka and Redis are on this machine: others may rely on those elsewhere. */
+export function hasLocalServers({ kafkaBrokers, redisUrl }: Settings): boolean {
+  const urls = [...kafkaBrokers.map((broker) => `kafka://${broker}`), redisUrl];
+  return urls.every((url) => LOCAL_HOST.test(new URL(url).hostname));
+}
+
+const LOCAL_HOST = /^(localhost|127\.[\d.]+|\[::1\])$/;
 
 /** `port` if it is free, else a port above it; any port for 0. */
 async function freePort(host: string, port: number): Promise<string> {
