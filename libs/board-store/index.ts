@@ -26,6 +26,7 @@ export { PinnedBoard } from './read/pinned-board.js';
 export { requirePlayerId, valuesOf } from './read/read-requests.js';
 export * from './reader.js';
 export { StoreStatus, type BoardOverview } from './read/store-status.js';
+export { TIE_SIGNS } from './layout/ties.js';
 export * from './layout/types.js';
 export * from './layout/generation-types.js';
 export { walkView, type ViewReads } from './read/view-reads.js';

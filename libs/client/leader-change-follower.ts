@@ -11,6 +11,7 @@ import {
   KafkaUnreachableError,
   logRanges,
   TopicFollower,
+  unlessAborted,
   type KafkaRecord,
 } from '#kafka-batch';
 
@@ -61,9 +62,9 @@ export class LeaderChangeFollower {
       new KafkaUnreachableError(Math.round(performance.now() - begin), cause);
     const late = setTimeout(() => stop.abort(unreachable(new Error('no answer'))), OPEN_TIMEOUT_MS);
     try {
-      const ranges = await Promise.race([logRanges(kafka, topic), whenAborted(stop.signal)]);
-      const from = new Map([...ranges].map(([partition, { end }]) => [partition, end]));
       const { signal } = stop;
+      const ranges = await unlessAborted(signal, logRanges(kafka, topic));
+      const from = new Map([...ranges].map(([partition, { end }]) => [partition, end]));
       const follower = await TopicFollower.open({
         kafka,
         topic,
@@ -95,11 +96,4 @@ export class LeaderChangeFollower {
       return undefined;
     }
   }
-}
-
-/** @throws the abort reason */
-function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }

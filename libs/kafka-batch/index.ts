@@ -14,7 +14,7 @@ export { kafkaLogCreator, limitedProducer } from './kafkajs/kafka-logger.js';
 export { KAFKA_ERRORS, patchKafkajs } from './kafkajs/kafkajs-patches.js';
 export type { LogEnd } from './look-up/leader-lookups.js';
 export { logRange, logRanges, partitionCount } from './look-up/log-ranges.js';
-export { LogReader, type LogReaderOptions } from './look-up/log-reader.js';
+export { LogReader, unlessAborted, type LogReaderOptions } from './look-up/log-reader.js';
 export {
   lastCommittedRecord,
   lastRecords,

@@ -75,7 +75,6 @@ export class LiveLeaders implements OnModuleDestroy {
     return new Observable((subscriber) => {
       const stream = new LeadersStream(this.reader, { definition, selection }, subscriber);
       const feed = this.#opened(); // it may have ended meanwhile
-      feed.follower.catch((error: unknown) => subscriber.error(error));
       const changes = feed.changes.subscribe({
         next: (change) => stream.take(change),
         error: (error: unknown) => subscriber.error(error),

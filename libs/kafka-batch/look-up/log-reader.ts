@@ -265,7 +265,7 @@ export class LogReader {
  * Rejects with the abort reason as soon as the signal is aborted, and then ignores the outcome of
  * the work.
  */
-async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     stop = () => reject(toError(signal.reason));

@@ -1,4 +1,5 @@
 import { reachTime, stateBytes, type BoardDefinition, type PlayerState } from '#board';
+import { TIE_SIGNS } from '#board-store';
 
 export interface MemoryPlayer {
   readonly playerId: string;
@@ -85,13 +86,11 @@ export class MemoryView {
   #compare(a: MemoryPlayer, b: MemoryPlayer): number {
     const byColumns = compareColumns(a.state, b.state);
     if (byColumns !== 0) return byColumns;
-    const byTime = SIGNS[this.definition.ties] * (reachTime(a.state) - reachTime(b.state));
+    const byTime = TIE_SIGNS[this.definition.ties] * (reachTime(a.state) - reachTime(b.state));
     if (byTime !== 0) return byTime;
     return Buffer.compare(Buffer.from(a.playerId), Buffer.from(b.playerId));
   }
 }
-
-const SIGNS = { earliest: 1, latest: -1, none: 0 } as const;
 
 function firstValue(state: PlayerState | undefined): number {
   return state?.[0]?.value ?? 0;
