@@ -1,5 +1,6 @@
 // @ts-check
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { processText, runningPidIn } from './process-start.mjs';
@@ -30,8 +31,10 @@ export async function withLock(file, work) {
  */
 export function tryLock(file) {
   mkdirSync(path.dirname(file), { recursive: true });
-  // The first attempt deletes the lock of a process that has ended.
-  if (!take(file) && !take(file)) return undefined;
+  if (!take(file)) {
+    deleteStale(file);
+    if (!take(file)) return undefined;
+  }
   const remove = () => rmSync(file, { force: true });
   process.once('exit', remove);
   return () => {
@@ -40,24 +43,46 @@ export function tryLock(file) {
   };
 }
 
-/** @param {string} file */
+/** @param {string} file @returns {boolean} false if the file exists */
 function take(file) {
+  // A process that is killed while it writes must not leave an empty lock.
+  const written = `${file}.${randomUUID()}`;
+  writeFileSync(written, processText(process.pid));
   try {
-    writeFileSync(file, processText(process.pid), { flag: 'wx' });
+    linkSync(written, file);
     return true;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    if (!isHeld(file)) rmSync(file, { force: true });
+    if (!hasCode(error, 'EEXIST')) throw error;
     return false;
+  } finally {
+    rmSync(written);
   }
 }
 
+/**
+ * Deletes the lock of a process that has ended. Under a lock of its own: else a process that has seen
+ * the stale lock could delete that of the next holder.
+ * @param {string} file
+ */
+function deleteStale(file) {
+  if (!isStale(file)) return;
+  const unlock = tryLock(`${file}.stale`);
+  if (unlock === undefined) return;
+  if (isStale(file)) rmSync(file);
+  unlock();
+}
+
 /** @param {string} file */
-function isHeld(file) {
+function isStale(file) {
   try {
-    const text = readFileSync(file, 'utf8');
-    return text === '' || runningPidIn(text) !== undefined; // empty: the holder is about to write its pid
-  } catch {
-    return false;
+    return runningPidIn(readFileSync(file, 'utf8')) === undefined;
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    return false; // the holder has just released it
   }
+}
+
+/** @param {unknown} error @param {string} code */
+function hasCode(error, code) {
+  return error instanceof Error && 'code' in error && error.code === code;
 }

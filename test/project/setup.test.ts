@@ -101,6 +101,30 @@ it('the lock between commands is void when its holder was killed', async () => {
   rmSync(path.dirname(file), { recursive: true });
 });
 
+it('one process at a time holds the lock when many find that its holder was killed', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-lock-'));
+  writeFileSync(path.join(folder, 'void.lock'), ''); // as by an older version that was killed
+  const text = `
+    import { mkdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
+    import { tryLock } from '${LOCK}';
+    for (let holds = 0; holds < 50; ) {
+      if (tryLock('void.lock') === undefined) continue;
+      mkdirSync('held'); // fails if there is another holder
+      holds += 1;
+      // Leaves the lock as if this process were killed.
+      const written = 'written' + process.pid;
+      writeFileSync(written, '1\\nanother start\\n');
+      rmdirSync('held');
+      renameSync(written, 'void.lock');
+      process.removeAllListeners('exit');
+    }
+  `;
+  const runs = Array.from({ length: 6 }, () => runModule(text, { cwd: folder }));
+  for (const { exitCode, stderr } of await Promise.all(runs))
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  rmSync(folder, { recursive: true });
+});
+
 describe('a clean-up', () => {
   const cleanUpAfter = (work: string) =>
     runModule(`
