@@ -80,13 +80,27 @@ async function answers(compose: Compose): Promise<boolean> {
   return (await Promise.allSettled(pings)).some(({ status }) => status === 'fulfilled');
 }
 
-export function stopCompose(folder: ServersFolder, { purge }: { readonly purge: boolean }): void {
+/**
+ * Stops the servers of docker compose; `purge` deletes their data, too.
+ * @returns the project whose data remains, because no Docker engine answers
+ */
+export function stopCompose(
+  folder: ServersFolder,
+  { purge }: { readonly purge: boolean },
+): Compose | undefined {
   const { mode, docker } = folder.readState();
-  if (docker === undefined || (mode !== 'docker' && !purge)) return;
+  if (docker === undefined || (mode !== 'docker' && !purge)) return undefined;
+  if (purge && !dockerAnswers()) {
+    folder.say(
+      `Docker does not answer, so the data of its project ${docker.project} remains. To delete it once Docker runs, run this command again, or: docker compose -p ${docker.project} down --volumes`,
+    );
+    return docker;
+  }
   folder.say('stopping docker compose');
   const args = ['down', ...(purge ? ['--volumes'] : [])];
   run('docker', inProject(docker, args), inEnvironment(docker));
   folder.changeState({ mode: 'native' });
+  return undefined;
 }
 
 /**

@@ -96,9 +96,10 @@ export async function stopServers(
   { purge = false }: { readonly purge?: boolean } = {},
 ): Promise<void> {
   await withLock(lockFile(folder), async () => {
-    stopCompose(folder, { purge });
+    const remaining = stopCompose(folder, { purge });
     await Promise.all(SERVER_NAMES.map((name) => stopServer(folder, name)));
     if (purge) folder.purgeData();
+    if (remaining !== undefined) folder.changeState({ docker: remaining }); // for the next purge
   });
 }
 

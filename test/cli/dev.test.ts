@@ -169,6 +169,9 @@ describe('ranklog dev without servers in the environment', () => {
     symlinkSync(jars, folder.file('.ranklog', path.basename(jars)));
     const old = folder.file('.ranklog', 'redis-data', 'old');
     writeFileSync(old, '');
+    const docker = { project: 'ranklog-old', release: DEFAULT_RELEASE, kafka: 1, redis: 1 };
+    const state = folder.file('.ranklog', 'state.json');
+    writeFileSync(state, JSON.stringify({ mode: 'docker', docker }));
     const PATH = `${folder.file('bin')}:${process.env['PATH'] ?? ''}`;
     const env = { ...withoutServers, ...freePorts, PATH };
     const unsure = { cwd: folder.path, env };
@@ -188,6 +191,8 @@ describe('ranklog dev without servers in the environment', () => {
     );
     const url = await npx.url();
     expect(existsSync(old)).toBe(false);
+    expect(npx.text).toContain('Docker does not answer, so the data of its project ranklog-old');
+    expect(JSON.parse(readFileSync(state, 'utf8'))).toMatchObject({ mode: 'native', docker });
     const pids = ['kafka', 'redis'].map((name) =>
       Number(readFileSync(folder.file('.ranklog', `${name}.pid`), 'utf8').split('\n')[0]),
     );
@@ -213,6 +218,7 @@ describe('ranklog dev without servers in the environment', () => {
     const PATH = `${folder.file('bin')}:${process.env['PATH'] ?? ''}`;
     const options = { cwd: folder.path, env: { ...withoutServers, PATH } };
     const { exitCode, stderr } = await runCommand(process.execPath, [CLI, 'dev'], options);
+    await runCommand(process.execPath, [CLI, 'dev', '--reset', '--yes'], options);
     const called = readFileSync(calls, 'utf8');
     folder.remove();
     expect({ exitCode, stderr }).toMatchObject({
@@ -221,6 +227,7 @@ describe('ranklog dev without servers in the environment', () => {
     });
     expect(called).toMatch(/^docker-compose.yml\ncompose -p \S+ up .* kafka redis$/m);
     expect(called).toMatch(/^docker-compose.yml\ncompose -p \S+ down$/m);
+    expect(called).toMatch(/^docker-compose.yml\ncompose -p \S+ down --volumes$/m);
   });
 
   it('names at once all that is missing where there is no Docker, and nothing to install from', async () => {
