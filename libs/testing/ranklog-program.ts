@@ -47,14 +47,17 @@ export class RanklogProgram {
     });
   }
 
-  /** Resolves once the command has ended. @throws unless its exit code is 0 */
-  async succeeds(): Promise<void> {
-    if ((await this.#ended) !== 0) throw this.#failure();
+  /** Resolves once the command has ended. @throws unless its exit code is 0, or after the deadline */
+  async succeeds(deadline: number): Promise<void> {
+    const late = delay(deadline - performance.now(), undefined, { ref: false });
+    if ((await Promise.race([this.#ended, late])) !== 0) throw this.#failure();
   }
 
-  /** Waits until the log has a text, and returns the match. @throws if the command ends before, or after `timeoutMs` */
-  async logs(text: RegExp, timeoutMs: number): Promise<RegExpExecArray> {
-    const deadline = performance.now() + timeoutMs;
+  /**
+   * Waits until the log has a text, and returns the match.
+   * @throws if the command ends before, or after the deadline, a time of performance.now()
+   */
+  async logs(text: RegExp, deadline: number): Promise<RegExpExecArray> {
     for (;;) {
       const found = text.exec(this.#log);
       if (found !== null) return found;
@@ -74,7 +77,7 @@ export class RanklogProgram {
   #failure(): Error {
     const lines = this.#log.trimEnd().split('\n').slice(-LAST_LINES).join('\n');
     const code = this.#child.exitCode ?? this.#child.signalCode;
-    const what = code === null ? 'is not ready in time' : `has ended with ${code}`;
+    const what = code === null ? 'is not ready within timeoutMs' : `has ended with ${code}`;
     return new Error(`ranklog ${this.args.join(' ')} ${what}; the end of its log:\n${lines}`);
   }
 }

@@ -13,7 +13,7 @@ export interface RanklogOptions {
   readonly boards: string;
   /** Settings as environment variables: `{ RANKLOG_PARTITIONS: '1' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** How long ranklog may take to start, in ms; 60,000 by default. */
+  /** How long ranklog may take to create its topics and start, in ms; 60,000 by default. */
   readonly timeoutMs?: number;
 }
 
@@ -103,12 +103,13 @@ class TestRanklog implements RunningRanklog {
   }
 
   async start(): Promise<void> {
-    this.#program = new RanklogProgram(['topics'], this.env);
-    await this.#program.succeeds();
-    this.#program = new RanklogProgram(['start'], this.env);
     const { timeoutMs = START_TIMEOUT_MS } = this.options;
-    await this.#program.logs(/"running:/, timeoutMs);
-    const [, url = ''] = await this.#program.logs(ADDRESS, timeoutMs);
+    const deadline = performance.now() + timeoutMs;
+    this.#program = new RanklogProgram(['topics'], this.env);
+    await this.#program.succeeds(deadline);
+    this.#program = new RanklogProgram(['start'], this.env);
+    await this.#program.logs(/"running:/, deadline);
+    const [, url = ''] = await this.#program.logs(ADDRESS, deadline);
     this.url = url;
   }
 

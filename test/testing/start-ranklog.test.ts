@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { BoardReader } from '#board-store';
@@ -60,6 +62,17 @@ describe('startRanklog', () => {
     const started = startRanklog({ boards: 'boards: { quiz: { columns: [] } }' });
     await expect(started).rejects.toThrow(
       /^ranklog start has ended with \d+; the end of its log:\n[\s\S]*board "quiz"/,
+    );
+  });
+
+  it('says that the topics were not ready in time', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const settings = { KAFKA_BROKERS: `127.0.0.1:${port}` };
+    const started = startRanklog({ boards, settings, timeoutMs: 500 });
+    await expect(started.finally(() => silent.close())).rejects.toThrow(
+      /^ranklog topics is not ready within timeoutMs;/,
     );
   });
 });
