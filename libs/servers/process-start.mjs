@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 /**
  * When a process started. Together with the pid, it identifies a process; a pid alone may be reused by a later process.
  * @param {number} pid
- * @returns {string | undefined} undefined when there is no such process
+ * @returns {string | undefined} undefined when there is no such process; empty when the time is unknown, as on Windows
  */
 export function processStart(pid) {
   if (!hasProc()) return fromPs(pid, 'lstart');
@@ -40,7 +40,17 @@ function fromPs(pid, field) {
   const { stdout, error } = spawnSync('ps', ['-o', `${field}=`, '-p', String(pid)], {
     encoding: 'utf8',
   });
-  return error === undefined ? stdout.trim() || undefined : undefined; // there may be no ps
+  if (error !== undefined) return isAlive(pid) ? '' : undefined; // there may be no ps
+  return stdout.trim() || undefined;
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /** A text that identifies a process, for lock and pid files. @param {number} pid */

@@ -10,6 +10,7 @@ const FOREGROUND = path.join(PROJECT, 'libs/servers/foreground.mjs');
 const CLEAN_UP = path.join(PROJECT, 'scripts/clean-up.mjs');
 const DEMO = path.join(PROJECT, 'scripts/demo/main.mjs');
 const LOCK = path.join(PROJECT, 'libs/servers/lock.mjs');
+const PROCESS_START = path.join(PROJECT, 'libs/servers/process-start.mjs');
 const PACKAGES = path.join(PROJECT, 'dist/libs/servers/packages.js');
 
 /** Runs the text of a module in a new Node.js process, for 110 s at most. */
@@ -99,6 +100,21 @@ it('the lock between commands is void when its holder was killed', async () => {
   expect((await withLock('() => undefined')).exitCode).toBe(0);
   expect(existsSync(file)).toBe(false);
   rmSync(path.dirname(file), { recursive: true });
+});
+
+it('a process file names a running process by its pid alone where there is neither /proc nor ps', async () => {
+  const { stdout } = await runModule(`
+    import { spawnSync } from 'node:child_process';
+    import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    fs.existsSync = () => false;
+    syncBuiltinESMExports();
+    const { processText, runningPidIn } = await import('${PROCESS_START}');
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    process.env.PATH = '';
+    console.log(runningPidIn(processText(process.pid)) === process.pid, runningPidIn(pid + '\\n\\n'));
+  `);
+  expect(stdout).toBe('true undefined\n');
 });
 
 it('one process at a time holds the lock when many find that its holder was killed', async () => {
