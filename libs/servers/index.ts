@@ -7,7 +7,7 @@ export { watchLauncher } from './launcher.mjs';
 export { tryLock, withLock } from './lock.mjs';
 export { isMissing } from './packages.js';
 export { processText, runningPidIn } from './process-start.mjs';
-export { retryFor, run } from './processes.js';
+export { retryFor, run, startProcess } from './processes.js';
 export { ServersError } from './servers-error.js';
 export { SERVER_NAMES, ServersFolder, type ServerName } from './servers-folder.js';
 export {

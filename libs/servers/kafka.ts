@@ -5,7 +5,7 @@ import getPort from 'get-port';
 import { localAddress } from './addresses.js';
 import { DEFAULT_RELEASE, kafkaClasspath, kafkaVersion } from './kafka-jars.js';
 import { probeKafka } from './kafka-probe.js';
-import { run, startServer, waitUntilItAnswers } from './processes.js';
+import { run, startProcess, waitUntilItAnswers } from './processes.js';
 import { ServersError } from './servers-error.js';
 import type { ServersFolder } from './servers-folder.js';
 
@@ -47,7 +47,7 @@ async function launch(folder: ServersFolder, release: string): Promise<void> {
   writeFileSync(config, properties({ port, controller, data }));
   if (!existsSync(path.join(data, 'meta.properties'))) format(classpath, config);
   folder.changeState({ mode: 'native', kafka: { port, controller, release } });
-  startServer(folder, 'kafka', ['java', ...JVM, '-cp', classpath, 'kafka.Kafka', config]);
+  startProcess(folder, 'kafka', ['java', ...JVM, '-cp', classpath, 'kafka.Kafka', config]);
 }
 
 function format(classpath: string, config: string): void {

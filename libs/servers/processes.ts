@@ -3,12 +3,12 @@ import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lastLines, logTail, ServersError } from './servers-error.js';
-import type { ServerName, ServersFolder } from './servers-folder.js';
+import type { ProcessName, ServerName, ServersFolder } from './servers-folder.js';
 
-/** Starts a server that outlives this process. Its output goes to its log; the previous log is kept as `.previous`. */
-export function startServer(
+/** Starts a process that outlives this one. Its output goes to its log; the previous log is kept as `.previous`. */
+export function startProcess(
   folder: ServersFolder,
-  name: ServerName,
+  name: ProcessName,
   [command, ...args]: readonly [string, ...string[]],
 ): void {
   const log = folder.logFile(name);

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import getPort from 'get-port';
 import { Redis } from 'ioredis';
 import { localAddress } from './addresses.js';
-import { startServer, waitUntilItAnswers } from './processes.js';
+import { startProcess, waitUntilItAnswers } from './processes.js';
 import type { ServersFolder } from './servers-folder.js';
 
 /** Starts redis-server on a free port, unless ours runs; resolves when it answers. */
@@ -19,7 +19,7 @@ async function launch(folder: ServersFolder): Promise<void> {
   const dir = folder.file('redis-data');
   mkdirSync(dir, { recursive: true });
   folder.changeState({ mode: 'native', redis: { port } });
-  startServer(folder, 'redis', [
+  startProcess(folder, 'redis', [
     'redis-server',
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir],
     ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],

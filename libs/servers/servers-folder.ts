@@ -12,6 +12,8 @@ import { processText, runningPidIn } from './process-start.mjs';
 
 export const SERVER_NAMES = ['kafka', 'redis'] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
+/** A process with a pid file and a log. The reaper stops servers that no test uses. */
+export type ProcessName = ServerName | 'reaper';
 
 /** A project of docker compose, with the port of each server. */
 export interface Compose {
@@ -89,30 +91,30 @@ export class ServersFolder {
     for (const name of names) rmSync(this.file(name), { recursive: true, force: true });
   }
 
-  /** The log of a native server. */
-  logFile(name: ServerName): string {
+  /** The log of a native server, or of the reaper. */
+  logFile(name: ProcessName): string {
     return this.file('logs', `${name}.log`);
   }
 
   /** Remembers a process as ours: its pid, and when it started. */
-  writePid(name: ServerName, pid: number): void {
+  writePid(name: ProcessName, pid: number): void {
     writeFileSync(this.#pidFile(name), processText(pid));
   }
 
-  removePid(name: ServerName): void {
+  removePid(name: ProcessName): void {
     rmSync(this.#pidFile(name), { force: true });
   }
 
   /**
-   * The pid of a native server that runs. Ignores a pid file whose process ended, or whose
+   * The pid of a native server, or of the reaper, that runs. Ignores a pid file whose process ended, or whose
    * pid belongs to another process by now.
    */
-  runningPid(name: ServerName): number | undefined {
+  runningPid(name: ProcessName): number | undefined {
     if (!existsSync(this.#pidFile(name))) return undefined;
     return runningPidIn(readFileSync(this.#pidFile(name), 'utf8'));
   }
 
-  #pidFile(name: ServerName): string {
+  #pidFile(name: ProcessName): string {
     return this.file(`${name}.pid`);
   }
 }

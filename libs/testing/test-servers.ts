@@ -1,15 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  endServers,
-  processText,
-  runningPidIn,
-  ServersFolder,
-  startServers as startServersOf,
-  stopServers,
-  withLock,
-} from '#servers';
+import { SERVER_NAMES, ServersFolder, startServers as startServersOf } from '#servers';
+import { useServers } from './reaper.js';
 
 /** In the current folder. */
 const FOLDER = path.join('.ranklog', 'testing');
@@ -18,15 +10,18 @@ const FOLDER = path.join('.ranklog', 'testing');
 export interface TestServers {
   readonly kafkaBrokers: string;
   readonly redisUrl: string;
-  /** Stops the servers, unless others use them, or the environment has named them. */
+  /**
+   * Ends this use of the servers. Those that were started end a few seconds after the last use, and
+   * so they do if the process is killed.
+   */
   stop(): Promise<void>;
 }
 
 /**
  * Kafka and Redis: those that KAFKA_BROKERS and REDIS_URL name. A server that is not named is started
  * in the folder `.ranklog/testing`, unless it runs. All processes of a test run share these servers,
- * and the last one stops them. To keep them for the whole run, call this in the global set-up of your
- * test runner.
+ * which end a few seconds after the last use. To keep them for the whole run, call this in the global
+ * set-up of your test runner.
  * @throws ServersError, with what to install
  */
 export async function startServers(): Promise<TestServers> {
@@ -38,68 +33,20 @@ export async function startServers(): Promise<TestServers> {
       ...(REDIS_URL && { redis: REDIS_URL }),
     },
   });
-  const use = new ServersUse(folder);
+  const endUse = await beginUse(folder);
   try {
-    await use.begin();
     const { kafka, redis } = await startServersOf(folder);
-    return { kafkaBrokers: kafka, redisUrl: redis, stop: () => use.end() };
+    const stop = () => Promise.resolve().then(endUse);
+    return { kafkaBrokers: kafka, redisUrl: redis, stop };
   } catch (error) {
-    await use.end();
+    endUse();
     throw error;
   }
 }
 
-/** One use of the servers of a folder. A file stands for it as long as its process lives. */
-class ServersUse {
-  readonly #users: string;
-  readonly #file: string;
-  readonly #atExit = () => {
-    this.#forget();
-    if (!this.#isUsed()) endServers(this.folder);
-  };
-
-  constructor(private readonly folder: ServersFolder) {
-    this.#users = folder.file('users');
-    this.#file = path.join(this.#users, randomUUID());
-  }
-
-  async begin(): Promise<void> {
-    mkdirSync(this.#users, { recursive: true });
-    writeFileSync(this.folder.file('.gitignore'), '*\n');
-    await this.#locked(() => {
-      writeFileSync(this.#file, processText(process.pid));
-    });
-    process.once('exit', this.#atExit);
-  }
-
-  async end(): Promise<void> {
-    process.off('exit', this.#atExit);
-    await this.#locked(async () => {
-      this.#forget();
-      if (!this.#isUsed()) await stopServers(this.folder);
-    });
-  }
-
-  #locked(work: () => void | Promise<void>): Promise<void> {
-    return withLock(this.folder.file('users.lock'), work);
-  }
-
-  #forget(): void {
-    rmSync(this.#file, { force: true });
-  }
-
-  #isUsed(): boolean {
-    return readdirSync(this.#users).some((name) => {
-      return runningPidIn(textOf(path.join(this.#users, name))) !== undefined;
-    });
-  }
-}
-
-/** Empty if another process has just deleted the file. */
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
+function beginUse(folder: ServersFolder): Promise<() => void> | (() => void) {
+  if (SERVER_NAMES.every((name) => folder.given[name] !== undefined)) return () => undefined;
+  mkdirSync(folder.path, { recursive: true });
+  writeFileSync(folder.file('.gitignore'), '*\n');
+  return useServers(folder);
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { DEFAULT_RELEASE, kafkaClasspath } from '#servers';
 import { SERVERS } from '../../scripts/services/clone.mjs';
+import { until } from '../support/instance.js';
 import { EmptyProject, output, pack } from './empty-project.js';
 
 /** The files of docs/testing.md, by the names that the paragraph before each gives. */
@@ -53,7 +54,8 @@ describe('the project of docs/testing.md', () => {
     expect(project.list('.ranklog/testing')).toHaveLength(1); // the jars
     const printed = await run(`${servers} 2>&1`);
     expect(printed).toContain('Tests:       1 passed, 1 total');
-    expect(project.list('.ranklog/testing/users')).toEqual([]);
+    const isUsed = () => project.list('.ranklog/testing').includes('users');
+    await until(() => !isUsed(), 'the servers have ended', 20);
     expect(project.list('.ranklog/testing').filter((name) => name.endsWith('.pid'))).toEqual([]);
   });
 });
