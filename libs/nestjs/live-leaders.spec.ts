@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { MessageEvent } from '@nestjs/common';
+import { Controller, Inject, Sse, type MessageEvent } from '@nestjs/common';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test, type TestingModule } from '@nestjs/testing';
-import { BoardReader, LiveLeaders, NotPublishedError, UnknownBoardError } from '#nestjs';
+import {
+  BoardReader,
+  LiveLeaders,
+  NotPublishedError,
+  UnknownBoardError,
+  type LeadersEvent,
+} from '#nestjs';
 import { RanklogTestingModule, type LeaderFields } from '#nestjs/testing';
 
 const BOARDS = `
@@ -29,6 +36,16 @@ afterEach(async () => {
   await app.close();
   jest.useRealTimers();
 });
+
+@Controller()
+class Pages {
+  constructor(@Inject(LiveLeaders) private readonly leaders: LiveLeaders) {}
+
+  @Sse('top')
+  top() {
+    return this.leaders.stream('quiz');
+  }
+}
 
 /** A stream, with what it has sent. */
 async function open(...args: Parameters<LiveLeaders['stream']>) {
@@ -129,6 +146,53 @@ describe('LiveLeaders', () => {
     );
     await expect(live.stream('none')).rejects.toThrow(UnknownBoardError);
     expect((await open('half', { window: 'week' })).events).toHaveLength(1);
+  });
+
+  it('sends a snapshot when the board has changed, and ends when it publishes no leaders any more', async () => {
+    ranklog.setStandings('quiz', scores('ada', 'bob', 'cyd'));
+    const { events, end } = await open('quiz');
+    const reader = app.get(BoardReader);
+    const live = await reader.board('quiz');
+    const change = (leaders: number) => {
+      const { publish } = live.definition;
+      const definition = { ...live.definition, publish: { ...publish, leaders } };
+      const generation = `${live.generation}-${leaders}`;
+      return jest.spyOn(reader, 'board').mockResolvedValue({ ...live, generation, definition });
+    };
+    change(3).mockRejectedValueOnce(new Error('Redis is away'));
+    await jest.advanceTimersByTimeAsync(2 * HEARTBEAT_MS);
+    expect(events.map(({ type }) => type)).toEqual(['snapshot', 'heartbeat', 'snapshot']);
+    expect((events[2]?.data as LeadersEvent).top).toHaveLength(3);
+    change(0);
+    await jest.advanceTimersByTimeAsync(HEARTBEAT_MS);
+    expect(end()).toContain('board "quiz" publishes no leaders of the view "all"');
+  });
+
+  it('keeps only the newest leaders for a client that does not read', async () => {
+    jest.useRealTimers(); // Fastify waits for timers
+    const server = await Test.createTestingModule({
+      imports: [ranklog.module],
+      controllers: [Pages],
+    }).compile();
+    const http = server.createNestApplication(new FastifyAdapter(), { logger: false });
+    await http.listen(0, '127.0.0.1');
+    const stop = new AbortController();
+    const { body } = await fetch(`${await http.getUrl()}/top`, { signal: stop.signal });
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    const readUntil = async (end: string) => {
+      while (!text.slice(-200_000).includes(end)) text += (await reader.read()).value ?? '';
+    };
+    await readUntil('event: snapshot');
+    const players = Array.from({ length: 500 }, (_, index) => `${index}-${'x'.repeat(90)}`);
+    for (let sent = 1; sent <= 500; sent++) {
+      await ranklog.emitLeaderChange({ board: 'quiz', top: ids(`first-${sent}`, ...players) });
+      await new Promise(setImmediate);
+    }
+    await readUntil('"entered":[{"playerId":"first-500"');
+    stop.abort();
+    await http.close();
+    expect(text.match(/^event: leaders$/gm)?.length).toBeLessThan(400);
   });
 
   it('errors if the snapshot can not be read', async () => {

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type MessageEvent, type OnModuleDestroy } from '@nestjs/common';
 import { Observable, Subject, type Subscriber } from 'rxjs';
-import { isPublished, type BoardDefinition } from '#board';
-import { selectedView, type ViewSelection } from '#board-store';
+import { isPublished } from '#board';
+import { selectedView, type LiveBoard, type ViewSelection } from '#board-store';
 import { BoardReader } from '#board-store/reader';
 import {
   LeaderChangeFollower,
@@ -20,12 +20,6 @@ export interface LeadersEvent extends Pick<LeaderStep, 'top' | 'entered' | 'left
   readonly version: number;
 }
 
-/** A view of a board, of which a stream shows the first players. */
-interface Shown {
-  readonly definition: BoardDefinition;
-  readonly selection: ViewSelection;
-}
-
 type Follower = Pick<LeaderChangeFollower, 'ended' | 'close'>;
 
 /** What all streams of the process share. */
@@ -34,8 +28,14 @@ interface Feed {
   readonly follower: Promise<Follower>;
 }
 
-/** How often a stream sends an event, so that proxies keep it open, and checks whether a new view has begun. */
+/**
+ * How often a stream sends an event, so that proxies keep it open, and checks whether a new view has
+ * begun or the board has changed.
+ */
 const HEARTBEAT_MS = 15_000;
+
+/** How many events of a stream may wait for its client. Of those after them, only the newest is kept. */
+const MOST_UNWRITTEN = 16;
 
 /** How long a follower without streams stays open: a page that is loaded again connects again. */
 const IDLE_MS = 30_000;
@@ -60,20 +60,17 @@ export class LiveLeaders implements OnModuleDestroy {
 
   /**
    * The events of a view. The data of each is a LeadersEvent. The first is a `snapshot`, and so is the
-   * first of a new week. Each later one has the type `leaders`. A client that connects again begins
-   * with a snapshot. In between there are events of the type `heartbeat` without content.
+   * first of a new week, and the first after a change of the board. Each later one has the type
+   * `leaders`. A client that connects again begins with a snapshot, and one that reads slowly gets the
+   * newest leaders only. In between there are events of the type `heartbeat` without content.
    * @throws NotPublishedError, the errors of BoardReader, and KafkaUnreachableError
    */
   async stream(board: string, selection: ViewSelection = {}): Promise<Observable<MessageEvent>> {
-    const { definition } = await this.reader.board(board);
-    const { view } = selectedView(definition, selection);
-    if (definition.publish.leaders === 0 || !isPublished(definition, view))
-      throw new NotPublishedError(
-        `board "${board}" publishes no leaders of the view "${view}"; set \`publish\` of the board: leaders: 10`,
-      );
+    const live = await this.reader.board(board);
+    publishedView(live, selection);
     await this.#opened().follower;
     return new Observable((subscriber) => {
-      const stream = new LeadersStream(this.reader, { definition, selection }, subscriber);
+      const stream = new LeadersStream(this.reader, { board, selection }, subscriber);
       const feed = this.#opened(); // it may have ended meanwhile
       const changes = feed.changes.subscribe({
         next: (change) => stream.take(change),
@@ -81,8 +78,8 @@ export class LiveLeaders implements OnModuleDestroy {
         complete: () => subscriber.complete(),
       });
       if (subscriber.closed) return undefined;
-      const heartbeat = setInterval(() => stream.beat(), HEARTBEAT_MS);
-      stream.beat();
+      const heartbeat = setInterval(() => void stream.beat(), HEARTBEAT_MS);
+      void stream.show(live);
       return () => {
         clearInterval(heartbeat);
         changes.unsubscribe();
@@ -143,25 +140,42 @@ function endedFeed(): Feed {
   return { changes, follower: Promise.resolve({ ended, close: () => Promise.resolve() }) };
 }
 
+/** The view of a selection. @throws NotPublishedError, NoSuchViewError, NoInstanceError, MalformedViewError */
+function publishedView({ board, definition }: LiveBoard, selection: ViewSelection): string {
+  const { view } = selectedView(definition, selection);
+  if (definition.publish.leaders === 0 || !isPublished(definition, view))
+    throw new NotPublishedError(
+      `board "${board}" publishes no leaders of the view "${view}"; set \`publish\` of the board: leaders: 10`,
+    );
+  return view;
+}
+
 /** The events of one client. */
 class LeadersStream {
-  /** The view of the last snapshot. */
+  /** The generation and the view of the last snapshot. */
+  #generation = '';
   #view = '';
   #leaders = new LeadersByView();
   /** The leader changes that came while a snapshot is read; undefined at other times. */
   #waiting: LeaderChange[] | undefined;
+  /** How many events were sent whose data nobody has read. Nest reads it when it writes the event. */
+  #unwritten = 0;
+  /** The newest leader change that came while MOST_UNWRITTEN events were waiting. */
+  #held: LeaderChange | undefined;
 
   constructor(
     private readonly reader: BoardReader,
-    private readonly shown: Shown,
+    private readonly shown: { readonly board: string; readonly selection: ViewSelection },
     private readonly subscriber: Subscriber<MessageEvent>,
   ) {}
 
   take(change: LeaderChange): void {
     const { board, view, version } = change;
-    if (board !== this.shown.definition.board) return;
+    if (board !== this.shown.board) return;
     if (this.#waiting !== undefined) this.#waiting.push(change);
-    else if (view === this.#view) {
+    else if (view !== this.#view) return;
+    else if (this.#unwritten >= MOST_UNWRITTEN) this.#hold(change);
+    else {
       const step = this.#leaders.take(change); // undefined for what the snapshot has
       if (step === undefined) return;
       const { top, entered, left, moved } = step;
@@ -169,27 +183,38 @@ class LeadersStream {
     }
   }
 
-  /** Sends a snapshot at first and if another view is to be shown, else a heartbeat. */
-  beat(): void {
-    const { definition, selection } = this.shown;
-    const { view } = selectedView(definition, selection);
-    if (view === this.#view) this.subscriber.next({ type: 'heartbeat', data: {} });
-    else if (this.#waiting === undefined)
-      this.#snapshot(view).catch((error: unknown) => this.subscriber.error(error));
+  /** Reads the board again. Sends a snapshot if it or the view to show has changed, else a heartbeat. */
+  async beat(): Promise<void> {
+    if (this.#waiting !== undefined || this.#unwritten >= MOST_UNWRITTEN) return;
+    const live = await this.reader.board(this.shown.board).catch(() => undefined);
+    if (live === undefined)
+      this.#send('heartbeat', {}); // the next heartbeat reads it again
+    else await this.show(live);
   }
 
-  async #snapshot(view: string): Promise<void> {
-    const { board, publish } = this.shown.definition;
+  async show(live: LiveBoard): Promise<void> {
+    try {
+      const view = publishedView(live, this.shown.selection);
+      if (live.generation === this.#generation && view === this.#view) this.#send('heartbeat', {});
+      else if (this.#waiting === undefined) await this.#snapshot(live, view);
+    } catch (error) {
+      this.subscriber.error(error);
+    }
+  }
+
+  async #snapshot({ board, generation, definition }: LiveBoard, view: string): Promise<void> {
     this.#waiting = [];
     const { version, entries } = await this.reader.standings(board, {
       view,
-      limit: publish.leaders,
+      limit: definition.publish.leaders,
     });
     const top = entries.map(({ playerId, rank, competitionRank, columns }) => {
       return { playerId, rank, competitionRank, columns };
     });
     const changes = this.#waiting;
     this.#waiting = undefined;
+    this.#held = undefined;
+    this.#generation = generation;
     this.#view = view;
     this.#leaders = new LeadersByView();
     this.#leaders.take({ board, view, version, top, since: null });
@@ -197,7 +222,33 @@ class LeadersStream {
     for (const change of changes) this.take(change);
   }
 
-  #send(type: 'snapshot' | 'leaders', data: LeadersEvent): void {
-    this.subscriber.next({ type, data });
+  #hold(change: LeaderChange): void {
+    if (this.#held === undefined || this.#held.version < change.version) this.#held = change;
+  }
+
+  #send(
+    type: 'snapshot' | 'leaders' | 'heartbeat',
+    content: LeadersEvent | Record<string, never>,
+  ): void {
+    let isWritten = false;
+    const written = () => {
+      if (!isWritten) this.#written();
+      isWritten = true;
+    };
+    this.#unwritten += 1;
+    this.subscriber.next({
+      type,
+      get data() {
+        written();
+        return content;
+      },
+    });
+  }
+
+  #written(): void {
+    this.#unwritten -= 1;
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) this.take(held);
   }
 }
