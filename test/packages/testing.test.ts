@@ -43,6 +43,24 @@ describe('the project of docs/testing.md', () => {
   });
   afterAll(() => project.remove());
 
+  it('throws errors of the classes that @ranklog/nestjs exports', async () => {
+    const text = `const nestjs = require('@ranklog/nestjs');
+      const { BoardsFileError, RanklogTestingModule, rankChange } = require('@ranklog/nestjs/testing');
+      const boards = 'boards: { quiz: { columns: [{ name: points }] } }';
+      const thrown = (run) => { try { run(); } catch (error) { return error; } };
+      const set = (...args) => thrown(() => new RanklogTestingModule({ boards }).setStandings('quiz', ...args));
+      const errors = {
+        NoSuchViewError: set([], { window: 'week' }),
+        MalformedViewError: set([], { view: 'all club' }),
+        InvalidReadError: set([{ playerId: '', score: 1 }]),
+        MalformedRecordError: thrown(() => rankChange({ occurredAt: 5 })),
+        RanklogError: thrown(() => new RanklogTestingModule({ boards: '?' })),
+      };
+      const others = Object.keys(errors).filter((name) => !(errors[name] instanceof nestjs[name]));
+      console.log(others, errors.RanklogError instanceof BoardsFileError);`;
+    expect(await project.run('errors.cjs', text)).toBe('[] true\n');
+  });
+
   it('passes in CI: unit tests without servers, and tests with servers that end', async () => {
     const workflow = parse(files.get('.github/workflows/test.yml') ?? '') as {
       jobs: { test: { steps: { run?: string }[] } };

@@ -1,12 +1,6 @@
 import type { DeadLetterRecord, LeaderChange, PeriodResult, RankChange } from '#client';
-import {
-  decodeLeaderChange,
-  decodePeriodResult,
-  decodeRankChange,
-  encodeLeaderChange,
-  encodePeriodResult,
-  encodeRankChange,
-} from '#contracts';
+import { encodeLeaderChange, encodePeriodResult, encodeRankChange } from '#contracts';
+import { decodeLeaderChange, decodePeriodResult, decodeRankChange } from '#nestjs';
 import { nextVersion } from './memory-view.js';
 
 type Movement = RankChange['changes'][number];
