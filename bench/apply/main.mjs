@@ -2,22 +2,19 @@
 // `npm run bench:apply -- [--players N] [--longest] [--json]`: compares the apply script with pipelined
 // ZINCRBY and with the bare commands of its order, in turns, through the same client. `--longest`
 // (300,000 players by default, or a quarter of them) measures its longest call in Redis.
-import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';
-import { wholeNumber } from '../options.mjs';
+import { readOptions, wholeNumber } from '../options.mjs';
 import { commands, counter, ranklog as contender } from './contenders.mjs';
 import { longestCalls } from './longest.mjs';
 import { race } from './measure.mjs';
 
 const EVENTS_EACH = 50_000;
 
-const { values } = parseArgs({
-  options: {
-    players: { type: 'string' },
-    longest: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
+const values = readOptions('apply', {
+  players: { type: 'string' },
+  longest: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
 });
 const given = values.players ?? (values.longest ? '300000' : '100000');
 const players = wholeNumber('players', given, { least: 1_000, most: 1_000_000 });

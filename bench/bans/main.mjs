@@ -1,14 +1,13 @@
 // @ts-check
 // `npm run bench:bans -- [--bans N] [--views N] [--rate N] [--json]`: bans many players of a board with many views at once, while
 // score events of other players come in. Prints how long that takes, and the latency of the events meanwhile and before.
-import { parseArgs } from 'node:util';
 import { Partitioners } from 'kafkajs';
 import { BoardReader } from '#board-store';
 import { ModerationProducer, ScoreProducer } from '#client';
 import { LiveTraffic } from '../live-traffic.mjs';
 import { score } from '../log.mjs';
 import { redisCpu } from '../apply/measure.mjs';
-import { wholeNumber } from '../options.mjs';
+import { readOptions, wholeNumber } from '../options.mjs';
 import { startRanklog } from '../ranklog.mjs';
 import { withSandbox } from '../sandbox.mjs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,13 +16,11 @@ const BATCH = 1_000;
 const QUIET_MS = 10_000;
 const FIELDS = ', dimensions: [[], [season]], publish: { leaders: 10 }';
 
-const { values } = parseArgs({
-  options: {
-    bans: { type: 'string', default: '10000' },
-    views: { type: 'string', default: '2000' },
-    rate: { type: 'string', default: '500' },
-    json: { type: 'boolean', default: false },
-  },
+const values = readOptions('bans', {
+  bans: { type: 'string', default: '10000' },
+  views: { type: 'string', default: '2000' },
+  rate: { type: 'string', default: '500' },
+  json: { type: 'boolean', default: false },
 });
 const bans = wholeNumber('bans', values.bans, { least: 1, most: 100_000 });
 const views = wholeNumber('views', values.views, { least: 1, most: 100_000 });

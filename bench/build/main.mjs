@@ -1,19 +1,16 @@
 // @ts-check
-import { parseArgs } from 'node:util';
-import { wholeNumber } from '../options.mjs';
+import { readOptions, wholeNumber } from '../options.mjs';
 import { compareLatencies } from './compare-latencies.mjs';
 import { compareSizes } from './compare-sizes.mjs';
 
-const { values } = parseArgs({
-  options: {
-    events: { type: 'string', default: '1000000' },
-    players: { type: 'string', default: '100000' },
-    rate: { type: 'string', default: '500' },
-    throttle: { type: 'string', default: '5000' },
-    seconds: { type: 'string', default: '30' },
-    sizes: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
+const values = readOptions('build', {
+  events: { type: 'string', default: '1000000' },
+  players: { type: 'string', default: '100000' },
+  rate: { type: 'string', default: '500' },
+  throttle: { type: 'string', default: '5000' },
+  seconds: { type: 'string', default: '30' },
+  sizes: { type: 'string' },
+  json: { type: 'boolean', default: false },
 });
 const EVENTS = { least: 1_000, most: 100_000_000 };
 const events = wholeNumber('events', values.events, EVENTS);

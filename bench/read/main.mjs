@@ -3,10 +3,9 @@
 // Redis that answer it roughly, through the same client, on boards of the same players, in one run. `--growth`: how both grow
 // with the players. `--ingest`: how much reads slow ingest. `--streams N`: what N event streams take. `--http`: compares answers
 // over HTTP with a Fastify that answers a constant of the same size, for `--seconds` each.
-import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { withCleanUp } from '../../scripts/clean-up.mjs';
-import { wholeNumber } from '../options.mjs';
+import { readOptions, wholeNumber } from '../options.mjs';
 import { withSandbox } from '../sandbox.mjs';
 import { BOARDS, FilledBoard, withoutRewrites } from './filled-board.mjs';
 import { benchGrowth } from './growth.mjs';
@@ -15,21 +14,19 @@ import { printSlowdown, slowdown, summary } from './ingest.mjs';
 import { compare, cpuOf } from './measure.mjs';
 import { measureStreams, printStreams } from './streams.mjs';
 
-const { values } = parseArgs({
-  options: {
-    players: { type: 'string', default: '1000000' },
-    requests: { type: 'string', default: '2000' },
-    growth: { type: 'boolean', default: false },
-    sizes: { type: 'string', default: '10000,100000,1000000,10000000' },
-    ingest: { type: 'boolean', default: false },
-    events: { type: 'string', default: '50000' },
-    rounds: { type: 'string', default: '5' },
-    streams: { type: 'string' },
-    rate: { type: 'string', default: '10' },
-    http: { type: 'boolean', default: false },
-    seconds: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
+const values = readOptions('read', {
+  players: { type: 'string', default: '1000000' },
+  requests: { type: 'string', default: '2000' },
+  growth: { type: 'boolean', default: false },
+  sizes: { type: 'string', default: '10000,100000,1000000,10000000' },
+  ingest: { type: 'boolean', default: false },
+  events: { type: 'string', default: '50000' },
+  rounds: { type: 'string', default: '5' },
+  streams: { type: 'string' },
+  rate: { type: 'string', default: '10' },
+  http: { type: 'boolean', default: false },
+  seconds: { type: 'string' },
+  json: { type: 'boolean', default: false },
 });
 const SIZES = { least: 1_000, most: 10_000_000 };
 const players = wholeNumber('players', values.players, SIZES);

@@ -1,10 +1,9 @@
 // @ts-check
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Partitioners } from 'kafkajs';
 import { withCleanUp } from '../../scripts/clean-up.mjs';
 import { Sandbox, PARTITIONS } from '../sandbox.mjs';
-import { wholeNumber } from '../options.mjs';
+import { readOptions, wholeNumber } from '../options.mjs';
 import { BenchProcess, REPORTS_MEMORY } from '../process.mjs';
 import { cliOf } from '../ranklog.mjs';
 
@@ -21,11 +20,9 @@ const MEGABYTE = 1e6;
 
 /** @typedef {{ events: number, seconds: number, rss: number, heapUsed: number, external: number }} Sample sizes in MB */
 
-const { values } = parseArgs({
-  options: {
-    events: { type: 'string', default: '5000000' },
-    json: { type: 'boolean', default: false },
-  },
+const values = readOptions('soak', {
+  events: { type: 'string', default: '5000000' },
+  json: { type: 'boolean', default: false },
 });
 const total = wholeNumber('events', values.events, { least: 100_000, most: 100_000_000 });
 const every = Math.round(total / SAMPLES);

@@ -6,6 +6,9 @@ import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';
 import { ranklog } from '../apply/contenders.mjs';
 import { median, deleteKeys } from '../apply/measure.mjs';
+import { readOptions } from '../options.mjs';
+
+readOptions('start', {});
 
 const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const BOARDS = fileURLToPath(new URL('../../examples/golf/boards.yaml', import.meta.url));

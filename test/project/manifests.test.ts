@@ -3,11 +3,13 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { transform } from 'esbuild';
 import semver from 'semver';
+import { runCommand } from '../support/project.js';
 
 interface Manifest {
   readonly version: string;
   readonly engines: { readonly node: string };
   readonly keywords: readonly string[];
+  readonly scripts: Readonly<Record<string, string>>;
   readonly publishConfig: object;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
@@ -56,6 +58,20 @@ async function loadedPackages(): Promise<string[]> {
 describe('package.json', () => {
   it('has the packages that src and libs load among the dependencies, and no others', async () => {
     expect(Object.keys(root.dependencies ?? {}).sort()).toEqual(await loadedPackages());
+  });
+
+  it('has benchmarks that print their options', async () => {
+    const names = Object.keys(root.scripts).filter((name) => /^bench\b/.test(name));
+    expect(names.length).toBeGreaterThan(1);
+    for (const name of names) {
+      const [, ...args] = root.scripts[name]?.split(' ') ?? [];
+      const { exitCode, stdout } = await runCommand(process.execPath, [...args, '--help']);
+      expect([name, exitCode, stdout]).toEqual([
+        name,
+        0,
+        expect.stringContaining(`Usage: npm run ${name} --`),
+      ]);
+    }
   });
 
   it('allows only versions of Node that all packages of the lockfile allow', () => {
