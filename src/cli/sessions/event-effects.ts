@@ -8,6 +8,7 @@ import { DuplicateFinder } from './duplicate-finder.js';
 export interface EventEffect {
   readonly effect: 'counts' | 'voided' | 'duplicate' | 'repeat' | `refused: ${EventRejectionCode}`;
   readonly resolution: EventResolution;
+  readonly isVoided: boolean;
 }
 
 /** Decides as ingest what the events of a board did. */
@@ -25,14 +26,15 @@ export class EventEffects {
   of(event: DecodedScoreEvent, partition: number, record: KafkaRecord): EventEffect {
     const { definition } = this.live;
     const resolution = resolveEvent(definition, event, record.timestamp);
-    if (isRepeat(event, this.live)) return { effect: 'repeat', resolution };
-    if (!resolution.ok) return { effect: `refused: ${resolution.code}`, resolution };
+    const known = { resolution, isVoided: isVoided(definition, event, partition, record) };
+    if (isRepeat(event, this.live)) return { ...known, effect: 'repeat' };
+    if (!resolution.ok) return { ...known, effect: `refused: ${resolution.code}` };
     const duplicates = this.#duplicates.get(partition) ?? new DuplicateFinder(definition);
     this.#duplicates.set(partition, duplicates);
     duplicates.advance(resolution.event);
     const isDuplicate =
       this.isOfInterest(event.playerId) && duplicates.isDuplicate(resolution.event);
-    if (isVoided(definition, event, partition, record)) return { effect: 'voided', resolution };
-    return { effect: isDuplicate ? 'duplicate' : 'counts', resolution };
+    if (known.isVoided) return { ...known, effect: 'voided' };
+    return { ...known, effect: isDuplicate ? 'duplicate' : 'counts' };
   }
 }

@@ -17,7 +17,7 @@ export type BuiltBoard = ReturnType<typeof builtJson>;
 /** What a command builds: boards by their definitions, or a live board with other voids. */
 type Work = readonly BoardDefinition[] | { readonly board: string; readonly change: VoidChange };
 
-interface Limits extends Omit<BuildOptions, 'from'> {
+interface BuildLimits extends Omit<BuildOptions, 'from'> {
   readonly from?: From | undefined;
   readonly signal: AbortSignal;
 }
@@ -29,7 +29,7 @@ interface Limits extends Omit<BuildOptions, 'from'> {
 export async function build(
   session: ReconciliationSession,
   work: Work,
-  { from, throttle, allowPartialHistory, signal }: Limits,
+  { from, throttle, allowPartialHistory, signal }: BuildLimits,
 ): Promise<BuiltBoard[]> {
   const { reconciler, definitions: topic } = session;
   const { store } = session.stores;

@@ -144,8 +144,9 @@ class ScoreSearch {
     for (const score of this.#byPlayer.get(event.playerId) ?? []) score.isPlayerKnown = true;
     const { offset, timestamp } = record;
     const place = { partition, offset, timestamp };
-    const { effect, resolution: resolved } = this.#effects.of(event, partition, record);
-    if (this.kind === 'unvoid' && !isVoided(definition, event, partition, record)) return;
+    const known = this.#effects.of(event, partition, record);
+    const { effect, resolution: resolved } = known;
+    if (this.kind === 'unvoid' && !known.isVoided) return;
     const scores = this.#scoresOf(event, place);
     if (scores.size === 0) return;
     const { playerId, eventId = null, retryOf = [] } = event;

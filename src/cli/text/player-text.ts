@@ -141,7 +141,7 @@ export function remainsText({ boards, generations, topics }: Remains): string {
     `- ${topics.periodResults} and ${topics.deadLetters}, until you delete them`,
     ...boards.flatMap(eventIdsText),
     ...old.map(remainsOf),
-    '- the list of banned and erased players of the board, backups and logs',
+    '- the ban register of the board, backups and logs',
     'docs/privacy.md says how long, and what to do about it.',
   ].join('\n');
 }
