@@ -66,8 +66,9 @@ export class ProgressReporter {
       this.onProgress?.({ ...behind, ...(this.#places && { places: this.#places }) });
   }
 
-  countPlaces(done: 'compared' | 'ranked', more: number): void {
-    this.#places = { done, count: (this.#places?.count ?? 0) + more };
+  /** `count` is how many there are of this comparison or ranking: it begins again when these do. */
+  setPlaces(done: 'compared' | 'ranked', count: number): void {
+    this.#places = { done, count };
   }
 
   #note(board: string, counts: Counts): Progress {

@@ -55,10 +55,12 @@ async function rank(
   { generations }: Pick<ReconcilerParts, 'generations'>,
   { lease, shadow, catchUp, progress }: ShadowAtWork,
 ): Promise<void> {
+  let players = 0;
   let cursor: RankingCursor | undefined;
   do {
     const step = await catchUp.withRetries(() => generations.rank(lease, shadow, cursor));
-    if (step.players > 0) progress.countPlaces('ranked', step.players);
+    players += step.players;
+    if (players > 0) progress.setPlaces('ranked', players);
     await catchUp.throttle(step.players);
     cursor = step.next;
   } while (cursor !== undefined);

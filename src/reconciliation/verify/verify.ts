@@ -150,7 +150,7 @@ async function compare(
     found.add(page.differences);
     places += page.places;
     views += page.views;
-    progress.countPlaces('compared', page.places);
+    progress.setPlaces('compared', places);
     await catchUp.throttle(page.compared);
     cursor = page.next;
   } while (cursor !== undefined);
