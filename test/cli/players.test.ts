@@ -263,6 +263,7 @@ describe('ranklog players', () => {
   });
 
   it('says that a record is not applied yet if no process ingests it', async () => {
+    await players('erase', 'arena', 'bob', '--yes');
     service.kill('SIGTERM');
     await service.ended;
     const banned = await players('ban', 'arena', 'cyd', '--timeout', '1');
@@ -272,6 +273,10 @@ describe('ranklog players', () => {
     const sent = await players('ban', 'arena', 'cyd', '--timeout', '1', '--json');
     expect(sent.code).toBe(3);
     expect(JSON.parse(sent.out)).toMatchObject({ sent: [{ playerId: 'cyd', counts: null }] });
+    const file = `${instance.env['RANKLOG_BOARDS']}.list`;
+    await writeFile(file, 'bob\nzoe\n');
+    const unbanned = await players('unban', 'arena', '--file', file, '--timeout', '1');
+    expect(unbanned).toMatchObject({ code: 3, err: expect.stringContaining('bob') });
     expect(await ranking()).toBe('dan ada cyd');
   });
 

@@ -85,7 +85,8 @@ async function change(
   // A list is not looked up: each look-up reads all views of a board.
   if (kind !== 'unbanned' && options.file === undefined) await warnOfUnknown(reader, sorted.toSend);
   const code = await carryOut(session, sorted, options);
-  return readCode(isStale, sorted.refused.length === 0 ? code : EXIT.no);
+  const isRefused = sorted.refused.length > 0;
+  return readCode(isStale, code === EXIT.ok && isRefused ? EXIT.no : code);
 }
 
 /** Asks before an erasure. Returns the exit code. */
@@ -107,8 +108,8 @@ async function carryOut(
   const sent = await sendRecords(session, kind, toSend, timeoutMs);
   const lines = [...alreadyText(sorted), sentText(sent, timeoutMs), ...(asks ? [] : remains)];
   print({ kind, sent, already, refused }, options, () => lines.join('\n'));
-  if (sent.some(({ counts }) => counts === false)) return EXIT.no;
-  return sent.some(({ counts }) => counts === null) ? EXIT.unreachable : EXIT.ok;
+  if (sent.some(({ counts }) => counts === null)) return EXIT.unreachable;
+  return sent.some(({ counts }) => counts === false) ? EXIT.no : EXIT.ok;
 }
 
 /** @throws CommandError */
