@@ -1,15 +1,38 @@
+import { groupAddress } from './group-state.js';
+import { kindOfRedis, type RedisKind } from './redis-client.js';
 import type { ServerName, ServersFolder } from './servers-folder.js';
 
 /** The environment variable that names each server. */
 export const SERVER_VARIABLES = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL' } as const;
 
-/** The address of a server: the given one, else where it was started. */
-export function addressOf(folder: ServersFolder, name: ServerName): string | undefined {
-  const given = folder.given[name];
+/**
+ * The address of a server: the given one, else where it was started. A given Redis of another kind
+ * than `kind` does not count.
+ * @param kind of Redis; default: that of the given one, else the one that was started last
+ */
+export function addressOf(
+  folder: ServersFolder,
+  name: ServerName,
+  kind?: RedisKind,
+): string | undefined {
+  const given = givenAddress(folder, name, kind);
   if (given !== undefined) return given;
-  const { mode, docker, [name]: native } = folder.readState();
+  const { mode, docker, [name]: native, redisKind = 'single' } = folder.readState();
+  const group = kind ?? redisKind;
+  if (name === 'redis' && group !== 'single') return groupAddress(folder, group);
   const port = mode === 'docker' ? docker?.[name] : folder.runningPid(name) && native?.port;
   return port ? localAddress(name, port) : undefined;
+}
+
+/** The address that the environment gives, if it is of this kind. */
+export function givenAddress(
+  folder: ServersFolder,
+  name: ServerName,
+  kind?: RedisKind,
+): string | undefined {
+  const given = folder.given[name];
+  if (given === undefined || name === 'kafka' || kind === undefined) return given;
+  return kindOfRedis(given) === kind ? given : undefined;
 }
 
 export function localAddress(name: ServerName, port: number): string {
@@ -17,12 +40,15 @@ export function localAddress(name: ServerName, port: number): string {
 }
 
 /** The environment variables of the servers with a known address. */
-export function serverVariables(folder: ServersFolder): {
+export function serverVariables(
+  folder: ServersFolder,
+  kind?: RedisKind,
+): {
   KAFKA_BROKERS?: string;
   REDIS_URL?: string;
 } {
   const kafka = addressOf(folder, 'kafka');
-  const redis = addressOf(folder, 'redis');
+  const redis = addressOf(folder, 'redis', kind);
   return {
     ...(kafka === undefined ? {} : { KAFKA_BROKERS: kafka }),
     ...(redis === undefined ? {} : { REDIS_URL: redis }),

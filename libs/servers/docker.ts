@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import getPort from 'get-port';
@@ -8,7 +7,7 @@ import { runInForeground } from './foreground.mjs';
 import { DEFAULT_RELEASE, kafkaVersion } from './kafka-jars.js';
 import { pingKafka, probeKafka } from './kafka-probe.js';
 import { retryFor, run } from './processes.js';
-import { pingRedis } from './redis.js';
+import { pingRedis } from './redis-client.js';
 import { ServersError } from './servers-error.js';
 import type { Compose, ServerName, ServersFolder } from './servers-folder.js';
 
@@ -62,10 +61,9 @@ async function composeState(folder: ServersFolder, asked: string | undefined): P
       );
     return known;
   }
-  const id = createHash('sha256').update(folder.path).digest('hex').slice(0, 8);
   return {
     // Each release has its own project, which keeps its data: an older Kafka can't read the data of a newer one.
-    project: `ranklog-${id}-kafka-${release.replace('.', '-')}`,
+    project: `ranklog-${folder.id}-kafka-${release.replace('.', '-')}`,
     release,
     kafka: await getPort({ host: '127.0.0.1', port: known?.kafka ?? 0 }),
     redis: await getPort({ host: '127.0.0.1', port: known?.redis ?? 0 }),

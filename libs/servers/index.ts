@@ -8,6 +8,13 @@ export { tryLock, withLock } from './lock.mjs';
 export { isMissing } from './packages.js';
 export { processText, runningPidIn } from './process-start.mjs';
 export { retryFor, run, startProcess } from './processes.js';
+export {
+  kindOfRedis,
+  openRedis,
+  REDIS_KINDS,
+  type RedisGroup,
+  type RedisKind,
+} from './redis-client.js';
 export { ServersError } from './servers-error.js';
 export { SERVER_NAMES, ServersFolder, type ServerName } from './servers-folder.js';
 export {

@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lastLines, logTail, ServersError } from './servers-error.js';
-import type { ProcessName, ServerName, ServersFolder } from './servers-folder.js';
+import type { ProcessName, ServersFolder } from './servers-folder.js';
 
 /** Starts a process that outlives this one. Its output goes to its log; the previous log is kept as `.previous`. */
 export function startProcess(
@@ -30,7 +30,7 @@ export async function waitUntilItAnswers(
     name,
     answers,
     seconds,
-  }: { name: ServerName; answers: () => Promise<unknown>; seconds: number },
+  }: { name: ProcessName; answers: () => Promise<unknown>; seconds: number },
 ): Promise<void> {
   const runs = () => folder.runningPid(name) !== undefined;
   const log = folder.logFile(name);
@@ -61,7 +61,7 @@ export async function retryFor<T>(
 }
 
 /** Ends a server of the folder: with SIGTERM, after 15 s with SIGKILL. A foreign process with its pid is left alone. */
-export async function stopServer(folder: ServersFolder, name: ServerName): Promise<void> {
+export async function stopServer(folder: ServersFolder, name: ProcessName): Promise<void> {
   const forced = Date.now() + 15_000;
   for (let signal = 'SIGTERM'; ; signal = Date.now() > forced ? 'SIGKILL' : '') {
     const pid = folder.runningPid(name);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -9,11 +10,25 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { processText, runningPidIn } from './process-start.mjs';
+import type { RedisGroup, RedisKind } from './redis-client.js';
 
 export const SERVER_NAMES = ['kafka', 'redis'] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
-/** A process with a pid file and a log. The reaper stops servers that no test uses. */
-export type ProcessName = ServerName | 'reaper';
+
+/**
+ * A process with a pid file and a log. Those of a group are numbered from 1. The reaper stops servers
+ * that no test uses.
+ */
+export type ProcessName = ServerName | `${RedisGroup}-${number}` | 'reaper';
+
+/** A group of redis-servers, at ports in a row. */
+export interface GroupState {
+  readonly how: 'native' | 'docker';
+  readonly firstPort: number;
+  readonly servers: number;
+  /** Whether its servers have worked together. Otherwise the next start begins anew. */
+  readonly isComplete: boolean;
+}
 
 /** A project of docker compose, with the port of each server. */
 export interface Compose {
@@ -33,6 +48,9 @@ export interface ServersState {
   };
   readonly redis?: { readonly port: number };
   readonly docker?: Compose;
+  readonly groups?: Partial<Record<RedisGroup, GroupState>>;
+  /** The kind of Redis that was started last; single by default. */
+  readonly redisKind?: RedisKind;
 }
 
 interface Options {
@@ -58,6 +76,11 @@ export class ServersFolder {
     this.given = given;
     this.signal = signal;
     this.#state = this.file('state.json');
+  }
+
+  /** Tells the containers of this folder from those of other folders. */
+  get id(): string {
+    return createHash('sha256').update(this.path).digest('hex').slice(0, 8);
   }
 
   file(...names: readonly string[]): string {
@@ -86,7 +109,7 @@ export class ServersFolder {
   purgeData(): void {
     if (!existsSync(this.path)) return;
     const names = readdirSync(this.path).filter((name) =>
-      /^(kafka-data|redis-data|logs|state)/.test(name),
+      /^(kafka-data|redis-data|cluster-data|sentinel-data|logs|state)/.test(name),
     );
     for (const name of names) rmSync(this.file(name), { recursive: true, force: true });
   }

@@ -1,20 +1,32 @@
 import { toError } from '#errors';
-import { addressOf, SERVER_VARIABLES } from './addresses.js';
+import { addressOf, givenAddress, SERVER_VARIABLES } from './addresses.js';
 import { dockerAnswers, startCompose, stopCompose } from './docker.js';
+import { groupAddress, groupRuns } from './group-state.js';
+import {
+  howGroupRuns,
+  pingGroup,
+  REDIS_GROUPS,
+  removeGroup,
+  startGroup,
+  stopGroup,
+} from './group-servers.js';
 import { hasJars, kafkaVersion } from './kafka-jars.js';
 import { pingKafka } from './kafka-probe.js';
 import { startKafka } from './kafka.js';
 import { withLock } from './lock.mjs';
 import { ensureInstalled, type Command } from './packages.js';
 import { stopServer } from './processes.js';
-import { pingRedis, startRedis } from './redis.js';
+import { pingRedis, type RedisGroup, type RedisKind } from './redis-client.js';
+import { requireSize } from './redis-groups.js';
+import { startRedis } from './redis.js';
 import { ServersError } from './servers-error.js';
 import { SERVER_NAMES, type ServerName, type ServersFolder } from './servers-folder.js';
 
 export interface ServerStatus {
-  readonly name: ServerName;
+  readonly name: ServerName | RedisGroup;
   readonly how: 'env' | 'docker' | 'native' | 'down';
   readonly address: string | null;
+  /** Of a native server; a group has several. */
   readonly pid: number | null;
   readonly answers: boolean;
 }
@@ -24,6 +36,10 @@ interface StartOptions<Name extends ServerName> {
   readonly servers?: readonly Name[];
   /** The release of Kafka, such as 4.1. Default: the one that runs, else the newest known one. */
   readonly release?: string | undefined;
+  /** Default: the kind of the given Redis, else a single server. */
+  readonly redisKind?: RedisKind | undefined;
+  /** How many servers a cluster has. Default: as many as it had before, else 6. */
+  readonly clusterSize?: number | undefined;
 }
 
 const PINGS = { kafka: pingKafka, redis: pingRedis };
@@ -36,28 +52,44 @@ const PINGS = { kafka: pingKafka, redis: pingRedis };
  */
 export async function startServers<Name extends ServerName = ServerName>(
   folder: ServersFolder,
-  {
-    servers = SERVER_NAMES as readonly ServerName[] as readonly Name[],
-    release,
-  }: StartOptions<Name> = {},
+  options: StartOptions<Name> = {},
 ): Promise<Record<Name, string>> {
+  const { servers = SERVER_NAMES as readonly ServerName[] as readonly Name[] } = options;
+  const { release, redisKind: kind, clusterSize } = options;
   if (release !== undefined) kafkaVersion(release);
-  const isGiven = (name: ServerName) => folder.given[name] !== undefined;
+  if (clusterSize !== undefined) requireSize('cluster', clusterSize);
+  const isGiven = (name: ServerName) => givenAddress(folder, name, kind) !== undefined;
   const own = servers.filter((name) => !isGiven(name));
   await Promise.all(servers.filter(isGiven).map((name) => checkGiven(folder, name)));
-  if (own.length > 0) await withLock(lockFile(folder), () => startOwn(folder, own, release));
-  const addresses = servers.map((name) => [name, addressOf(folder, name)]);
+  if (own.length > 0)
+    await withLock(lockFile(folder), () => startOwn(folder, { ...options, servers: own }));
+  const addresses = servers.map((name) => [name, addressOf(folder, name, kind)]);
   return Object.fromEntries(addresses) as Record<Name, string>;
 }
 
 async function startOwn(
   folder: ServersFolder,
+  { servers = [], release, redisKind: kind = 'single', clusterSize }: StartOptions<ServerName>,
+): Promise<void> {
+  const group = servers.includes('redis') && kind !== 'single' ? kind : undefined;
+  const names = servers.filter((name) => name === 'kafka' || group === undefined);
+  const down = names.filter((name) => folder.runningPid(name) === undefined);
+  const inCompose = down.length > 0 && down.length === names.length && dockerAnswers();
+  const commands = inCompose ? [] : neededCommands(folder, down, release);
+  if (group !== undefined && howGroupRuns(folder, group) === 'native')
+    commands.push('redis-server');
+  await ensureInstalled(folder, commands);
+  if (group !== undefined) await startGroup(folder, group, clusterSize);
+  if (inCompose) await startCompose(folder, names, release);
+  else await startNatively(folder, names, release);
+  if (servers.includes('redis')) folder.changeState({ redisKind: kind });
+}
+
+async function startNatively(
+  folder: ServersFolder,
   names: readonly ServerName[],
   release: string | undefined,
 ): Promise<void> {
-  const down = names.filter((name) => folder.runningPid(name) === undefined);
-  if (down.length === names.length && dockerAnswers()) return startCompose(folder, names, release);
-  await ensureInstalled(folder, neededCommands(folder, down, release));
   if (names.includes('redis')) await startRedis(folder);
   if (names.includes('kafka')) await startKafka(folder, release);
 }
@@ -97,7 +129,11 @@ export async function stopServers(
 ): Promise<void> {
   await withLock(lockFile(folder), async () => {
     const remaining = stopCompose(folder, { purge });
-    await Promise.all(SERVER_NAMES.map((name) => stopServer(folder, name)));
+    const stopOrRemove = purge ? removeGroup : stopGroup;
+    await Promise.all([
+      ...SERVER_NAMES.map((name) => stopServer(folder, name)),
+      ...REDIS_GROUPS.map((group) => stopOrRemove(folder, group)),
+    ]);
     if (purge) folder.purgeData();
     if (remaining !== undefined) folder.changeState({ docker: remaining }); // for the next purge
   });
@@ -116,27 +152,41 @@ export function endServers(folder: ServersFolder): void {
   }
 }
 
-/** The status of both servers. */
-export function serverStatus(folder: ServersFolder): Promise<ServerStatus[]> {
-  return Promise.all(SERVER_NAMES.map((name) => statusOf(folder, name)));
+/** The status of the servers in use, and of others that run. */
+export async function serverStatus(folder: ServersFolder): Promise<ServerStatus[]> {
+  const { redisKind = 'single' } = folder.readState();
+  const isShown = (kind: RedisKind) => folder.given.redis === undefined && redisKind === kind;
+  const groups = REDIS_GROUPS.filter((group) => isShown(group) || groupRuns(folder, group));
+  const statuses = await Promise.all([
+    ...SERVER_NAMES.map((name) => statusOf(folder, name)),
+    ...groups.map((group) => statusOfGroup(folder, group)),
+  ]);
+  const needsSingle = groups.length === 0 || !groups.some(isShown);
+  return statuses.filter(({ name, how }) => name !== 'redis' || needsSingle || how !== 'down');
 }
 
 async function statusOf(folder: ServersFolder, name: ServerName): Promise<ServerStatus> {
-  const address = addressOf(folder, name) ?? null;
+  const given = folder.given[name];
+  const address = given ?? addressOf(folder, name, 'single') ?? null;
   const how =
-    folder.given[name] !== undefined
-      ? 'env'
-      : address === null
-        ? 'down'
-        : (folder.readState().mode ?? 'native');
+    given !== undefined ? 'env' : address === null ? 'down' : (folder.readState().mode ?? 'native');
   const pid = how === 'native' ? (folder.runningPid(name) ?? null) : null;
-  const answers =
-    address !== null &&
-    (await PINGS[name](address).then(
-      () => true,
-      () => false,
-    ));
+  const answers = address !== null && (await succeeds(PINGS[name](address)));
   return { name, how, address, pid, answers };
+}
+
+async function statusOfGroup(folder: ServersFolder, group: RedisGroup): Promise<ServerStatus> {
+  const address = groupAddress(folder, group) ?? null;
+  const how = address === null ? 'down' : (folder.readState().groups?.[group]?.how ?? 'down');
+  const answers = address !== null && (await succeeds(pingGroup(folder, group)));
+  return { name: group, how, address, pid: null, answers };
+}
+
+function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
 }
 
 function lockFile(folder: ServersFolder): string {
