@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { topicNames } from '#contracts';
 import { withCleanUp } from '../scripts/clean-up.mjs';
+import { deleteKeys, openRedis } from '../scripts/redis-client.mjs';
 
 export const PARTITIONS = 4;
 /**
@@ -28,7 +28,7 @@ export class Sandbox {
       brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
       logLevel: logLevel.NOTHING,
     });
-    this.redis = new Redis(process.env['REDIS_URL'] ?? '');
+    this.redis = openRedis();
     this.admin = this.kafka.admin();
     this.folder = mkdtempSync(path.join(tmpdir(), 'ranklog-bench-'));
   }
@@ -102,8 +102,7 @@ export class Sandbox {
     const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(name));
     await admin.deleteTopics({ topics });
     await admin.disconnect();
-    const keys = await redis.keys(`${name}*`);
-    if (keys.length > 0) await redis.unlink(...keys);
+    await deleteKeys(redis, `${name}*`);
     redis.disconnect();
     rmSync(this.folder, { recursive: true });
   }

@@ -58,21 +58,21 @@ export async function ensureBuild() {
 
 /**
  * The environment with KAFKA_BROKERS and REDIS_URL of the servers that run; starts those of `start` first.
- * Needs a build.
- * @param {{ start?: readonly ('kafka' | 'redis')[] }} [options]
+ * `redisKind`: of this kind of Redis; by default, of the one that was started last. Needs a build.
+ * @param {{ start?: readonly ('kafka' | 'redis')[], redisKind?: import('#servers').RedisKind }} [options]
  * @returns {Promise<NodeJS.ProcessEnv>}
  */
-export async function serverEnvironment({ start = [] } = {}) {
-  if (start.length > 0) await startServers(start);
+export async function serverEnvironment({ start = [], redisKind } = {}) {
+  if (start.length > 0) await startServers(redisKind ? [...start, `--${redisKind}`] : start);
   const { serverVariables } = await import('#servers');
   const { SERVERS } = await import('./services/clone.mjs');
-  return { ...process.env, ...serverVariables(SERVERS) };
+  return { ...process.env, ...serverVariables(SERVERS, redisKind) };
 }
 
-/** @param {readonly string[]} names */
-async function startServers(names) {
+/** @param {readonly string[]} args of `up` */
+async function startServers(args) {
   const { main } = await import('./services/main.mjs');
-  const code = await main(['up', ...names]);
+  const code = await main(['up', ...args]);
   if (code !== 0) process.exit(code);
 }
 

@@ -2,11 +2,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { BoardReader } from '#board-store';
 import { topicNames } from '#contracts';
 import { retryFor } from '#servers';
+import { deleteKeys, openRedis } from '../redis-client.mjs';
 import { HOME, ROOT } from '../services/clone.mjs';
 
 const CLI = path.join(ROOT, 'dist/cli/main.js');
@@ -37,7 +37,7 @@ export class DemoInstance {
     };
     const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
     this.kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
-    this.redis = new Redis(process.env['REDIS_URL'] ?? '');
+    this.redis = openRedis();
     this.reader = new BoardReader({ redis: this.redis, prefix: name });
     this.topics = topicNames(name);
   }
@@ -118,8 +118,7 @@ export class DemoInstance {
     await admin.deleteTopics({ topics });
     await admin.deleteGroups([this.name]).catch(() => undefined); // it does not exist if it never had a member
     await admin.disconnect();
-    const keys = await this.redis.keys(`${this.name}:*`);
-    if (keys.length > 0) await this.redis.unlink(...keys);
+    await deleteKeys(this.redis, `${this.name}:*`);
     this.redis.disconnect();
   }
 

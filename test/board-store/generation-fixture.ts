@@ -16,6 +16,7 @@ import {
 import type { Redis } from 'ioredis';
 import { arena, scored, StoreFixture, stretchOf } from './fixture.js';
 import type { TestRedis } from './test-redis.js';
+import { keysOf } from '../../scripts/redis-client.mjs';
 
 export const EVENTS = [scored('a', [3]), scored('b', [5])];
 export const HOLDER = 'host:1';
@@ -103,7 +104,7 @@ export class GenerationFixture extends StoreFixture {
 
   /** The keys of a generation. */
   keysOf({ generation }: Pick<LiveBoard, 'generation'>): Promise<string[]> {
-    return this.redis.keys(`${this.keys.prefix}:*${generation}*`);
+    return keysOf(this.redis, `${this.keys.prefix}:*${generation}*`);
   }
 
   shadowEntry(): Promise<string | null> {

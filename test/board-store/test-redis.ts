@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { KeySpace } from '#board-store';
 import { defineScripts } from '../../libs/board-store/lua/scripts.js';
+import { deleteKeys, keysOf, openRedis } from '../../scripts/redis-client.mjs';
 
 /** The Redis of REDIS_URL. `newKeys` makes a new key space in it; `close` deletes the keys of all these key spaces. */
 export interface TestRedis {
@@ -13,15 +14,14 @@ export interface TestRedis {
 export function openTestRedis(url = process.env['REDIS_URL']): TestRedis {
   if (url === undefined)
     throw new Error('REDIS_URL is not set: eval "$(npm run -s services -- env)"');
-  const redis = new Redis(url, { maxRetriesPerRequest: 1 });
+  const redis = openRedis(url, { maxRetriesPerRequest: 1 });
   const root = `test-${randomUUID()}`;
   let spaces = 0;
   return {
     redis,
     newKeys: () => new KeySpace(`${root}:${spaces++}`),
     close: async () => {
-      for await (const names of redis.scanStream({ match: `${root}:*`, count: 1_000 }))
-        if ((names as string[]).length > 0) await redis.unlink(names as string[]);
+      await deleteKeys(redis, `${root}:*`);
       await redis.quit();
     },
   };
@@ -29,7 +29,7 @@ export function openTestRedis(url = process.env['REDIS_URL']): TestRedis {
 
 /** All keys of a key space with their values, byte by byte: for tests which check that nothing was written. */
 export async function dumpKeys(redis: Redis, keys: KeySpace): Promise<Record<string, string>> {
-  const names = (await redis.keys(`${keys.prefix}:*`)).sort();
+  const names = (await keysOf(redis, `${keys.prefix}:*`)).sort();
   const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)));
   return Object.fromEntries(names.map((name, index) => [name, values[index]!.toString('hex')]));
 }

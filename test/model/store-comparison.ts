@@ -8,6 +8,7 @@ import type { BoardMemory, OracleRecord } from './oracle-memory.js';
 import type { Oracle, OracleBytes } from './oracle.js';
 import { readBytes, readScores, type BoardPlace } from './store-keys.js';
 import type { StoreModel } from './store-model.js';
+import { keysOf } from '../../scripts/redis-client.mjs';
 
 /** Compares what Redis holds of a generation with its oracle. */
 export async function compareGeneration(
@@ -134,7 +135,7 @@ export async function compareKeys(redis: Redis, place: Shards, model: StoreModel
       const place = [shardOf(board), generation, ''] as const;
       return key.startsWith(keys.players(...place)) || key.startsWith(keys.ranking(...place));
     });
-  const found = await redis.keys(`${keys.prefix}:*`);
+  const found = await keysOf(redis, `${keys.prefix}:*`);
   const wanted = [...new Set(expected)];
   expect(found.filter(isCertain).sort()).toEqual(wanted.filter(isCertain).sort());
 }

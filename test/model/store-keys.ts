@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { KeySpace, LiveBoard } from '#board-store';
 import type { OracleBytes } from './oracle.js';
+import { keysOf } from '../../scripts/redis-client.mjs';
 
 /** What the key names of a board are made from. */
 export interface BoardPlace {
@@ -40,14 +41,14 @@ export async function readScores(redis: Redis, key: string): Promise<Map<string,
 export type SavedKeys = ReadonlyMap<string, Buffer>;
 
 export async function saveKeys(redis: Redis, keys: KeySpace): Promise<SavedKeys> {
-  const names = await redis.keys(`${keys.prefix}:*`);
+  const names = await keysOf(redis, `${keys.prefix}:*`);
   const dumps = await Promise.all(names.map((name) => redis.dumpBuffer(name)));
   return new Map(names.map((name, index) => [name, dumps[index]!]));
 }
 
 /** Restores a saved key space; deletes keys that were added since. */
 export async function restoreKeys(redis: Redis, keys: KeySpace, saved: SavedKeys): Promise<void> {
-  const names = await redis.keys(`${keys.prefix}:*`);
+  const names = await keysOf(redis, `${keys.prefix}:*`);
   if (names.length > 0) await redis.unlink(names);
   await Promise.all([...saved].map(([name, dump]) => redis.restore(name, 0, dump)));
 }

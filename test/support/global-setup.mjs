@@ -1,5 +1,6 @@
 // @ts-check
 import { ensureBuild, serverEnvironment } from '../../scripts/with-setup.mjs';
+import { redisKind } from './redis-setup.mjs';
 
 /**
  * Starts a Kafka and a Redis, and puts their addresses into the environment. Also builds dist/, which some tests start as a
@@ -7,6 +8,9 @@ import { ensureBuild, serverEnvironment } from '../../scripts/with-setup.mjs';
  */
 export default async function globalSetup() {
   await ensureBuild();
-  const { KAFKA_BROKERS, REDIS_URL } = await serverEnvironment({ start: ['kafka', 'redis'] });
+  const { KAFKA_BROKERS, REDIS_URL } = await serverEnvironment({
+    start: ['kafka', 'redis'],
+    ...redisKind(),
+  });
   Object.assign(process.env, { KAFKA_BROKERS, REDIS_URL });
 }

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Admin, Kafka } from 'kafkajs';
 import { BoardReader, KeySpace, StoreStatus } from '#board-store';
 import { ScoreProducer } from '#client';
 import { topicNames, type TopicNames } from '#contracts';
 import { testKafka } from './kafka-client.js';
+import { deleteKeys, openRedis } from '../../scripts/redis-client.mjs';
 import { createTopics } from '../../src/infra/topics.js';
 
 const CLI = path.resolve('dist/cli/main.js');
@@ -43,7 +44,7 @@ export class TestInstance {
     readonly env: NodeJS.ProcessEnv,
   ) {
     this.kafka = kafka;
-    this.redis = new Redis(process.env['REDIS_URL'] ?? '');
+    this.redis = openRedis();
     this.reader = new BoardReader({ redis: this.redis, prefix: this.name });
     this.status = new StoreStatus(this.redis, new KeySpace(this.name));
     Object.assign(env, {
@@ -143,8 +144,7 @@ export class TestInstance {
     await Promise.all(this.#processes.map(({ ended }) => ended));
     await this.admin.deleteTopics({ topics: Object.values(this.topics) });
     await this.admin.disconnect();
-    const keys = await this.redis.keys(`${this.name}:*`);
-    if (keys.length > 0) await this.redis.unlink(...keys);
+    await deleteKeys(this.redis, `${this.name}:*`);
     this.redis.disconnect();
     await rm(this.folder, { recursive: true });
   }
