@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import getPort, { portNumbers } from 'get-port';
+import { kindOfRedis } from '#servers';
 import { withCleanUp } from '../clean-up.mjs';
 import { HOME, ROOT } from '../services/clone.mjs';
 import { compareTables, officialTables } from './compare.mjs';
@@ -99,11 +100,19 @@ Change the definition under the page: rank by goals before points. Then take the
 Empty Redis (everything in ${redis}): ranklog builds the boards again from Kafka, within seconds.
 Then compare them with the log.
 
-  node -e "new (require('ioredis').Redis)('${redis}').flushall().then(() => process.exit())"
+  ${flushCommand(redis)}
   npm run -s ranklog -- boards verify
 
 The log of the service: ${log}
 `;
+}
+
+/** The command that empties all primaries of Redis. @param {string} url */
+function flushCommand(url) {
+  if (kindOfRedis(url) === 'single')
+    return `node -e "new (require('ioredis').Redis)('${url}').flushall().then(() => process.exit())"`;
+  const flush = `Promise.all((this.nodes?.('master') ?? [this]).map((node) => node.flushall()))`;
+  return `node -e "import('#servers').then(({ openRedis }) => openRedis('${url}').on('ready', function () { ${flush}.then(() => process.exit()) }))"`;
 }
 
 /**
