@@ -20,7 +20,13 @@ export * from './layout/identity-check.js';
 export { HOLDER, LEASE_MS } from './layout/leases.js';
 export { KeySpace, shardOf } from './layout/keys.js';
 export { LeaseStore } from './generations/lease-store.js';
-export { replicaErrorOf, ReplicaError, requirePrimary } from './layout/primary.js';
+export {
+  primariesOf,
+  replicaErrorOf,
+  ReplicaError,
+  requirePrimary,
+  type RedisClient,
+} from './layout/redis-client.js';
 export { refusedCommands } from './layout/redis-rights.js';
 export { PinnedBoard } from './read/pinned-board.js';
 export { requirePlayerId, valuesOf } from './read/read-requests.js';

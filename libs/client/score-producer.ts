@@ -9,7 +9,8 @@ import {
   type ScoreEvent,
   type Source,
 } from '#contracts';
-import { allDone, limitedProducer, partitionOf, patchKafkajs } from '#kafka-batch';
+import { allOf } from '#errors';
+import { limitedProducer, partitionOf, patchKafkajs } from '#kafka-batch';
 import {
   InvalidScoreEventError,
   SendError,
@@ -267,7 +268,7 @@ export class ScoreProducer {
     const alone = this.#partitions === 0 ? messages.slice(0, 1) : [];
     await this.#send(alone, acknowledged);
     const parts = byPartition(messages.slice(alone.length), this.#partitions);
-    await allDone(
+    await allOf(
       [...parts].map(([partition, placed]) => this.#send(placed, acknowledged, { partition })),
     );
   }

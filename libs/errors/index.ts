@@ -19,3 +19,9 @@ export function isError(value: unknown): value is Error {
   const { name, message } = Object(value) as Record<string, unknown>;
   return typeof name === 'string' && typeof message === 'string';
 }
+
+/** As Promise.all, but waits for all of them: none is under way when it throws. */
+export async function allOf<T>(work: Iterable<T>): Promise<Awaited<T>[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}

@@ -4,7 +4,7 @@ export {
   type BatchConsumerOptions,
   type ConsumerHealth,
 } from './consume/batch-consumer.js';
-export { allDone, Batched } from './kafkajs/batched.js';
+export { Batched } from './kafkajs/batched.js';
 export { MAX_DECOMPRESSED_BYTES } from './kafkajs/codecs.js';
 export type { LogBatch } from './kafkajs/committed-messages.js';
 export * from './kafkajs/kafka-errors.js';

@@ -1,11 +1,11 @@
+import type { RedisClient } from '#board-store';
 import { ConfigurableModuleBuilder } from '@nestjs/common';
-import type { Redis } from 'ioredis';
 import type { ScoreProducerOptions, SubscriberOptions } from '#client';
 
 /** `kafka` and `redis` are clients of the application: the module does not close the Redis client. */
 export interface RanklogModuleOptions
   extends ScoreProducerOptions, Omit<SubscriberOptions, 'groupId'> {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** RANKLOG_REDIS_PREFIX of the service; by default `ranklog`. */
   readonly redisPrefix?: string;
   /** The `groupId` of handlers that name none: the name of your service. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import ms from 'ms';
+import { parseRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
 
 export interface Format<T> {
   /** Completes "use ..." in the error for a bad value. */
@@ -51,10 +52,7 @@ export const kafkaNameOrEmpty: Format<string> = {
   ...kafkaName,
   parse: (given) => (given === '' ? '' : kafkaName.parse(given)),
 };
-export const redisUrl = textWhere(
-  'redis://host:port or rediss://host:port',
-  (value) => /^rediss?:\/\/\S+$/.test(value) && URL.canParse(value),
-);
+export const redisUrl = textWhere(REDIS_URL_FORMS, (value) => parseRedisUrl(value) !== undefined);
 export const file = textWhere('the path of a file', (path) => path === '' || existsSync(path));
 export const cron = textWhere(
   'a cron expression that matches some time, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',

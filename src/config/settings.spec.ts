@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { TestCa } from '../../test/support/certificates.js';
+import { REDIS_URL_FORMS } from './redis-url.js';
 import { loadSettings, SettingsError, withoutPassword } from './settings.js';
 import { SETTINGS_SCHEMA, variableOf, type SettingName } from './settings-schema.js';
 
@@ -83,7 +84,7 @@ describe('loadSettings', () => {
       'RANKLOG_LOG_LEVEL: "loud" is not allowed; use one of ["debug","info","warn","error","silent"]',
       'KAFKA_BROKERS: "kafka" is not allowed; use host:port, several separated by commas',
       'KAFKA_SSL: "maybe" is not allowed; use true or false',
-      'REDIS_URL: the value is not allowed; use redis://host:port or rediss://host:port',
+      `REDIS_URL: the value is not allowed; use ${REDIS_URL_FORMS}`,
     ]);
   });
 

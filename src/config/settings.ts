@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls';
 import type { YAMLError } from 'yaml';
 import { suggestion } from '#board';
 import { RanklogError } from '#errors';
+import { parseRedisUrl } from './redis-url.js';
 import {
   SETTINGS_SCHEMA,
   variableOf,
@@ -126,7 +127,7 @@ function* contradictions(settings: Settings) {
     yield 'KAFKA_SSL_CA and KAFKA_SSL_CERT need TLS; set KAFKA_SSL=true, or leave them empty';
   if (
     settings.redisSslCa + settings.redisSslCert + settings.redisSslKey &&
-    !settings.redisUrl.startsWith('rediss:')
+    parseRedisUrl(settings.redisUrl)?.hasTls !== true
   )
     yield 'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss://, or leave them empty';
   for (const prefix of ['kafkaSsl', 'redisSsl'] as const)

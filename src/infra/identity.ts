@@ -1,10 +1,10 @@
-import type { Redis } from 'ioredis';
 import {
   IdentityCheck,
   KeySpace,
   storedIdentity,
   type BoardStore,
   type Identity,
+  type RedisClient,
 } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { partitionCount } from '#kafka-batch';
@@ -18,7 +18,7 @@ import { SILENT } from './logger.js';
  * was another one before), or the topic prefix at the first start. Cost: one request to each server.
  */
 export async function readIdentity(
-  redis: Redis,
+  redis: RedisClient,
   connection: KafkaConnection,
   settings: Settings,
 ): Promise<IdentityCheck> {
@@ -54,7 +54,7 @@ export async function claimIdentity(
 
 /** Reads the definitions topic only if Redis has no identity. */
 async function storedGroup(
-  redis: Redis,
+  redis: RedisClient,
   connection: KafkaConnection,
   { redisPrefix, topicPrefix }: Settings,
 ): Promise<string | undefined> {

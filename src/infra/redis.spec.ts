@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
 import { eventually } from '../../test/support/eventually.js';
 import { loggerTo, SILENT } from '../../test/support/loggers.js';
 import { loadSettings } from '../config/settings.js';
@@ -27,7 +28,7 @@ describe('the log of the Redis connection', () => {
 });
 
 it('connects again after a reply of a replica to a script or a write', () => {
-  const { options } = createRedis(loadSettings({}).settings, SILENT);
+  const { options } = createRedis(loadSettings({}).settings, SILENT) as Redis;
   const { reconnectOnError } = options;
   const ofReplica = new Error("READONLY You can't write against a read only replica.");
   expect(reconnectOnError?.(ofReplica)).toBe(true);

@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
-import { replicaErrorOf, ReplicaError, requirePrimary } from '#board-store';
+import { Cluster, Redis, type Command } from 'ioredis';
+import { replicaErrorOf, ReplicaError, requirePrimary, type RedisClient } from '#board-store';
+import { parseRedisUrl, type RedisAddress } from '../config/redis-url.js';
 import { tlsOptions, type Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 import { RecurringTask } from './recurring-task.js';
@@ -12,6 +13,8 @@ const MAX_RECONNECT_DELAY_MS = 1_000;
  * role.
  */
 const ROLE_CHECK_MS = 1_000;
+/** How often a client of a cluster asks which node has which slots; it learns of most moves earlier. */
+const SLOTS_CHECK_MS = 5_000;
 
 /**
  * A Redis client that is not connected yet. While the server is unreachable, commands fail instead
@@ -19,39 +22,134 @@ const ROLE_CHECK_MS = 1_000;
  * on the next connection, so ranklog sends only commands that are safe to repeat. It is never ready
  * on a replica, and leaves a server that becomes one; `anyRole`: a replica will do.
  */
-export function createRedis(settings: Settings, logger: Logger, anyRole = false): Redis {
-  const redis = new Redis(settings.redisUrl, {
-    lazyConnect: true,
+export function createRedis(settings: Settings, logger: Logger, anyRole = false): RedisClient {
+  const address = parseRedisUrl(settings.redisUrl);
+  if (address === undefined) throw new Error('REDIS_URL was not checked');
+  const redis =
+    address.kind === 'cluster'
+      ? createCluster(address, settings, logger)
+      : createSingle(address, settings, logger, anyRole);
+  sayNotConnected(redis);
+  return redis;
+}
+
+function createSingle(
+  { kind, nodes, primary, username, password }: RedisAddress,
+  settings: Settings,
+  logger: Logger,
+  anyRole: boolean,
+): Redis {
+  const options = {
+    ...connectionOptions(settings),
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
+    retryStrategy: reconnectDelay,
+    reconnectOnError: isOfSelect,
+  };
+  const ofSentinels = {
+    sentinels: [...nodes],
+    sentinelRetryStrategy: reconnectDelay,
+    enableTLSForSentinelMode: true,
+    ...(primary && { name: primary }),
+    ...(username && { username, sentinelUsername: username }),
+    ...(password && { password, sentinelPassword: password }),
+    ...(options.tls && { sentinelTLS: options.tls }),
+  };
+  const redis =
+    kind === 'sentinel'
+      ? new Redis({ ...options, ...ofSentinels, lazyConnect: true })
+      : new Redis(settings.redisUrl, { ...options, lazyConnect: true });
+  redis.on('close', () => stopSocketTimer(redis));
+  if (!anyRole) stayOnPrimary(redis);
+  logConnection(redis, 'Redis connection', logger);
+  return redis;
+}
+
+/**
+ * A node that is away fails the commands on its keys within some seconds; those on keys of other
+ * nodes go on. No check of roles: replicas answer no command on a key.
+ */
+function createCluster(
+  { nodes, username, password }: RedisAddress,
+  settings: Settings,
+  logger: Logger,
+): Cluster {
+  const cluster = new Cluster([...nodes], {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    clusterRetryStrategy: reconnectDelay,
+    slotsRefreshInterval: SLOTS_CHECK_MS,
+    dnsLookup: (host, done) => done(null, host), // by the socket, so that TLS knows the name
+    redisOptions: {
+      ...connectionOptions(settings),
+      ...(username && { username }),
+      ...(password && { password }),
+    },
+  });
+  const states = new Map<string, ConnectionState>();
+  cluster.on('+node', (node: Redis) => {
+    const { host, port } = node.options;
+    const name = `${host}:${port}`;
+    node.on('close', () => stopSocketTimer(node));
+    const state = states.get(name) ?? { is: 'new' };
+    states.set(name, state);
+    logConnection(node, `Redis node ${name}: connection`, logger, state);
+  });
+  cluster.on('error', () => undefined); // no node answers: the nodes have said so
+  return cluster;
+}
+
+/** Of a server, or of each node of a cluster. */
+function connectionOptions(settings: Settings) {
+  const hasTls = parseRedisUrl(settings.redisUrl)?.hasTls === true;
+  return {
     commandTimeout: COMMAND_TIMEOUT_MS,
     socketTimeout: COMMAND_TIMEOUT_MS, // a half-open connection is replaced, and the process is not ready meanwhile
-    retryStrategy: (attempt) => Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS),
-    reconnectOnError: isOfSelect,
     disableClientInfo: true, // would need one more right
-    ...(settings.redisUrl.startsWith('rediss:') && { tls: tlsOptions(settings, 'redisSsl') }),
-  });
-  redis.on('close', () => stopSocketTimer(redis));
-  const send = redis.sendCommand.bind(redis);
-  redis.sendCommand = (command, stream) => {
+    ...(hasTls && { tls: tlsOptions(settings, 'redisSsl') }),
+  };
+}
+
+function reconnectDelay(attempt: number): number {
+  return Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS);
+}
+
+/** Makes commands of a client without a connection fail with words that tell users something. */
+function sayNotConnected(redis: RedisClient): void {
+  const send = redis.sendCommand.bind(redis) as SendCommand;
+  const sendNamed: SendCommand = (command, ...rest) => {
     const { reject } = command;
     command.reject = (error) =>
-      reject.call(command, error.message.startsWith(OFFLINE) ? new Error(NOT_CONNECTED) : error);
-    return send(command, stream);
+      reject.call(command, OFFLINE.test(error.message) ? new Error(NOT_CONNECTED) : error);
+    return send(command, ...rest);
   };
-  if (!anyRole) stayOnPrimary(redis);
-  let state: 'new' | 'ready' | 'down' = 'new';
+  redis.sendCommand = sendNamed;
+}
+
+/** The method of both clients: that of a cluster has one more argument. */
+export type SendCommand = (command: Command, ...rest: unknown[]) => unknown;
+
+interface ConnectionState {
+  is: 'new' | 'ready' | 'down';
+}
+
+/** Logs each loss of a connection once, and its end. */
+function logConnection(
+  redis: Redis,
+  name: string,
+  logger: Logger,
+  state: ConnectionState = { is: 'new' },
+): void {
   redis.on('error', (error: Error) => {
-    if (state === 'down') return;
-    const event = state === 'new' ? 'failed' : 'lost';
-    logger.warn(`Redis connection ${event}: ${error.message || String(error)}`);
-    state = 'down';
+    if (state.is === 'down') return;
+    const event = state.is === 'new' ? 'failed' : 'lost';
+    logger.warn(`${name} ${event}: ${error.message || String(error)}`);
+    state.is = 'down';
   });
   redis.on('ready', () => {
-    if (state === 'down') logger.info('Redis connection restored');
-    state = 'ready';
+    if (state.is === 'down') logger.info(`${name} restored`);
+    state.is = 'ready';
   });
-  return redis;
 }
 
 /** The Redis clients of a process. */
@@ -62,11 +160,11 @@ export class RedisClients {
    * that came before.
    */
   constructor(
-    readonly main: Redis,
+    readonly main: RedisClient,
     readonly reads = main,
   ) {}
 
-  get all(): ReadonlySet<Redis> {
+  get all(): ReadonlySet<RedisClient> {
     return new Set([this.main, this.reads]);
   }
 
@@ -84,14 +182,7 @@ const NO_PLAIN_READ = /^(auth|select|info|ping|time|config|eval|evalsha)$/;
  * name anew.
  */
 function stayOnPrimary(redis: Redis): void {
-  const { connector } = redis as unknown as { connector: Connector };
-  connector.check = (info) => {
-    if (info['role'] === undefined) return true; // the user may not call INFO: the checks of a start say so
-    const error = replicaErrorOf(info);
-    if (error === undefined) return true;
-    redis.emit('error', error);
-    return false; // ioredis connects again, after a pause that grows
-  };
+  refuseReplicas(redis);
   redis.options.reconnectOnError = (error) => {
     const isOfReplica = error.message.startsWith('READONLY ');
     if (isOfReplica) redis.emit('error', error);
@@ -121,6 +212,19 @@ function stayOnPrimary(redis: Redis): void {
     check.start();
   });
   redis.on('close', () => void check.stop());
+}
+
+/** Makes a connection to a replica fail. ioredis connects again, after a pause that grows. */
+function refuseReplicas(redis: Redis): void {
+  const { connector } = redis as unknown as { connector: Connector };
+  const accepts = connector.check.bind(connector);
+  connector.check = (info) => {
+    if (!accepts(info)) return false; // the sentinels are asked again
+    if (info['role'] === undefined) return true; // the user may not call INFO: the checks of a start say so
+    const error = replicaErrorOf(info);
+    if (error !== undefined) redis.emit('error', error);
+    return error === undefined;
+  };
 }
 
 /**
@@ -157,16 +261,13 @@ function isOfSelect(error: Error): boolean {
   return (error as Error & { command?: { name: string } }).command?.name === 'select';
 }
 
-/**
- * The text of ioredis goes on with "and enableOfflineQueue options is false", which tells users
- * nothing.
- */
-const OFFLINE = "Stream isn't writeable";
+/** The texts of ioredis go on with "and enableOfflineQueue options is false", which tells users nothing. */
+const OFFLINE = /^(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue/;
 const NOT_CONNECTED = 'Redis is not connected';
 
 /** ioredis exports no classes for these errors; only their texts identify them. */
 const CLIENT_ERROR = new RegExp(
-  `^(Command timed out|Connection is closed|${OFFLINE}|${NOT_CONNECTED}|Reached the max retries per request limit)`,
+  `^(Command timed out|Connection is closed|${NOT_CONNECTED}|Reached the max retries per request limit|Too many Cluster redirections|Cluster is ended|None of startup nodes is available)`,
 );
 
 /** Error replies of a server that is full or not ready, also from within a script. */

@@ -1,5 +1,6 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { parseRedisUrl } from '../config/redis-url.js';
 import { withoutPassword, type Settings } from '../config/settings.js';
 
 export type Server = 'Kafka' | 'Redis';
@@ -52,9 +53,10 @@ const HELLO_TIMEOUT_MS = 500;
 export async function tlsRefusal(server: Server, settings: Settings): Promise<string | undefined> {
   const { redisUrl, kafkaBrokers, kafkaSsl } = settings;
   const isRedis = server === 'Redis';
-  const url = new URL(isRedis ? redisUrl : `kafka://${kafkaBrokers[0] ?? ''}`);
-  const place = { host: url.hostname, port: Number(url.port || 6_379) };
-  const hasTls = isRedis ? url.protocol === 'rediss:' : kafkaSsl;
+  const address = isRedis ? parseRedisUrl(redisUrl) : undefined;
+  const broker = new URL(`kafka://${kafkaBrokers[0] ?? ''}`);
+  const place = address?.nodes[0] ?? { host: broker.hostname, port: Number(broker.port) };
+  const hasTls = address?.hasTls ?? kafkaSsl;
   const { request, answer } = HELLOS[server];
   const speaks = (withTls: boolean) => {
     if (withTls) return outcomeOf(connectTls({ ...place, rejectUnauthorized: false }), undefined);
@@ -65,8 +67,14 @@ export async function tlsRefusal(server: Server, settings: Settings): Promise<st
   if ((await speaks(hasTls)) || !(await speaks(!hasTls))) return undefined;
   const fact = hasTls ? 'speaks no TLS' : 'speaks TLS only';
   return isRedis
-    ? `REDIS_URL: Redis at ${withoutPassword(redisUrl)} ${fact}; begin the URL with ${hasTls ? 'redis' : 'rediss'}://, or name another port`
-    : `KAFKA_SSL: Kafka at ${url.host} ${fact}, and the value is ${String(hasTls)}; set ${String(!hasTls)}, or name another port in KAFKA_BROKERS`;
+    ? `REDIS_URL: Redis at ${withoutPassword(redisUrl)} ${fact}; begin the URL with ${otherScheme(redisUrl)}, or name another port`
+    : `KAFKA_SSL: Kafka at ${broker.host} ${fact}, and the value is ${String(hasTls)}; set ${String(!hasTls)}, or name another port in KAFKA_BROKERS`;
+}
+
+/** The beginning of the URL, with TLS if it has none, and the reverse. */
+function otherScheme(redisUrl: string): string {
+  const [scheme = ''] = redisUrl.split('//');
+  return `${scheme.replace(/^rediss?/, (found) => (found === 'redis' ? 'rediss' : 'redis'))}//`;
 }
 
 /** Whether the server's answer begins with `answer`; without `answer`, whether it begins TLS. */

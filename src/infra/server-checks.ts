@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
-import { KeySpace, refusedCommands } from '#board-store';
+import { KeySpace, primariesOf, refusedCommands, type RedisClient } from '#board-store';
 import { topicNames } from '#contracts';
 import { brokerFacts, type Right } from '#kafka-batch';
 import type { Role } from '../config/roles.js';
@@ -14,7 +14,7 @@ import { announcerId, requiredTopics } from './topics.js';
 export interface Subject {
   readonly settings: Settings;
   readonly roles: readonly Role[];
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly connection: KafkaConnection;
 }
 
@@ -26,37 +26,56 @@ const OLDEST_REDIS = '7.0';
 /** Kafka does not report its release. This is the version of Fetch requests of the oldest one that is tested. */
 const OLDEST_KAFKA = { release: '3.9', fetchVersion: 17 };
 
-export const redisVersion: Check = async (subject) => {
-  const version = await redisFact(subject, 'redis_version');
-  if (version.localeCompare(OLDEST_REDIS, 'en', { numeric: true }) < 0)
-    refuse(`${redisOf(subject)} has version ${version}; upgrade it to ${OLDEST_REDIS} or later`);
-};
+/** A server of the subject, and how messages name it. */
+interface RedisServer extends Pick<Subject, 'settings'> {
+  readonly server: Redis;
+  readonly name: string;
+  readonly isNode: boolean;
+}
 
-const redisEviction: Check = async (subject) => {
-  const policy = await redisFact(subject, 'maxmemory_policy');
-  if (policy !== 'noeviction')
-    refuse(
-      `${redisOf(subject)} has maxmemory-policy ${policy}, so it deletes parts of boards when it is full; set "maxmemory-policy noeviction" in redis.conf`,
-    );
-};
+/** Checks each primary of a cluster. The first problem stands for all: they mostly have the same. */
+function ofEachPrimary(check: (of: RedisServer) => Promise<string | undefined>): Check {
+  return async ({ redis, settings }) => {
+    const found = primariesOf(redis).map((server) => {
+      const name = `REDIS_URL: Redis at ${withoutPassword(settings.redisUrl)}`;
+      if (server === redis) return check({ server, name, settings, isNode: false });
+      const { host, port } = server.options;
+      return check({ server, name: `${name}, node ${host}:${port}`, settings, isNode: true });
+    });
+    return (await Promise.all(found)).find((text) => text !== undefined);
+  };
+}
 
-const redisPersistence: Check = async (subject) => {
-  const { redis } = subject;
-  const isKept = /^(aof_enabled:1|role:slave|connected_slaves:[1-9])/m.test(await redis.info());
-  if (isKept || ((await redis.config('GET', 'save')) as string[])[1] !== '') return undefined;
-  return `${redisOf(subject)} has no persistence and no replica, so a restart empties it, and boards are stale until they are built again from the log; set "appendonly yes" in redis.conf`;
-};
+export const redisVersion = ofEachPrimary(async ({ server, name }) => {
+  const version = await redisFact(server, 'redis_version');
+  if (version.localeCompare(OLDEST_REDIS, 'en', { numeric: true }) >= 0) return undefined;
+  refuse(`${name} has version ${version}; upgrade it to ${OLDEST_REDIS} or later`);
+});
 
-const redisRights: Check = async (subject) => {
-  const { redisPrefix, redisUrl } = subject.settings;
-  const refused = await refusedCommands(subject.redis, new KeySpace(redisPrefix));
-  if (refused.length === 0) return;
-  const user = new URL(redisUrl).username || 'default';
+const redisEviction = ofEachPrimary(async ({ server, name }) => {
+  const policy = await redisFact(server, 'maxmemory_policy');
+  if (policy === 'noeviction') return undefined;
+  refuse(
+    `${name} has maxmemory-policy ${policy}, so it deletes parts of boards when it is full; set "maxmemory-policy noeviction" in redis.conf`,
+  );
+});
+
+const redisPersistence = ofEachPrimary(async ({ server, name }) => {
+  const isKept = /^(aof_enabled:1|role:slave|connected_slaves:[1-9])/m.test(await server.info());
+  if (isKept || ((await server.config('GET', 'save')) as string[])[1] !== '') return undefined;
+  return `${name} has no persistence and no replica, so a restart empties it, and boards are stale until they are built again from the log; set "appendonly yes" in redis.conf`;
+});
+
+const redisRights = ofEachPrimary(async ({ server, name, settings, isNode }) => {
+  const { redisPrefix } = settings;
+  const refused = await refusedCommands(server, new KeySpace(redisPrefix), isNode);
+  if (refused.length === 0) return undefined;
+  const user = server.options.username ?? 'default';
   const rights = refused.map((command) => `+${command.toLowerCase()}`).join(' ');
   refuse(
-    `${redisOf(subject)} refuses commands or keys to the user; grant them: ACL SETUSER ${user} ~${redisPrefix}:* ${rights}`,
+    `${name} refuses commands or keys to the user; grant them: ACL SETUSER ${user} ~${redisPrefix}:* ${rights}`,
   );
-};
+});
 
 export const kafkaRights: Check = async (subject) => {
   const { settings, roles, connection } = subject;
@@ -172,14 +191,10 @@ function rightsOf(settings: Settings, roles: readonly Role[]): Right[] {
   return all.flatMap(([right, names]) => names.map((name): Right => [right, name]));
 }
 
-async function redisFact({ redis }: Subject, name: string): Promise<string> {
-  const found = new RegExp(`^${name}:(\\S+)`, 'm').exec(await redis.info());
+async function redisFact(server: Redis, name: string): Promise<string> {
+  const found = new RegExp(`^${name}:(\\S+)`, 'm').exec(await server.info());
   if (found?.[1] === undefined) throw new Error(`INFO lacks ${name}`);
   return found[1];
-}
-
-function redisOf({ settings }: Subject): string {
-  return `REDIS_URL: Redis at ${withoutPassword(settings.redisUrl)}`;
 }
 
 function refuse(problem: string): never {

@@ -1,6 +1,6 @@
+import type { RedisClient } from '#board-store';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import { RanklogError } from '#errors';
 import { SettingsError, withoutPassword, type Settings } from '../config/settings.js';
 import { SILENT, type Logger } from './logger.js';
@@ -34,7 +34,7 @@ const PATIENCE_MS = 500;
  */
 export async function waitForServices(
   settings: Settings,
-  wanted: { kafka?: boolean; redis?: Redis; signal?: AbortSignal | undefined },
+  wanted: { kafka?: boolean; redis?: RedisClient; signal?: AbortSignal | undefined },
   logger: Logger,
 ): Promise<void> {
   const { kafka = false, redis, signal } = wanted;
@@ -56,7 +56,7 @@ export async function waitForServices(
   }
 }
 
-function pingOf(redis: Redis): () => Promise<void> {
+function pingOf(redis: RedisClient): () => Promise<void> {
   let refusal: Error | undefined; // commands say only that the client is not connected
   redis.on('error', (error: Error) => {
     if (error.name === 'ReplyError' || /certificate|alert/.test(error.message)) refusal = error;

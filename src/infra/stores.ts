@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import {
   BoardReader,
   BoardStore,
@@ -10,6 +9,7 @@ import {
   PinnedBoard,
   StoreStatus,
   type IdentityCheck,
+  type RedisClient,
 } from '#board-store';
 import type { Settings } from '../config/settings.js';
 
@@ -33,10 +33,10 @@ export class Stores {
   readonly status: StoreStatus;
   readonly reader: BoardReader;
 
-  readonly #redis: Redis;
+  readonly #redis: RedisClient;
 
   constructor(
-    redis: Redis,
+    redis: RedisClient,
     { redisPrefix: prefix, shards }: StoreSettings,
     { identity, generation }: StoreOptions = {},
   ) {
@@ -63,7 +63,7 @@ export class Stores {
  * request.
  */
 export async function openStores(
-  redis: Redis,
+  redis: RedisClient,
   { redisPrefix, shards }: Pick<StoreSettings, 'redisPrefix'> & Partial<StoreSettings>,
   options?: StoreOptions,
 ): Promise<Stores> {

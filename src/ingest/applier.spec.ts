@@ -24,7 +24,7 @@ function applierOf(
   const waited: ('wait' | 'done')[] = [];
   const calls: ApplyCall[] = [];
   const store = {
-    shards: 1,
+    homeShard: () => 0,
     apply: (call: ApplyCall) => {
       calls.push(call);
       const answer = answers.shift();

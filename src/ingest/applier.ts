@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import {
   BoardStore,
   type ApplyCall,
@@ -6,6 +7,7 @@ import {
   type RecordIdentity,
   type Verdict,
 } from '#board-store';
+import { allOf } from '#errors';
 import type { KafkaRecord, PartitionAssignment } from '#kafka-batch';
 import { Metrics } from '../infra/metrics.js';
 import { LiveBoards } from './live-boards.js';
@@ -67,15 +69,18 @@ export class ApplierFactory {
 }
 
 /**
- * Applies the records of one partition to the boards, strictly in order, one call at a time. Each
- * run is sent to every shard, even if none of its records belong there. So a shard whose applied
- * offset is below the published position has lost events.
+ * Applies the records of one partition to the boards, strictly in order. A run goes to the shards
+ * of its records, at the same time; a shard gets one call at a time. The others learn from `tell`
+ * how far the partition is, before results are published. So a shard whose applied offset is below
+ * the published position has lost events.
  */
 export class Applier {
   readonly #continuity: readonly string[];
   /** By shard, as far as this process knows. */
   readonly #appliedOffsets: number[];
-  /** The last offset that is applied in every shard. */
+  /** By shard: runs its calls one after the other. */
+  readonly #inTurn: readonly ReturnType<typeof pLimit>[];
+  /** The last offset of the last run that every shard of its records has applied. */
   #done = -1;
 
   constructor(
@@ -85,6 +90,7 @@ export class Applier {
   ) {
     this.#continuity = stored.continuity;
     this.#appliedOffsets = [...stored.appliedOffsets];
+    this.#inTurn = stored.continuity.map(() => pLimit(1));
   }
 
   get appliedOffsets(): readonly number[] {
@@ -151,13 +157,20 @@ export class Applier {
   }
 
   /**
+   * Tells each shard that is behind that the offsets up to `through` have no more records for it.
+   * Runs beside `apply`. @throws StoreChangedError
+   */
+  tell(through: number, published: number): Promise<void> {
+    const isBehind = (shard: number) => this.#believed(shard) < through;
+    return this.#callWithoutRecords(through, published, isBehind);
+  }
+
+  /**
    * Sends the published position to every shard. These calls also detect a loss or a new board.
    * @throws StoreChangedError
    */
-  async keepUp(published: number): Promise<void> {
-    const next = this.#done + 1;
-    const position = { from: next, nextOffset: next, published };
-    await this.apply([], position).next(); // the only run, without records
+  keepUp(published: number): Promise<void> {
+    return this.#callWithoutRecords(this.#done, published, () => true);
   }
 
   /**
@@ -196,25 +209,42 @@ export class Applier {
   }
 
   /**
-   * Applies a run to all shards and returns their verdicts; undefined if the boards have changed.
+   * Applies a run to the shards of its records and returns their verdicts; undefined if the boards
+   * have changed.
    */
   async #applyShards(run: ReadRun, published: number): Promise<Verdict[] | undefined> {
+    const calls = [...this.#byShard(run.items)].map(([shard, items]) =>
+      this.#call(shard, { ...run, items }, published),
+    );
     const verdicts: Verdict[] = [];
-    const shards = this.#byShard(run.items);
-    for (const shard of this.#continuity.keys()) {
-      const items = shards.get(shard) ?? [];
-      const found = await this.#call(shard, { ...run, items }, published);
+    for (const found of await allOf(calls)) {
       if (found === undefined) return undefined;
       verdicts.push(...found);
     }
     return verdicts.sort((a, b) => a.offset - b.offset);
   }
 
+  /** Such a call fits any definition of the boards, so it is repeated when they change. */
+  async #callWithoutRecords(
+    through: number,
+    published: number,
+    isCalled: (shard: number) => boolean,
+  ): Promise<void> {
+    for (let attempt = 1; attempt <= MAX_BOARD_CHANGES; attempt++) {
+      const shards = [...this.#continuity.keys()].filter(isCalled);
+      const boards = this.services.boards.current;
+      const run = { from: through + 1, through, items: [], boards };
+      const answers = await allOf(shards.map((shard) => this.#call(shard, run, published)));
+      if (!answers.includes(undefined)) return;
+      await this.services.boards.refresh();
+    }
+    throw new Error(BOARDS_CHANGED);
+  }
+
   #call(shard: number, run: ReadRun, published: number) {
-    const call = this.#callOf(shard, run, published);
-    return this.#applyWhole(call, run.items).finally(() =>
-      this.services.waits.done(this.assignment),
-    );
+    const call = () => this.#applyWhole(this.#callOf(shard, run, published), run.items);
+    const inTurn = this.#inTurn[shard] ?? pLimit(1);
+    return inTurn(call).finally(() => this.services.waits.done(this.assignment, shard));
   }
 
   /** Returns undefined if the boards have changed. */
@@ -283,7 +313,7 @@ export class Applier {
         case 'generationChanged':
           return undefined;
         case 'recovering':
-          await this.services.waits.wait(this.assignment);
+          await this.services.waits.wait(this.assignment, shard);
           break;
         case 'rolledBack':
           throw lost(`has lost applied events of partition ${call.partition}`);
@@ -316,14 +346,17 @@ export class Applier {
     for (const [board, count] of events) counters.ranklog_events_total.inc({ board }, count);
   }
 
+  /** A call begins where the shard is: offsets between two calls had no record for it. */
   #callOf(shard: number, run: ReadRun, published: number): ApplyCall {
     const { from, through, items, lastRecord, boards } = run;
+    const believed = this.#believed(shard);
+    const isGap = from > this.#done + 1; // offsets that nobody has read: the shard refuses the call
     return {
       shard,
       partition: this.assignment.partition,
-      believed: this.#believed(shard),
+      believed,
       published,
-      from,
+      from: isGap ? from : Math.min(from, believed + 1),
       through,
       entries: items.flatMap(({ entry }) => (entry.kind === 'none' ? [] : [entry])),
       version: boards.versions[shard] ?? '',
@@ -346,15 +379,17 @@ export class Applier {
   /**
    * Groups records by the shard of the board that they name, even if there is no such board. A
    * record that can't be decoded goes to the partition's home shard. So the shard depends on the
-   * record alone, and only one shard decides on the record.
+   * record alone, and only one shard decides on the record. A run without records is the home
+   * shard's.
    */
   #byShard(items: readonly ReadRecord[]): Map<number, ReadRecord[]> {
     const { store } = this.services;
+    const home = store.homeShard(this.assignment.partition);
+    if (items.length === 0) return new Map([[home, []]]);
     const shards = new Map<number, ReadRecord[]>();
     for (const item of items) {
       const board = item.event?.board;
-      const shard =
-        board === undefined ? store.homeShard(this.assignment.partition) : store.shardOf(board);
+      const shard = board === undefined ? home : store.shardOf(board);
       const found = shards.get(shard);
       if (found === undefined) shards.set(shard, [item]);
       else found.push(item);

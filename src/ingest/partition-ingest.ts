@@ -83,6 +83,7 @@ export class PartitionIngest {
       new RecurringTask(() => this.#keepUp(), KEEP_UP_EVERY_MS),
       new RecurringTask(() => this.#watchLog(), CHECK_LOG_EVERY_MS),
     ];
+    publisher.beforeTransaction = (through) => applier.tell(through, publisher.published);
     for (const task of this.#tasks) task.start();
   }
 

@@ -119,6 +119,7 @@ describe('PartitionPublisher', () => {
     await settled();
     expect(nextOffsets()).toEqual([1]);
     publisher.flush();
+    await settled();
     expect(nextOffsets()).toEqual([1, 2]);
     await addAll(results(3, MAX_WAITING_RESULTS - 700), 3); // more than a transaction takes
     manual.calls[1]?.succeed();

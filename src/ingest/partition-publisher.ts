@@ -72,6 +72,8 @@ export class PartitionPublisher {
   /** Emits when there may be room for more results. */
   readonly #room = new Subject<void>();
   #published: number;
+  /** Called before each transaction with its last offset. */
+  beforeTransaction: (through: number) => Promise<void> = () => Promise.resolve();
 
   constructor(
     private readonly services: PublisherServices,
@@ -167,6 +169,7 @@ export class PartitionPublisher {
 
   async #publish(publication: Publication): Promise<void> {
     const { resultLog, deadLetters, metrics } = this.services;
+    await this.beforeTransaction(publication.nextOffset - 1);
     await resultLog
       .publish(this.publisher, this.assignment.partition, publication)
       .finally(metrics.histograms.ranklog_publish_duration_seconds.startTimer());

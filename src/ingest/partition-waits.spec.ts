@@ -33,8 +33,8 @@ describe('partitions that wait', () => {
   const waitUntilTaken = async (partition: number) => {
     const { assignment, ended } = assigned(partition);
     ended.abort();
-    await expect(waits.wait(assignment)).rejects.toMatchObject({ name: 'AbortError' });
-    waits.done(assignment);
+    await expect(waits.wait(assignment, 0)).rejects.toMatchObject({ name: 'AbortError' });
+    waits.done(assignment, 0);
   };
 
   it('log once each within a few seconds', async () => {
@@ -50,12 +50,12 @@ describe('partitions that wait', () => {
   it('are listed while they wait', async () => {
     const one = assigned(1).assignment;
     const other = assigned(2).assignment;
-    await waits.wait(one);
-    await waits.wait(other);
-    expect([...waits.current]).toEqual([1, 2]);
-    waits.done(one);
-    expect([...waits.current]).toEqual([2]);
-    waits.done(other);
+    await waits.wait(one, 0);
+    await waits.wait(other, 0);
+    expect([...waits.current.keys()]).toEqual([1, 2]);
+    waits.done(one, 0);
+    expect([...waits.current.keys()]).toEqual([2]);
+    waits.done(other, 0);
     expect(waits.current.size).toBe(0);
   });
 });

@@ -10,7 +10,8 @@ const LOG_EVERY_MS = 5_000;
 /** Partitions of this process that wait until other partitions reach their recovery targets. Logs each wait every few seconds. */
 @Injectable()
 export class PartitionWaits {
-  readonly #waiting = new Set<number>();
+  /** By partition: the shards that it waits for. */
+  readonly #waiting = new Map<number, Set<number>>();
   /** By partition: when its wait may be logged again, by performance.now. */
   readonly #nextLogs = new Map<number, number>();
 
@@ -19,19 +20,21 @@ export class PartitionWaits {
     private readonly log: Logger,
   ) {}
 
-  get current(): ReadonlySet<number> {
+  /** By partition: the shards in which it waits. */
+  get current(): ReadonlyMap<number, ReadonlySet<number>> {
     return this.#waiting;
   }
 
-  done({ partition }: PartitionAssignment): void {
-    this.#waiting.delete(partition);
+  done({ partition }: PartitionAssignment, shard: number): void {
+    const shards = this.#waiting.get(partition);
+    if (shards?.delete(shard) && shards.size === 0) this.#waiting.delete(partition);
   }
 
   /** Resolves when the partition may try again. @throws when the partition is taken away */
-  async wait(assignment: PartitionAssignment): Promise<void> {
+  async wait(assignment: PartitionAssignment, shard: number): Promise<void> {
     const { topic, partition, signal } = assignment;
     assignment.progress();
-    this.#waiting.add(partition);
+    this.#waiting.set(partition, (this.#waiting.get(partition) ?? new Set()).add(shard));
     if (this.#isLogDue(partition)) {
       const targets = await this.continuity.recoveryTargets();
       if (targets.length > 0)

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { ContinuityStore, LEASE_MS } from '#board-store';
-import type { BegunResync, Continuity, Promoted, RecoveryTarget } from '#board-store';
-import { RanklogError } from '#errors';
+import type { BegunResync, Continuity, Promoted, Recovered, RecoveryTarget } from '#board-store';
+import { allOf, RanklogError } from '#errors';
 import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
@@ -79,9 +79,12 @@ export class Resync {
    */
   continuity(): Promise<string[]> {
     return this.#inTurn(async () => {
-      const tokens: string[] = [];
-      for (const shard of this.store.allShards) tokens.push(await this.#token(shard));
-      return tokens;
+      for (;;) {
+        const seen = await allOf(this.store.allShards.map((shard) => this.store.continuity(shard)));
+        const lost = [...seen.keys()].filter((shard) => !this.#isContinued(shard, seen[shard]));
+        if (lost.length === 0) return seen.map(({ token }) => token);
+        await this.#resync(lost, seen);
+      }
     });
   }
 
@@ -94,11 +97,15 @@ export class Resync {
     published: number,
     { appliedOffsets, continuity }: ShardStates,
   ): Promise<void> {
-    for (const [shard, appliedOffset] of appliedOffsets.entries()) {
-      if (appliedOffset + 1 >= published) continue;
-      const targets = await this.#targetsOf(shard);
+    const behind = [...appliedOffsets.keys()].filter(
+      (shard) => (appliedOffsets[shard] ?? -1) + 1 < published,
+    );
+    if (behind.length === 0) return;
+    const targets = await this.store.recoveryTargets();
+    for (const shard of behind) {
       const isRecovering = targets.some(
-        (found) => found.partition === partition && found.target >= published,
+        (found) =>
+          found.shard === shard && found.partition === partition && found.target >= published,
       );
       if (!isRecovering)
         throw new StoreChangedError(
@@ -121,77 +128,91 @@ export class Resync {
         );
   }
 
-  async #token(shard: number): Promise<string> {
-    for (;;) {
-      const seen = await this.store.continuity(shard);
-      const suspected = this.#suspected.get(shard);
-      const isLater = suspected === undefined || timeOf(seen.token) > timeOf(suspected);
-      const token = seen.isContinued && isLater ? seen.token : await this.#resync(shard, seen);
-      if (token !== undefined) {
-        this.#suspected.delete(shard);
-        return token;
-      }
-      await delay(RETRY_MS); // another process resyncs the shard
-    }
+  /** Whether nothing was lost since the shard was last resynced. */
+  #isContinued(shard: number, seen: Continuity | undefined): boolean {
+    const suspected = this.#suspected.get(shard);
+    const isLater = suspected === undefined || timeOf(seen?.token ?? '') > timeOf(suspected);
+    const isContinued = seen?.isContinued === true && isLater;
+    if (isContinued) this.#suspected.delete(shard);
+    return isContinued;
   }
 
   /**
-   * Resyncs a shard, and renews the lease meanwhile. Releases the lease also on failure, so that
-   * any process can begin at once.
+   * Resyncs shards together, so that all publishers are fenced only once, and renews the leases
+   * meanwhile. Releases the leases also on failure, so that any process can begin at once. Leaves
+   * out shards that another process resyncs.
    */
-  async #resync(shard: number, seen: Continuity): Promise<string | undefined> {
-    const begun = await this.store.beginResync(shard, seen, this.leaseMs);
-    if (begun === undefined) return undefined;
-    const renew = () => this.store.renew(begun).catch(() => undefined); // if Redis is down, endResync fails too
+  async #resync(lost: readonly number[], seen: readonly Continuity[]): Promise<void> {
+    const begun = new Map<number, BegunResync>();
+    const ofAll = async (work: (resync: BegunResync) => Promise<void>): Promise<void> => {
+      await Promise.allSettled([...begun.values()].map(work)); // if Redis is down, endResync fails too
+    };
+    const renew = () => ofAll((resync) => this.store.renew(resync));
     const renewal = new RecurringTask(renew, this.leaseMs / 4);
     renewal.start();
     try {
-      return await this.#setTargets(shard, begun);
+      await allOf(
+        lost.map(async (shard) => {
+          const resync = await this.store.beginResync(
+            shard,
+            seen[shard] as Continuity,
+            this.leaseMs,
+          );
+          if (resync !== undefined) begun.set(shard, resync);
+        }),
+      );
+      if (begun.size > 0) await this.#setTargets(begun);
+      if (begun.size < lost.length) await delay(RETRY_MS); // another process resyncs the others
     } finally {
       await renewal.stop();
-      await this.store.release(begun).catch(() => undefined); // the lease expires
+      await ofAll((resync) => this.store.release(resync)); // or they expire
     }
   }
 
-  async #setTargets(shard: number, begun: BegunResync): Promise<string | undefined> {
+  async #setTargets(begun: ReadonlyMap<number, BegunResync>): Promise<void> {
     const positions = await this.resultLog.finalPositions();
     const readable = await this.definitions.readAll();
     // A shard from before a promotion is emptied, also if this version can't read the promoted
     // definition.
     const current = new Map<string, Promoted>([...readable, ...this.definitions.unreadable]);
-    const recovered = await this.store.endResync(shard, begun, positions, current);
-    if (recovered === undefined) {
-      this.log.warn(
-        `shard ${shard} has changed while it was compared with Kafka: Redis lost events again, its boards changed, ` +
-          'or this process paused and another one took over; checking whether it must be compared again',
-      );
-      return undefined;
-    }
-    this.#logResync(shard, recovered.outdated, await this.#targetsOf(shard));
-    return recovered.token;
-  }
-
-  #logResync(shard: number, outdated: readonly string[], targets: readonly RecoveryTarget[]): void {
-    if (outdated.length > 0)
-      this.log.warn(
-        `shard ${shard} is from before the last change of board ${outdated.join(', ')}: all that it holds is discarded, ` +
-          'and built again from the log by the live definitions',
-      );
-    else if (targets.length === 0)
-      this.log.info(`shard ${shard} was compared with Kafka: nothing is missing`);
-    if (targets.length === 0) return;
-    this.#recovering.add(shard);
-    this.log.warn(
-      `shard ${shard} has lost events whose results are published; applying them again before any new event: ` +
-        recoveryTargetsText(targets),
+    const ended = await allOf(
+      [...begun].map(async ([shard, resync]) => {
+        const recovered = await this.store.endResync(shard, resync, positions, current);
+        return { shard, recovered };
+      }),
     );
+    this.#logResyncs(ended, await this.store.recoveryTargets());
   }
 
-  async #targetsOf(shard: number): Promise<RecoveryTarget[]> {
-    const targets = await this.store.recoveryTargets();
-    return targets.filter((target) => target.shard === shard);
+  #logResyncs(
+    ended: readonly { readonly shard: number; readonly recovered: Recovered | undefined }[],
+    targets: readonly RecoveryTarget[],
+  ): void {
+    const complete: number[] = [];
+    for (const { shard, recovered } of ended) {
+      const missing = targets.filter((target) => target.shard === shard);
+      if (recovered === undefined) this.log.warn(`shard ${shard} ${CHANGED_MEANWHILE}`);
+      else if (recovered.outdated.length > 0)
+        this.log.warn(
+          `shard ${shard} is from before the last change of board ${recovered.outdated.join(', ')}: all that it holds is discarded, ` +
+            'and built again from the log by the live definitions',
+        );
+      else if (missing.length === 0) complete.push(shard);
+      if (recovered === undefined || missing.length === 0) continue;
+      this.#recovering.add(shard);
+      this.log.warn(
+        `shard ${shard} has lost events whose results are published; applying them again before any new event: ` +
+          recoveryTargetsText(missing),
+      );
+    }
+    if (complete.length > 0)
+      this.log.info(`compared shard ${complete.join(', ')} with Kafka: nothing is missing`);
   }
 }
+
+const CHANGED_MEANWHILE =
+  'has changed while it was compared with Kafka: Redis lost events again, its boards changed, ' +
+  'or this process paused and another one took over; checking whether it must be compared again';
 
 /** When a token was made, in µs of the server's clock. */
 function timeOf(token: string): number {

@@ -1,14 +1,14 @@
+import type { RedisClient } from '#board-store';
 import { subscribe } from 'node:diagnostics_channel';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import type { Redis } from 'ioredis';
 import type { Consumer } from 'kafkajs';
 import { toError } from '#errors';
 import { KAFKA_ERRORS } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { Metrics } from '../infra/metrics.js';
-import { RedisClients } from '../infra/redis.js';
+import { RedisClients, type SendCommand } from '../infra/redis.js';
 
 /** Counts answers over HTTP, errors of Kafka and Redis, and joins of the group. */
 @Injectable()
@@ -35,15 +35,16 @@ export class EventMetrics implements OnModuleInit {
   }
 
   /** ioredis reports errors to the caller alone; its tracing channel makes text of all arguments. */
-  #countErrors(redis: Redis): void {
-    const send = redis.sendCommand.bind(redis);
-    redis.sendCommand = (command, stream) => {
+  #countErrors(redis: RedisClient): void {
+    const send = redis.sendCommand.bind(redis) as SendCommand;
+    const sendCounted: SendCommand = (command, ...rest) => {
       command.promise.catch((failure: unknown) => {
         const { name, message } = toError(failure);
         const error = name === 'ReplyError' ? message.split(' ', 1)[0] : 'connection';
         this.metrics.counters.ranklog_redis_errors_total.inc({ error });
       });
-      return send(command, stream);
+      return send(command, ...rest);
     };
+    redis.sendCommand = sendCounted;
   }
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import type { RedisClient } from '#board-store';
 import { readScript } from '../../libs/board-store/lua/script-text.js';
 import { SCRIPTS } from '../../libs/board-store/lua/scripts.js';
 import { loadSettings } from '../../src/config/settings.js';
@@ -67,7 +68,7 @@ describe('a Redis that has become a replica, without a closed connection', () =>
 
   describe('and another server is the primary at its address', () => {
     let proxy: TcpProxy;
-    let redis: Redis | undefined;
+    let redis: RedisClient | undefined;
     beforeEach(async () => {
       proxy = await TcpProxy.to({ host: '127.0.0.1', port: server.port });
     });

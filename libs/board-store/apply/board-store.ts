@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import {
   canExpire,
   definitionHash,
@@ -26,6 +25,8 @@ import type {
 import { refusalOf } from '../lua/scripts.js';
 import { applyArguments } from './run-arguments.js';
 import { parseVerdicts } from './verdicts.js';
+import type { Redis } from 'ioredis';
+import { primariesOf, type RedisClient } from '../layout/redis-client.js';
 
 const REDIS = 'Redis';
 
@@ -38,7 +39,7 @@ export class BoardStore extends ShardedStore {
   readonly #identity: IdentityCheck;
 
   constructor(
-    redis: Redis,
+    redis: RedisClient,
     keys: KeySpace,
     options: { readonly shards: number; readonly identity?: IdentityCheck | undefined },
   ) {
@@ -224,9 +225,16 @@ export class BoardStore extends ShardedStore {
     });
   }
 
+  /** The memory of the server; of a cluster, that of the primary with the least left. */
   async memory(): Promise<ServerMemory> {
-    const info = await this.redis.info('memory');
-    const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
-    return { used: bytes('used_memory'), most: bytes('maxmemory') };
+    const servers = await Promise.all(primariesOf(this.redis).map(memoryOf));
+    const left = ({ used, most }: ServerMemory) => (most === 0 ? Infinity : most - used);
+    return servers.reduce((least, server) => (left(server) < left(least) ? server : least));
   }
+}
+
+async function memoryOf(server: Redis): Promise<ServerMemory> {
+  const info = await server.info('memory');
+  const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  return { used: bytes('used_memory'), most: bytes('maxmemory') };
 }

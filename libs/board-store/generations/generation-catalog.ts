@@ -1,10 +1,10 @@
-import type { Redis } from 'ioredis';
 import { liveBoardOf, parseOrigin, VERSION } from '../layout/boards.js';
 import type { GenerationOverview } from '../layout/generation-types.js';
 import type { KeySpace } from '../layout/keys.js';
 import { heldLease } from '../layout/leases.js';
 import { ShardedStore } from '../layout/sharded-store.js';
 import { refusalOf } from '../lua/scripts.js';
+import type { RedisClient } from '../layout/redis-client.js';
 
 const VIEWS_PER_STEP = 100;
 
@@ -52,7 +52,7 @@ export class GenerationCatalog extends ShardedStore {
   async #sweepShard(shard: number): Promise<number> {
     const isNeverResumed = (purpose: string) => purpose === 'verify' || purpose === 'rollback';
     const killed = await this.#discardThose(shard, 'shadow', isNeverResumed);
-    const now = await this.serverTime();
+    const now = await this.serverTime(shard);
     const isOver = (keptUntil: string) => Number(keptUntil) * 1_000 <= now;
     const expired = await this.#discardThose(shard, 'previous', isOver);
     const discarded = await this.redis.smembers(this.keys.discarded(shard));
@@ -188,7 +188,7 @@ export interface Move {
 }
 
 export function moveGeneration(
-  redis: Redis,
+  redis: RedisClient,
   keys: KeySpace,
   shard: number,
   { from, to, board = '', generation = '', token = '' }: Move,

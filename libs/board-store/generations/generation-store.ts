@@ -108,7 +108,7 @@ export class GenerationStore extends ShardedStore {
     const { board } = lease;
     this.#believed.delete(board);
     const shard = this.shardOf(board);
-    const now = await this.serverTime();
+    const now = await this.serverTime(shard);
     const generation = `${now}-${definitionHash(definition)}`;
     const origin: Origin = { purpose, begunAt: Math.floor(now / 1_000), asOf, ends };
     const reply = await this.redis.ranklogBeginShadow({

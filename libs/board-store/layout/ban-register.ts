@@ -1,7 +1,7 @@
-import type { Redis } from 'ioredis';
 import { formatTime } from '#board';
 import type { DecodedPlayerRecord, PlayerRecordKind } from '#contracts';
 import { rowsOf } from '../lua/scripts.js';
+import type { RedisClient } from './redis-client.js';
 
 /** An entry of the ban register: the player record that counts, and its place in the score topic. */
 export interface BanEntry {
@@ -48,7 +48,7 @@ const ENTRIES_A_STEP = 1_000;
 
 /** All entries of a generation, with their texts; page by page. Finds every entry that is there during the whole scan. */
 export async function* scanBans(
-  redis: Redis,
+  redis: RedisClient,
   key: string,
 ): AsyncGenerator<{ readonly entry: BanEntry; readonly text: string }[]> {
   let cursor = '0';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Redis } from 'ioredis';
 import { parseDefinitionText } from '#board';
 import type { Boards, ShadowPurpose } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import type { LiveBoard, RecordIdentity, Starts } from './types.js';
+import type { RedisClient } from './redis-client.js';
 
 /** The pointer of a board whose first generation is being built. */
 export const BUILDING = '-';
@@ -18,7 +18,7 @@ export function identityIn(version: string): string {
 
 /** Reads the boards of all shards but those whose definition Redis has lost. Returns `known` itself if no version has changed. */
 export async function readBoards(
-  redis: Redis,
+  redis: RedisClient,
   keys: KeySpace,
   shards: number,
   known?: Boards,

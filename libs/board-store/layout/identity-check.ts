@@ -1,8 +1,8 @@
-import type { Redis } from 'ioredis';
 import { identityIn, VERSION } from './boards.js';
 import type { KeySpace } from './keys.js';
 import { OtherIdentityError } from './store-errors.js';
 import type { Identity } from './types.js';
+import type { RedisClient } from './redis-client.js';
 
 const ORIGINS: Readonly<Record<keyof Identity, string>> = {
   cluster: 'the Kafka cluster (KAFKA_BROKERS)',
@@ -61,7 +61,7 @@ export class IdentityCheck {
 }
 
 /** The identity that Redis stores, in the form of `IdentityCheck.text`; empty for none. */
-export async function storedIdentity(redis: Redis, keys: KeySpace): Promise<string> {
+export async function storedIdentity(redis: RedisClient, keys: KeySpace): Promise<string> {
   const version = await redis.hget(keys.live(0), VERSION);
   return identityIn(version ?? '');
 }

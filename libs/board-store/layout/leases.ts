@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Redis } from 'ioredis';
 import { LeaseHeldError } from './store-errors.js';
+import type { RedisClient } from './redis-client.js';
 
 /** How long a lease lasts without renewal, in ms: the longest that other processes wait after its holder dies. */
 export const LEASE_MS = 15_000;
@@ -10,7 +10,7 @@ export const HOLDER = `${hostname()}:${process.pid}`;
 
 /** Takes a lease and returns its token; undefined while another holder has it. */
 export async function takeLease(
-  redis: Redis,
+  redis: RedisClient,
   { key, ms = LEASE_MS, holder = HOLDER }: { key: string; ms?: number; holder?: string },
 ): Promise<string | undefined> {
   const token = `${randomUUID()} ${holder}`;
@@ -18,13 +18,13 @@ export async function takeLease(
   return (await redis.get(key)) === token ? token : undefined; // our token: the first reply was lost, and the request ran twice
 }
 
-export async function releaseLease(redis: Redis, key: string, token: string): Promise<void> {
+export async function releaseLease(redis: RedisClient, key: string, token: string): Promise<void> {
   await renewLease(redis, key, token, 0);
 }
 
 /** Extends a lease to `ms` from now, without a status; 0 ends it. Does nothing if it was lost. */
 export async function renewLease(
-  redis: Redis,
+  redis: RedisClient,
   key: string,
   token: string,
   ms: number,
@@ -34,7 +34,7 @@ export async function renewLease(
 }
 
 /** The token of a lease, and the error for processes that want it meanwhile. */
-export async function heldLease(redis: Redis, key: string, board: string) {
+export async function heldLease(redis: RedisClient, key: string, board: string) {
   const [held, msLeft] = await Promise.all([redis.get(key), redis.pttl(key)]);
   const holder = holderOf(held ?? '');
   return { held, error: new LeaseHeldError(board, holder, Math.max(0, msLeft)) };

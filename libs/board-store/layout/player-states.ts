@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { KeySpace } from './keys.js';
+import type { RedisClient } from './redis-client.js';
 
 /** How many views one step asks for. */
 const VIEWS_A_STEP = 1_000;
@@ -15,7 +15,7 @@ export interface StateInView {
  * call. Cost: linear in the views, with a request for each, and in the players.
  */
 export async function statesOfPlayers(
-  redis: Redis,
+  redis: RedisClient,
   keys: KeySpace,
   { shard, generation }: { readonly shard: number; readonly generation: string },
   playerIds: readonly string[],

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { KeySpace } from './keys.js';
+import type { Redis } from 'ioredis';
 
 /** The commands that ranklog sends, and those that its scripts call (compared by a spec). */
 export const COMMANDS = (
@@ -7,6 +7,9 @@ export const COMMANDS = (
   'MEMORY|USAGE PEXPIRE PING PTTL SADD SET SISMEMBER SMEMBERS SREM TIME TYPE UNLINK ZADD ZCARD ZCOUNT ZMSCORE ZRANGE ' +
   'ZRANGEBYSCORE ZRANK ZREM ZREMRANGEBYRANK ZREMRANGEBYSCORE ZSCAN ZSCORE'
 ).split(' ');
+
+/** What ioredis sends to the nodes of a cluster, besides. */
+const OF_NODES = ['ASKING', 'CLUSTER|INFO', 'CLUSTER|SLOTS'];
 
 const ASKED = COMMANDS.filter((command) => !command.startsWith('EVAL'));
 
@@ -21,12 +24,17 @@ end
 return refused`;
 
 /**
- * The commands that Redis refuses its user, on the keys of a key space. Runs none of them but EVAL. Does not ask for EVAL and
+ * The commands that a server, or a node of a cluster, refuses its user on the keys of a key space. Runs none of them but EVAL. Does not ask for EVAL and
  * EVALSHA: without their arguments, Redis 7.0 would read beyond the end of the list. Needs Redis 7.0.
  */
-export async function refusedCommands(redis: Redis, keys: KeySpace): Promise<readonly string[]> {
+export async function refusedCommands(
+  redis: Redis,
+  keys: KeySpace,
+  isNode = false,
+): Promise<readonly string[]> {
+  const asked = isNode ? [...ASKED, ...OF_NODES] : ASKED;
   try {
-    return (await redis.eval(FIND_REFUSED, 0, keys.live(0), ...ASKED)) as string[];
+    return (await redis.eval(FIND_REFUSED, 0, keys.live(0), ...asked)) as string[];
   } catch (error) {
     if (!String(error).includes('NOPERM')) throw error;
     return ['EVAL', 'EVALSHA'];

@@ -1,13 +1,13 @@
-import type { Redis } from 'ioredis';
 import { defineScripts } from '../lua/scripts.js';
 import { shardOf, type KeySpace } from './keys.js';
+import type { RedisClient } from './redis-client.js';
 
 /** The base of all stores: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
 export abstract class ShardedStore {
   readonly allShards: readonly number[];
 
   constructor(
-    protected readonly redis: Redis,
+    protected readonly redis: RedisClient,
     protected readonly keys: KeySpace,
     { shards }: { readonly shards: number },
   ) {
@@ -23,10 +23,11 @@ export abstract class ShardedStore {
     return Promise.all(this.allShards.map(read));
   }
 
-  /** The time of the Redis server, in us. */
-  async serverTime(): Promise<number> {
-    const [seconds, us] = await this.redis.time();
-    return Number(seconds) * 1_000_000 + Number(us);
+  /** The time of the server that has a shard, in us. */
+  async serverTime(shard: number): Promise<number> {
+    const continuity = this.keys.continuity(shard);
+    const [, , , us] = await this.redis.ranklogReadContinuity({ continuity });
+    return Number(us);
   }
 }
 

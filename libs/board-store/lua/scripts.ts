@@ -1,37 +1,42 @@
-import type { Redis } from 'ioredis';
 import { ArgumentOrder, type Argument, type Named } from './argument-order.js';
 import { readScript } from './script-text.js';
+import type { RedisClient } from '../layout/redis-client.js';
 
 type Script<Reply> = (named: Named) => Promise<Reply>;
 
 /**
  * The scripts of lua/commands as methods of a client. Their headers say what they take and return.
  */
+interface Scripts {
+  ranklogApplyBuffer: Script<number | Buffer[]>;
+  ranklogBeginResync: Script<string>;
+  ranklogBeginShadow: Script<number>;
+  ranklogBuild: Script<CatchUpReply>;
+  ranklogClaim: Script<string>;
+  ranklogCompareGenerations: Script<CatchUpReply>;
+  ranklogDeleteReports: Script<number>;
+  ranklogEndResync: Script<string[]>;
+  ranklogJoinRecords: Script<number>;
+  ranklogHistogramBuffer: Script<ReadReply>;
+  ranklogMove: Script<number>;
+  ranklogPageBuffer: Script<ReadReply>;
+  ranklogPlayersBuffer: Script<ReadReply>;
+  ranklogPromote: Script<CatchUpReply>;
+  ranklogRankShadow: Script<number | RankReply>;
+  ranklogReadContinuity: Script<[server: string, token: string, isContinued: number, us: string]>;
+  ranklogRegister: Script<null>;
+  ranklogRemove: Script<number | string>;
+  ranklogRenewLease: Script<number>;
+  ranklogSearchBuffer: Script<ReadReply>;
+  ranklogSweep: Script<number>;
+  ranklogViews: Script<string[]>;
+}
+
 declare module 'ioredis' {
-  interface Redis {
-    ranklogApplyBuffer: Script<number | Buffer[]>;
-    ranklogBeginResync: Script<string>;
-    ranklogBeginShadow: Script<number>;
-    ranklogBuild: Script<CatchUpReply>;
-    ranklogClaim: Script<string>;
-    ranklogCompareGenerations: Script<CatchUpReply>;
-    ranklogDeleteReports: Script<number>;
-    ranklogEndResync: Script<string[]>;
-    ranklogJoinRecords: Script<number>;
-    ranklogHistogramBuffer: Script<ReadReply>;
-    ranklogMove: Script<number>;
-    ranklogPageBuffer: Script<ReadReply>;
-    ranklogPlayersBuffer: Script<ReadReply>;
-    ranklogPromote: Script<CatchUpReply>;
-    ranklogRankShadow: Script<number | RankReply>;
-    ranklogReadContinuity: Script<[server: string, token: string, isContinued: number]>;
-    ranklogRegister: Script<null>;
-    ranklogRemove: Script<number | string>;
-    ranklogRenewLease: Script<number>;
-    ranklogSearchBuffer: Script<ReadReply>;
-    ranklogSweep: Script<number>;
-    ranklogViews: Script<string[]>;
-  }
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- both clients get the scripts
+  interface Redis extends Scripts {}
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type
+  interface Cluster extends Scripts {}
 }
 
 /** The reply of the scripts that include lua/includes/places.lua: lines and states, or texts. */
@@ -117,7 +122,7 @@ export const SCRIPTS = [
  * Defines the scripts as commands of this client, if it lacks them. It sends EVALSHA, and EVAL if
  * the server lacks the script.
  */
-export function defineScripts(redis: Redis, scripts: readonly string[] = SCRIPTS): void {
+export function defineScripts(redis: RedisClient, scripts: readonly string[] = SCRIPTS): void {
   for (const script of scripts) {
     const name = commandName(script);
     if (name in redis) continue;
@@ -130,7 +135,7 @@ export function defineScripts(redis: Redis, scripts: readonly string[] = SCRIPTS
 }
 
 /** Makes a command take its keys and arguments by name. */
-function takeNames(redis: Redis, command: string, order: ArgumentOrder): void {
+function takeNames(redis: RedisClient, command: string, order: ArgumentOrder): void {
   const send = Reflect.get(redis, command) as (...words: Argument[]) => Promise<unknown>;
   Reflect.set(redis, command, (named: Named) => send.apply(redis, order.words(named)));
 }

@@ -1,15 +1,15 @@
-import type { Redis } from 'ioredis';
 import { readBoards } from '../layout/boards.js';
 import type { Boards } from '../layout/generation-types.js';
 import type { KeySpace } from '../layout/keys.js';
 import type { LiveBoard } from '../layout/types.js';
+import type { RedisClient } from '../layout/redis-client.js';
 
 /** Lists the boards of all shards. */
 export class BoardList {
   #boards: Boards | undefined;
 
   constructor(
-    protected readonly redis: Redis,
+    protected readonly redis: RedisClient,
     protected readonly keys: KeySpace,
   ) {}
 

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import { NoInstanceError, NoSuchViewError } from '#board';
 import { BUILDING, liveBoardOf } from '../layout/boards.js';
 import { shardOf, type KeySpace } from '../layout/keys.js';
@@ -11,6 +10,7 @@ import {
 } from '../layout/store-errors.js';
 import { BoardList } from './board-list.js';
 import { MovedError, type Located, type ReadCommands } from './read-commands.js';
+import type { RedisClient } from '../layout/redis-client.js';
 
 /**
  * A read gives up at so many changes of the generation. Builds take far longer than reads, so this
@@ -27,7 +27,7 @@ export class BoardLocator extends BoardList {
   readonly #found = new Map<string, Located>();
 
   constructor(
-    redis: Redis,
+    redis: RedisClient,
     keys: KeySpace,
     private readonly commands: ReadCommands,
     private readonly isPinned = false,

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Redis } from 'ioredis';
 import { decimalColumns, EARLIEST_TIME, resolveEvent, stateBytes } from '#board';
 import { decodeText, type ScoreEvent } from '#contracts';
 import { parseBan, scanBans, type BanEntry } from '../layout/ban-register.js';
 import { KeySpace } from '../layout/keys.js';
 import { statesOfPlayers } from '../layout/player-states.js';
-import { requirePrimary } from '../layout/primary.js';
+import { requirePrimary } from '../layout/redis-client.js';
 import { ExpiredViewError, InvalidReadError } from '../layout/store-errors.js';
 import type { LiveBoard } from '../layout/types.js';
 import {
@@ -47,9 +46,10 @@ import {
   selectedView,
   type ViewSelection,
 } from './view-selection.js';
+import type { RedisClient } from '../layout/redis-client.js';
 
 export interface ReaderOptions {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** RANKLOG_REDIS_PREFIX of the service; by default `ranklog`. */
   readonly prefix?: string | undefined;
   /** A snapshot to read instead of live generations. */
@@ -66,7 +66,7 @@ export interface ReaderOptions {
  * first column, a place can cost O(log k log N).
  */
 export class BoardReader implements ViewReads {
-  readonly #redis: Redis;
+  readonly #redis: RedisClient;
   readonly #keys: KeySpace;
   readonly #locator: BoardLocator;
   readonly #commands: ReadCommands;

@@ -1,10 +1,10 @@
-import type { Redis } from 'ioredis';
 import type { KeySpace } from '../layout/keys.js';
 import { BoardLocator } from './board-locator.js';
 import type { ViewsPage } from './existing-views.js';
 import { PagedReads } from './paged-reads.js';
 import { ReadCommands, type Located } from './read-commands.js';
 import type { Standings } from './standings-reply.js';
+import type { RedisClient } from '../layout/redis-client.js';
 
 /**
  * Reads one generation of a board: the live one when it was opened. Reads @throw
@@ -12,14 +12,14 @@ import type { Standings } from './standings-reply.js';
  */
 export class PinnedBoard {
   private constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     private readonly keys: KeySpace,
     private readonly pages: PagedReads,
     readonly live: Located,
   ) {}
 
   /** Cost: two requests. @throws UnknownBoardError, BoardBuildingError */
-  static async open(redis: Redis, keys: KeySpace, board: string): Promise<PinnedBoard> {
+  static async open(redis: RedisClient, keys: KeySpace, board: string): Promise<PinnedBoard> {
     const commands = new ReadCommands(redis, keys);
     const locator = new BoardLocator(redis, keys, commands).pinned();
     const live = await locator.locate(board);

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import { readStates, type ReadableView } from '#board';
 import type { KeySpace } from '../layout/keys.js';
 import { ExpiredViewError } from '../layout/store-errors.js';
@@ -15,6 +14,7 @@ import {
   type PlacesReply,
 } from './standings-reply.js';
 import type { Anchor, Bounds } from './view-selection.js';
+import type { RedisClient } from '../layout/redis-client.js';
 
 /** The generation of a board that a read is made for. */
 export interface Located extends LiveBoard {
@@ -54,7 +54,7 @@ export class MovedError extends Error {
 export class ReadCommands {
   /** `snapshot` is the generation to read instead of live ones. */
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     private readonly keys: KeySpace,
     readonly snapshot?: string,
   ) {

@@ -55,10 +55,3 @@ export function perClient<Client extends object, Value>(
     return value;
   };
 }
-
-/** Waits for all of them, so that none is under way when this throws the first error. */
-export async function allDone(requests: readonly (Promise<unknown> | undefined)[]): Promise<void> {
-  const started = requests.filter((request) => request !== undefined);
-  for (const request of await Promise.allSettled(started))
-    if (request.status === 'rejected') throw request.reason;
-}

@@ -1,5 +1,6 @@
 import type { Kafka } from 'kafkajs';
-import { allDone, perClient } from '../kafkajs/batched.js';
+import { allOf } from '#errors';
+import { perClient } from '../kafkajs/batched.js';
 import { createCluster, SharedClusters, type ClusterLease } from '../kafkajs/cluster.js';
 import {
   isFenced,
@@ -76,9 +77,9 @@ export class TransactionalPublisher {
     session.begin();
     let offsets: number[][];
     try {
-      await allDone([session.addPartitions(records), offset && session.addGroup(offset.groupId)]);
+      await allOf([session.addPartitions(records), offset && session.addGroup(offset.groupId)]);
       const produced = records.map((part) => session.produce(part));
-      await allDone([...produced, offset && session.commitOffset(offset)]);
+      await allOf([...produced, offset && session.commitOffset(offset)]);
       offsets = await Promise.all(produced);
     } catch (error) {
       await session.end('abort').catch(() => undefined); // the next publisher completes the transaction

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import { canClose } from '#board';
-import { KeySpace, StoreStatus } from '#board-store';
+import { KeySpace, StoreStatus, type RedisClient } from '#board-store';
 import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
@@ -89,7 +88,7 @@ const POLL_MS = 200;
 /** Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up. */
 async function waitFor(
   kafka: KafkaSession,
-  redis: Redis,
+  redis: RedisClient,
   { group, seconds }: { readonly group: string; readonly seconds: number },
 ): Promise<boolean> {
   const { admin, topics, settings } = kafka;

@@ -1,5 +1,5 @@
+import type { RedisClient } from '#board-store';
 import type { FileHandle } from 'node:fs/promises';
-import type { Redis } from 'ioredis';
 import { inputDecimals, type BoardDefinition } from '#board';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import { columnsOf, eventOf, type CsvColumns } from './csv.js';
@@ -44,7 +44,11 @@ function rounded(event: Row['event'], definition: BoardDefinition): Row['event']
 }
 
 /** The members of a ZSET. With `decimals`, scores are rounded to so many. @throws CommandError */
-export async function* zsetRows(redis: Redis, key: string, decimals?: number): AsyncGenerator<Row> {
+export async function* zsetRows(
+  redis: RedisClient,
+  key: string,
+  decimals?: number,
+): AsyncGenerator<Row> {
   const type = await redis.type(key);
   if (type !== 'zset')
     throw new CommandError(`the type of key "${key}" is ${type}; name a sorted set`, EXIT.usage);

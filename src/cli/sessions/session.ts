@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '#board-store';
 import { loadSettings } from '../../config/settings.js';
 import { createLogger } from '../../infra/logger.js';
 import { createRedis } from '../../infra/redis.js';
@@ -9,7 +9,7 @@ export type Session = ReturnType<typeof openSession>;
 
 /** A connection to Redis. */
 export interface RedisClientSession extends Session, Disposable {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
 }
 
 export interface RedisSession extends RedisClientSession {

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '#board-store';
 import type { Admin, Kafka } from 'kafkajs';
 import type { BoardDefinition } from '#board';
 import type { Starts, ViewSummary } from '#board-store';
@@ -22,7 +22,7 @@ import {
 export interface PlanSources {
   readonly kafka: Kafka;
   readonly admin: Admin;
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly stores: Pick<Stores, 'keys' | 'store' | 'generations' | 'leases' | 'reader'>;
   /** The score topic. */
   readonly topic: string;
@@ -154,7 +154,7 @@ const SAMPLES = 50;
 
 /** Memory of the keys of views in bytes. Of views of similar size, one is measured and stands for the others. */
 export async function memoryOf(
-  redis: Redis,
+  redis: RedisClient,
   views: readonly ViewSize[],
   keysOf: (view: ViewSize) => readonly string[],
 ): Promise<number> {

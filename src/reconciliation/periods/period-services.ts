@@ -33,7 +33,8 @@ export class PeriodServices {
    * closes no window too early.
    */
   async now(): Promise<number> {
-    const server = await this.stores.store.serverTime();
+    const { store } = this.stores;
+    const server = await store.serverTime(store.shardOf(PERIODS_LEASE));
     return Math.min(Date.now(), Math.floor(server / 1_000));
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import type { Redis } from 'ioredis';
 import { LEASE_MS, type Lease, type LeaseStore } from '#board-store';
 import { SILENT } from '../../../test/support/loggers.js';
 import type { Settings } from '../../config/settings.js';
@@ -6,7 +7,7 @@ import { createRedis } from '../../infra/redis.js';
 import { RunLeases } from './run-leases.js';
 
 const settings = { redisUrl: 'redis://localhost' } as Settings;
-const { commandTimeout = Infinity } = createRedis(settings, SILENT).options;
+const { commandTimeout = Infinity } = (createRedis(settings, SILENT) as Redis).options;
 
 /** Its renewals of some boards hang until the command timeout. */
 class FakeLeases {

@@ -1,4 +1,15 @@
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
+
+/**
+ * A client of one server, or of a Redis Cluster. All keys of a command must be of one shard, as a
+ * cluster finds the node by them. What has no key is asked of `primariesOf`.
+ */
+export type RedisClient = Redis | Cluster;
+
+/** The connections to the primaries: one per primary of a cluster. */
+export function primariesOf(redis: RedisClient): readonly Redis[] {
+  return 'nodes' in redis ? redis.nodes('master') : [redis];
+}
 
 /** Scripts and writes get such an error from a replica; plain reads get data that may be old. */
 export class ReplicaError extends Error {
@@ -17,8 +28,12 @@ export function replicaErrorOf(info: Replication): ReplicaError | undefined {
   return new ReplicaError(port === undefined ? host : `${host}:${port}`);
 }
 
-/** Shows that a primary answered, if it is called after a read on the same connection. @throws ReplicaError */
-export async function requirePrimary(redis: Redis): Promise<void> {
+/**
+ * Shows that a primary answered, if it is called after a read on the same connection. In a cluster,
+ * replicas answer no read of a key (MOVED), so there is nothing to ask. @throws ReplicaError
+ */
+export async function requirePrimary(redis: RedisClient): Promise<void> {
+  if (redis.isCluster) return;
   const info = await redis.info('replication');
   const fields = [...info.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [name, value]);
   const error = replicaErrorOf(Object.fromEntries(fields) as Replication);

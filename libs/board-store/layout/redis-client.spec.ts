@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { replicaErrorOf } from './primary.js';
+import { replicaErrorOf } from './redis-client.js';
 
 describe('a server', () => {
   it('is a primary if it says so, and only then', () => {
