@@ -29,7 +29,7 @@ export function createRedis(settings: Settings, logger: Logger, anyRole = false)
     address.kind === 'cluster'
       ? createCluster(address, settings, logger)
       : createSingle(address, settings, logger, anyRole);
-  sayNotConnected(redis);
+  nameErrors(redis);
   return redis;
 }
 
@@ -114,16 +114,25 @@ function reconnectDelay(attempt: number): number {
   return Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS);
 }
 
-/** Makes commands of a client without a connection fail with words that tell users something. */
-function sayNotConnected(redis: RedisClient): void {
+/** Gives errors of ioredis words that tell users what is wrong. */
+function nameErrors(redis: RedisClient): void {
   const send = redis.sendCommand.bind(redis) as SendCommand;
   const sendNamed: SendCommand = (command, ...rest) => {
     const { reject } = command;
-    command.reject = (error) =>
-      reject.call(command, OFFLINE.test(error.message) ? new Error(NOT_CONNECTED) : error);
+    command.reject = (error) => reject.call(command, named(error));
     return send(command, ...rest);
   };
   redis.sendCommand = sendNamed;
+}
+
+function named(error: Error): Error {
+  const { message } = error;
+  if (OFFLINE.test(message)) return new Error(NOT_CONNECTED);
+  if (!message.startsWith(REDIRECTED)) return error;
+  const last = message.slice(REDIRECTED.length);
+  const isMoving = /(MOVED|ASK|TRYAGAIN) /.test(last);
+  const reason = isMoving ? 'a slot moves, so its scripts wait' : 'a primary does not answer';
+  return new Error(`Redis Cluster: ${reason} (${last})`);
 }
 
 /** The method of both clients: that of a cluster has one more argument. */
@@ -264,10 +273,12 @@ function isOfSelect(error: Error): boolean {
 /** The texts of ioredis go on with "and enableOfflineQueue options is false", which tells users nothing. */
 const OFFLINE = /^(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue/;
 const NOT_CONNECTED = 'Redis is not connected';
+/** ioredis says this when it has sent a command to 16 nodes. */
+const REDIRECTED = 'Too many Cluster redirections. Last error: ';
 
 /** ioredis exports no classes for these errors; only their texts identify them. */
 const CLIENT_ERROR = new RegExp(
-  `^(Command timed out|Connection is closed|${NOT_CONNECTED}|Reached the max retries per request limit|Too many Cluster redirections|Cluster is ended|None of startup nodes is available)`,
+  `^(Command timed out|Connection is closed|${NOT_CONNECTED}|Reached the max retries per request limit|Redis Cluster: |Cluster is ended|None of startup nodes is available)`,
 );
 
 /** Error replies of a server that is full or not ready, also from within a script. */

@@ -110,6 +110,9 @@ export class PartitionIngest {
   async #apply(records: readonly KafkaRecord[], position: BatchPosition): Promise<void> {
     for await (const run of this.applier.apply(records, position)) {
       this.log.applied(run);
+      // A replay that ends: other partitions may wait until each shard is so far.
+      if (run.through + 1 === position.published)
+        await this.applier.tell(run.through, position.published);
       await this.publisher.add(run);
     }
     this.publisher.flush();

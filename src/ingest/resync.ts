@@ -206,7 +206,9 @@ export class Resync {
       );
     }
     if (complete.length > 0)
-      this.log.info(`compared shard ${complete.join(', ')} with Kafka: nothing is missing`);
+      this.log.info(
+        `compared shard ${complete.sort((a, b) => a - b).join(', ')} with Kafka: nothing is missing`,
+      );
   }
 }
 

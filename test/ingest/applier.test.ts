@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { definitionText, type BoardDefinition } from '#board';
 import {
@@ -16,6 +17,7 @@ import { FULL_CALL } from '../../src/ingest/split-calls.js';
 import { Metrics } from '../../src/infra/metrics.js';
 import { arena, comparedToken, pointTo, StoreFixture, T0 } from '../board-store/fixture.js';
 import { openTestRedis } from '../board-store/test-redis.js';
+import { eventually } from '../support/eventually.js';
 
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
@@ -207,5 +209,110 @@ describe('an event whose board changes before its result is published', () => {
       await remove();
     });
     expect(kinds).toEqual(['deadLetter']);
+  });
+});
+
+describe('a run', () => {
+  const SOME = 3;
+  let store: WatchedStore;
+  let applier: Applier;
+  let boards: string[];
+  let called: number[];
+
+  beforeEach(async () => {
+    const keys = newKeys();
+    store = new WatchedStore(redis, keys, { shards: SOME });
+    const names = Array.from({ length: 50 }, (_, number) => `b${number}`);
+    boards = Array.from(store.allShards, (shard) => {
+      return names.find((name) => store.shardOf(name) === shard) ?? '';
+    });
+    await store.registerBoards(boards.map((board) => ({ ...arena, board })));
+    const live = new LiveBoards(store);
+    await live.refresh();
+    const shards = new ContinuityStore(redis, keys, { shards: SOME });
+    const continuity = await Promise.all(
+      store.allShards.map((shard) => comparedToken(shards, shard)),
+    );
+    const services = { store, boards: live, waits: NEVER_WAITS, metrics: new Metrics() };
+    const start = { appliedOffsets: store.allShards.map(() => -1), continuity };
+    applier = new Applier(services, ASSIGNMENT, start);
+    called = [];
+    store.beforeCall = ({ shard }) => Promise.resolve(void called.push(shard));
+  });
+
+  const apply = (from: number, ...shards: number[]) => {
+    const records = shards.map((shard, index) =>
+      recordOf(from + index, boards[shard] ?? '', `p${from + index}`),
+    );
+    const nextOffset = from + records.length;
+    return runsOf(applier.apply(records, { from, published: 0, nextOffset }));
+  };
+
+  it('goes to the shards of its records; the others are told how far it went', async () => {
+    await apply(0, 1, 1);
+    expect(called).toEqual([1]);
+    expect(await store.appliedOffsets(0)).toEqual([-1, 1, -1]);
+    await apply(2, 2);
+    expect(called).toEqual([1, 2]);
+    await applier.tell(2, 0);
+    expect(called).toEqual([1, 2, 0, 1]);
+    expect(await store.appliedOffsets(0)).toEqual([2, 2, 2]);
+    await applier.tell(2, 0);
+    expect(called).toHaveLength(4);
+  });
+
+  it('without records goes to the home shard of the partition', async () => {
+    await runsOf(applier.apply([], { from: 0, published: 0, nextOffset: 7 }));
+    expect(called).toEqual([0]);
+    expect(await store.appliedOffsets(0)).toEqual([6, -1, -1]);
+  });
+
+  it('is refused by each of its shards if records before it were not read', async () => {
+    await apply(0, 1);
+    await expect(apply(2, 2)).rejects.toThrow('those from offset 0 on are not applied yet');
+    expect(await store.appliedOffsets(0)).toEqual([-1, 0, -1]);
+  });
+
+  it('goes to its shards at the same time', async () => {
+    const begun = new Set<number>();
+    store.beforeCall = async ({ shard }) => {
+      begun.add(shard);
+      await eventually(() => begun.size === SOME, 'each shard has its call', 10);
+    };
+    const [run] = await apply(0, 2, 0, 1);
+    expect(run?.verdicts.map(({ verdict }) => verdict.offset)).toEqual([0, 1, 2]);
+  });
+
+  it('fails only after its calls to all shards have ended', async () => {
+    let hasFailed = false;
+    let hasEnded = false;
+    store.beforeCall = async ({ shard }) => {
+      hasFailed ||= shard === 0;
+      if (shard === 0) throw new Error('shard 0 is away');
+      await eventually(() => hasFailed, 'the call to the other shard has failed', 10);
+      await delay(0);
+      hasEnded = true;
+    };
+    await expect(apply(0, 0, 1)).rejects.toThrow('shard 0 is away');
+    expect(hasEnded).toBe(true);
+  });
+
+  it('waits for a call that tells the shard how far the one before went', async () => {
+    const begun: string[] = [];
+    let go: (() => void) | undefined;
+    store.beforeCall = async ({ shard, entries }) => {
+      begun.push(`${shard} ${entries.length}`);
+      if (entries.length === 0) await new Promise<void>((resolve) => (go = resolve));
+    };
+    await apply(0, 1);
+    const telling = applier.tell(0, 0);
+    await eventually(() => begun.length === 3, 'both other shards are told', 10);
+    const applying = apply(1, 2);
+    expect(begun).toEqual(['1 1', '0 0', '2 0']);
+    store.beforeCall = () => Promise.resolve();
+    go?.(); // shard 2: its call began last
+    await applying;
+    expect((await store.appliedOffsets(0))[2]).toBe(1);
+    expect(await Promise.race([telling.then(() => 'told'), delay(0, 'waits')])).toBe('waits');
   });
 });
