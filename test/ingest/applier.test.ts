@@ -308,6 +308,7 @@ describe('a run', () => {
     const telling = applier.tell(0, 0);
     await eventually(() => begun.length === 3, 'both other shards are told', 10);
     const applying = apply(1, 2);
+    await delay(0); // it would have begun by now
     expect(begun).toEqual(['1 1', '0 0', '2 0']);
     store.beforeCall = () => Promise.resolve();
     go?.(); // shard 2: its call began last
