@@ -1,6 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { BoardReader, ListingInterruptedError, type ViewsPage } from '#board-store';
+import { openRedis } from '../../scripts/redis-client.mjs';
+import type { SendCommand } from '../../src/infra/redis.js';
 import { RedisServer } from '../support/redis-server.js';
 import { arena, scored, StoreFixture } from './fixture.js';
 import { interceptedClient, lateClient, once, openTestRedis } from './test-redis.js';
@@ -10,14 +12,17 @@ afterAll(close);
 
 const definition = { ...arena, dimensions: [[], ['x']], maxViews: 1_000_000 };
 
-/** A connection that counts the commands it sends. */
-class CountingRedis extends Redis {
-  sent = 0;
-
-  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
-    this.sent += 1;
-    return super.sendCommand(...args);
-  }
+/** A client, and how many commands it has sent. */
+function countingClient() {
+  const client = openRedis();
+  const counted = { client, sent: 0 };
+  const send = client.sendCommand.bind(client) as SendCommand;
+  const sendCounted: SendCommand = (...args) => {
+    counted.sent += 1;
+    return send(...args);
+  };
+  client.sendCommand = sendCounted;
+  return counted;
 }
 
 let fixture: StoreFixture;
@@ -27,11 +32,11 @@ beforeEach(async () => {
 });
 
 describe('a reader', () => {
-  const counting = new CountingRedis(process.env['REDIS_URL'] ?? '');
-  afterAll(() => counting.disconnect());
+  const counting = countingClient();
+  afterAll(() => counting.client.disconnect());
 
   it('takes one round trip for a page or a rank once it knows the generation', async () => {
-    const reader = new BoardReader({ redis: counting, prefix: fixture.keys.prefix });
+    const reader = new BoardReader({ redis: counting.client, prefix: fixture.keys.prefix });
     const trips = async (read: () => Promise<unknown>) => {
       const before = counting.sent;
       await read();
@@ -48,7 +53,7 @@ describe('a reader', () => {
   });
 
   it('sends all requests of playerOn at once', async () => {
-    const reader = new BoardReader({ redis: counting, prefix: fixture.keys.prefix });
+    const reader = new BoardReader({ redis: counting.client, prefix: fixture.keys.prefix });
     await reader.player('arena', 'a');
     const before = counting.sent;
     const requests = ['all', 'all x=1'].map((view) => ({ board: 'arena', view }));

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { KeySpace, LiveBoard } from '#board-store';
 import type { OracleBytes } from './oracle.js';
-import { keysOf } from '../../scripts/redis-client.mjs';
+import { deleteKeys, keysOf } from '../../scripts/redis-client.mjs';
 
 /** What the key names of a board are made from. */
 export interface BoardPlace {
@@ -48,7 +48,6 @@ export async function saveKeys(redis: Redis, keys: KeySpace): Promise<SavedKeys>
 
 /** Restores a saved key space; deletes keys that were added since. */
 export async function restoreKeys(redis: Redis, keys: KeySpace, saved: SavedKeys): Promise<void> {
-  const names = await keysOf(redis, `${keys.prefix}:*`);
-  if (names.length > 0) await redis.unlink(names);
+  await deleteKeys(redis, `${keys.prefix}:*`);
   await Promise.all([...saved].map(([name, dump]) => redis.restore(name, 0, dump)));
 }
