@@ -6,7 +6,7 @@ import { KeySpace } from '#board-store';
 import { formatTime } from '#contracts';
 import { ScoreTopic } from '../ingest/score-topic.js';
 import { letProducersDate } from '../support/kafka-client.js';
-import { TestInstance, until } from '../support/instance.js';
+import { RanklogProcess, TestInstance, until } from '../support/instance.js';
 
 const boardsFile = (fields: string) => `boards:
   arena: { columns: [{ name: points }], deduplicate: 24h${fields} }
@@ -79,6 +79,13 @@ describe('ranklog scores', () => {
   const voided = async () => (await list()).map((line) => line.split(' ', 1)[0] ?? '');
   const generation = async () => (await instance.reader.board('arena')).generation;
   const verify = () => instance.run('boards', 'verify', 'arena');
+
+  it('list names the topic that is missing', async () => {
+    const env = { ...instance.env, RANKLOG_TOPIC_PREFIX: 'missing' };
+    const child = new RanklogProcess(['scores', 'list', 'arena'], env);
+    expect(await child.ended).toBe(2);
+    expect(child.errors).toContain('missing.score-events');
+  });
 
   it('void refuses events that it can not take back, all at once, and changes nothing', async () => {
     const before = await generation();

@@ -88,6 +88,7 @@ export async function listVoided(board: string, options: JsonOption): Promise<nu
   await using kafka = await openKafka();
   using redis = await openRedis();
   const { definition } = await redis.stores.reader.board(board);
+  await requireTopics(kafka.admin, [kafka.topics.scoreEvents]);
   const voids = await readVoided(kafka, definition);
   print({ board, count: voids.length, voids }, options, () => voids.map(voidedText).join('\n'));
   return EXIT.ok;
