@@ -158,7 +158,7 @@ describe('ranklog dead-letters', () => {
       code: 2,
       err: expect.stringContaining('retry asks for confirmation, and there is no terminal'),
     });
-    const counts = { selected: 7, retried: 0, accepted: 0, refused: 6 };
+    const counts = { selected: 7, partlyLate: 0, retried: 0, accepted: 0, refused: 6 };
     expect(await json<object>('retry', '--dry-run')).toEqual({ ...counts, toSend: 1 });
     expect(await retryIds()).toEqual([]);
     const first = await ranklog('retry', '--yes', '--json');
@@ -167,7 +167,14 @@ describe('ranklog dead-letters', () => {
     await published();
     expect(await points()).toEqual({ ada: '1' });
     const again = await json<object>('retry', '--yes', '--reason', 'TOO_FAR_AHEAD');
-    expect(again).toEqual({ selected: 1, sent: 0, retried: 1, accepted: 0, refused: 0 });
+    expect(again).toEqual({
+      selected: 1,
+      sent: 0,
+      partlyLate: 0,
+      retried: 1,
+      accepted: 0,
+      refused: 0,
+    });
     const [retried] = (await readCommitted(instance.kafka, log.name)).filter(
       ({ headers }) => headers['ranklog_retry_of'] !== undefined,
     );
@@ -251,7 +258,14 @@ describe('ranklog dead-letters', () => {
     await apply(boardsFile('2h', '  ghost: { columns: [{ name: points }] }\n'));
     expect(await points('ghost')).toEqual({ ghost: '1' });
     const retry = await json<object>('retry', '--yes', '--board', 'ghost');
-    expect(retry).toEqual({ selected: 1, sent: 0, retried: 0, accepted: 1, refused: 0 });
+    expect(retry).toEqual({
+      selected: 1,
+      sent: 0,
+      partlyLate: 0,
+      retried: 0,
+      accepted: 1,
+      refused: 0,
+    });
   });
 
   it('a retry counts on a board that begins after the record, with the time of the record', async () => {

@@ -84,6 +84,8 @@ describe('events that come after their windows have closed', () => {
     const imported = await ranklog(...importing);
     expect(imported).toMatchObject({ code: 1, err: expect.stringContaining(': WINDOW_CLOSED') });
     expect(JSON.parse(imported.out)).toMatchObject({ refused: 1, toSend: 0 });
+    importing[1] = 'arena';
+    expect(await json(...importing)).toMatchObject({ refused: 0, partlyLate: 1, toSend: 1 });
 
     const retried = await ranklog('dead-letters', 'retry', '--dry-run', '--json');
     expect(retried).toMatchObject({

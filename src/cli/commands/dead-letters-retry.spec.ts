@@ -44,7 +44,8 @@ const wide = { ...live, definition: { ...definition!, maxAheadMs: 7_200_000 } };
 describe('the retry of a dead letter', () => {
   it('is sent if its board takes it now', () => {
     expect(retryOf(letter(), to())).toMatchObject({
-      headers: { ranklog_retry_of: [`${TOPIC}/3/17`] },
+      message: { headers: { ranklog_retry_of: [`${TOPIC}/3/17`] } },
+      isPartlyLate: false,
     });
   });
 
@@ -70,10 +71,20 @@ describe('the retry of a dead letter', () => {
       const boards = { live: new Map([['arena', closing]]) };
       const found = letter({ occurredAt: '2026-11-20T12:30:00Z' });
       const now = Date.parse('2026-11-20T23:59:59Z');
-      expect(retryOf(found, to(boards), now)).toMatchObject({ key: null });
+      expect(retryOf(found, to(boards), now)).toMatchObject({ isPartlyLate: false });
       expect(retryOf(found, to(boards), now + 2_000)).toContain('refused again: WINDOW_CLOSED: ');
     },
   );
+
+  it('says if it comes too late for some windows', () => {
+    const close = { from: 0, graceMs: 0, reviewMs: 0, results: 1 };
+    const windows = [{ kind: 'all' }, { kind: 'day', close }] as const;
+    const closing = { ...live, definition: { ...definition!, windows } };
+    const boards = { live: new Map([['arena', closing]]) };
+    const found = letter({ occurredAt: '2026-11-20T12:30:00Z' });
+    const late = Date.parse('2026-11-21T00:00:01Z');
+    expect(retryOf(found, to(boards), late)).toMatchObject({ isPartlyLate: true });
+  });
 
   it('is left out if it is too large, or if its time is unknown', () => {
     expect(retryOf(letter(), { ...to(), maxBytes: 200 })).toContain('too large');

@@ -16,12 +16,18 @@ import {
 } from '../sessions/reconciliation-session.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
 import { confirmOnTerminal, interruption } from '../sessions/terminal.js';
+import { isPartlyLate } from '../text/board-times.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
 
 type RetryOptions = LetterFilter & JsonOption & { readonly yes?: true; readonly dryRun?: true };
-type RetryMessage = ReturnType<typeof encodeRetry>;
+
+interface Retry {
+  readonly message: ReturnType<typeof encodeRetry>;
+  /** Whether some windows of the event have closed, and others have not. */
+  readonly isPartlyLate: boolean;
+}
 
 const INSTEAD = { command: 'retry', instead: '--dry-run to see what it would send' };
 
@@ -45,8 +51,12 @@ export async function retryDeadLetters(
   const { group } = session.identity;
   const target = { group, purpose: 'dead-letters-retry', maxBytes };
   await using writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);
-  const { sent, leftOut } = await sendMissing(session, letters, { first, maxBytes, writer });
-  const answer = { selected, [dryRun ? 'toSend' : 'sent']: sent, ...leftOut };
+  const { sent, partlyLate, leftOut } = await sendMissing(session, letters, {
+    first,
+    maxBytes,
+    writer,
+  });
+  const answer = { selected, [dryRun ? 'toSend' : 'sent']: sent, partlyLate, ...leftOut };
   print(answer, options, () => table(['dead letters', 'number'], Object.entries(answer)));
   return leftOut.refused === 0 ? EXIT.ok : EXIT.no;
 }
@@ -77,12 +87,14 @@ async function sendMissing(
   const context = { topic, maxBytes, log, boards: await session.stores.store.boards() };
   const leftOut = { retried: 0, accepted: 0, refused: 0 };
   let sent = 0;
+  let partlyLate = 0;
   for await (const letter of letters()) {
     const retry = retried.has(letter.id) ? 'retried' : retryOf(letter, context);
     if (typeof retry === 'object') {
       retried.add(letter.id);
       sent += 1;
-      await writer?.add(letter.partition, retry);
+      if (retry.isPartlyLate) partlyLate += 1;
+      await writer?.add(letter.partition, retry.message);
     } else if (retry === 'retried' || retry === 'accepted') leftOut[retry] += 1;
     else {
       leftOut.refused += 1;
@@ -90,7 +102,7 @@ async function sendMissing(
     }
   }
   await writer?.flush();
-  return { sent, leftOut };
+  return { sent, partlyLate, leftOut };
 }
 
 /** The ids of records with a retry in the log. */
@@ -114,20 +126,25 @@ export function retryOf(
   { topic, partition, offset, timestamp, leftOut, record }: FoundLetter,
   to: { topic: string; log: ReadonlyMap<number, LogRange>; boards: Boards; maxBytes: number },
   now = Date.now(),
-): RetryMessage | string {
+): Retry | string {
   const { start = 0, end = 0 } = to.log.get(partition) ?? {};
   if (topic !== to.topic || offset < start || offset >= end)
     return 'the score topic no longer has the record, and may have lost its retry';
   if (leftOut.length > 0 || timestamp === undefined)
     return `the dead letter lacks ${leftOut[0]?.part ?? 'the timestamp'} of the record`;
-  const retry = encodeRetry(record, { topic, partition, offset, timestamp });
-  if (batchBytes(retry) > to.maxBytes) return 'the record is too large for the headers of a retry';
-  const sent = { ...retry, offset: end, timestamp: now };
+  const message = encodeRetry(record, { topic, partition, offset, timestamp });
+  if (batchBytes(message) > to.maxBytes)
+    return 'the record is too large for the headers of a retry';
+  const sent = { ...message, offset: end, timestamp: now };
   const { event, entry } = readRecord(sent, partition, to.boards);
   const live = event && to.boards.live.get(event.board);
   if (event && live && isVoided(live.definition, event, partition, sent))
     return 'its event is voided ("ranklog scores unvoid" counts it again)';
-  if (entry.kind === 'event' || entry.kind === 'player') return retry;
+  if (entry.kind === 'event' || entry.kind === 'player') {
+    const resolved = entry.kind === 'event' ? entry.event : undefined;
+    const isLate = live && resolved && isPartlyLate(live.definition, resolved, now);
+    return { message, isPartlyLate: isLate === true };
+  }
   if (entry.kind === 'deadLetter') return `refused again: ${entry.code}: ${entry.detail}`;
   if (entry.late !== undefined) return `refused again: WINDOW_CLOSED: ${entry.late}`;
   // The build applies the record by a definition that is not live yet, and may refuse it.

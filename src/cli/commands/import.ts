@@ -161,8 +161,9 @@ async function sendMissing({ session: redis, opening, options, signal }: Job, ro
   // Opened before the log is read, as it fences earlier imports.
   await using writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);
   await send(session, { opening, options, signal: lease.signal, writer }, rows);
-  const { repeated, made } = opening.counts;
-  return { code: EXIT.ok, repeated, tied: opening.tied, [dryRun ? 'toSend' : 'sent']: made };
+  const { repeated, made, partlyLate } = opening.counts;
+  const sent = dryRun ? 'toSend' : 'sent';
+  return { code: EXIT.ok, repeated, tied: opening.tied, partlyLate, [sent]: made };
 }
 
 interface Sending extends Omit<Job, 'session'> {

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Message } from 'kafkajs';
-import { resolveEvent, windowsAt, type BoardDefinition } from '#board';
+import { resolveEvent, type BoardDefinition } from '#board';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { decodeText } from '#contracts';
 import { Throttle } from '../../infra/throttle.js';
@@ -8,6 +8,7 @@ import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
 import { NOT_UTF8, readLines, sizeOf, type Line } from '../input/lines.js';
 import { readClosingDefinitions } from '../sessions/closing-definitions.js';
 import { openKafka, whenClosed } from '../sessions/kafka-session.js';
+import { isPartlyLate } from '../text/board-times.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print } from '../text/output.js';
@@ -108,14 +109,14 @@ function checkLine(
       `the line has ${bytes} bytes; the score topic accepts ${largest}`,
     );
   const message = producer.toMessage(text);
-  return [{ message, isPartlyLate: closing.size > 0 && isPartlyLate(text, closing) }];
+  return [{ message, isPartlyLate: closing.size > 0 && isLineLate(text, closing) }];
 }
 
 /**
  * Whether some windows of an event have closed by now.
  * @throws InvalidScoreEventError if all have
  */
-function isPartlyLate(text: string, closing: Limits['closing']): boolean {
+function isLineLate(text: string, closing: Limits['closing']): boolean {
   const decoded = decodeText(text);
   const definition = decoded.ok ? closing.get(decoded.event.board) : undefined;
   if (!decoded.ok || definition === undefined) return false;
@@ -123,9 +124,7 @@ function isPartlyLate(text: string, closing: Limits['closing']): boolean {
   const resolved = resolveEvent(definition, decoded.event, now);
   if (!resolved.ok && resolved.code === 'WINDOW_CLOSED')
     throw new InvalidScoreEventError(resolved.code, resolved.detail);
-  if (!resolved.ok || resolved.event.views.length === 0) return false;
-  const windows = windowsAt(definition, resolved.event.occurredAt);
-  return windows.some((instance) => now > (instance?.closesAt ?? Infinity));
+  return resolved.ok && isPartlyLate(definition, resolved.event, now);
 }
 
 function summaryText(summary: Awaited<ReturnType<typeof sendFile>>): string {

@@ -9,6 +9,7 @@ import {
   SCORE_EVENT_TYPE,
 } from '#contracts';
 import type { KafkaRecord } from '#kafka-batch';
+import { isPartlyLate } from '../text/board-times.js';
 import { ProgressBar } from '../text/progress-bar.js';
 import { HashedMap } from './hashed-map.js';
 import type { Row } from './rows.js';
@@ -32,9 +33,10 @@ interface OpeningEvent {
 export class OpeningEvents {
   /**
    * `refused`: rows that ingest would not accept, or without effect; each is written to standard error. `repeated`: rows whose
-   * event the log or an earlier row has. `made`: rows whose event is new.
+   * event the log or an earlier row has. `made`: rows whose event is new. `partlyLate`: those of them that come too late for
+   * some of their windows.
    */
-  readonly counts = { rows: 0, refused: 0, repeated: 0, made: 0 };
+  readonly counts = { rows: 0, refused: 0, repeated: 0, made: 0, partlyLate: 0 };
   /** Digests of the events, by event id. */
   readonly #known = new HashedMap();
   /** The columns and times of the new events. */
@@ -110,7 +112,8 @@ export class OpeningEvents {
     const [known, own] = [this.#known.get(id), digest(value)];
     if (known === own) return undefined; // also of ZSCAN, which may return a member twice
     if (known !== undefined) return 'the opening event in the log, or of an earlier row, differs';
-    const resolution = resolveEvent(definition, event, Date.now());
+    const now = Date.now();
+    const resolution = resolveEvent(definition, event, now);
     if (!resolution.ok) return `${resolution.code}: ${resolution.detail}`;
     const { event: resolved } = resolution;
     if (resolved.views.every(({ expiresAt }) => (expiresAt ?? Infinity) <= this.clock))
@@ -118,6 +121,7 @@ export class OpeningEvents {
     const message = messageOf(id, event.playerId, value);
     if (batchBytes(message) > this.maxBytes)
       return `its event has ${batchBytes(message)} bytes; the score topic accepts ${this.maxBytes}`;
+    if (isPartlyLate(definition, resolved, now)) this.counts.partlyLate += 1;
     this.#known.set(id, own);
     this.#places.set(`${resolved.values.join()} ${resolved.occurredAt}`, 1);
     return { message, resolved };

@@ -1,4 +1,4 @@
-import { parseTime, timeInZone, type BoardDefinition } from '#board';
+import { parseTime, timeInZone, windowsAt, type BoardDefinition, type ResolvedEvent } from '#board';
 import type { BoardReader } from '#board-store';
 import type { From } from '../../reconciliation/runs/shadow-plan.js';
 import { CommandError, EXIT } from './exit-codes.js';
@@ -44,4 +44,15 @@ export function fromOn(definitions: readonly Zoned[], text: string | undefined):
     );
   const [timeZone = 'UTC'] = zones;
   return pastTimeOn({ timeZone }, text);
+}
+
+/** Whether some windows of an event that a board takes have closed at a time, and others have not. */
+export function isPartlyLate(
+  definition: BoardDefinition,
+  { views, occurredAt }: ResolvedEvent,
+  now: number,
+): boolean {
+  if (views.length === 0) return false;
+  const windows = windowsAt(definition, occurredAt);
+  return windows.some((instance) => now > (instance?.closesAt ?? Infinity));
 }
