@@ -84,7 +84,7 @@ export class TransactionFailedError extends RanklogError {
   }
 }
 
-/** The outcome of a score event could not be read, though it may exist. If `at` has an offset, Kafka has the event. */
+/** The outcome of a score event, or of a ban, could not be read, though it may exist. If `at` has an offset, Kafka has the record. */
 export class ResultUnknownError extends RanklogError {
   readonly code = 'RESULT_UNKNOWN';
 
@@ -98,10 +98,10 @@ export class ResultUnknownError extends RanklogError {
     const { board, playerId } = event;
     const place = offset === undefined ? topic : `${topic}/${partition ?? ''} at offset ${offset}`;
     super(
-      `the outcome of the score event in ${place} (board ${board}, player ${playerId}) is unknown: ${reason}. ` +
+      `the outcome of the record in ${place} (board ${board}, player ${playerId}) is unknown: ${reason}. ` +
         (offset === undefined
-          ? 'Kafka has not acknowledged the event; it may have it nevertheless'
-          : 'Kafka has the event, so do not send it again; `ranklog status` shows how far ranklog is behind'),
+          ? 'Kafka has not acknowledged the record; it may have it nevertheless'
+          : 'Kafka has the record, so do not send it again; `ranklog status` shows how far ranklog is behind'),
       options,
     );
   }

@@ -8,8 +8,11 @@ const NOW = Date.parse('2026-11-20T09:00:00Z');
 const BAN = { board: 'arena', playerId: 'p-17', reason: 'speed hack', by: 'ana' };
 
 let sent: Message[];
-/** The time of the record that counts for each player. */
+/** The time of the record that counts for each player; its place is that of `at`. */
 let present: Map<string, number>;
+const at = { partition: 0, offset: 0 };
+/** The applied offset of partition 0, at each look; the last one stays. */
+let applied: number[];
 /** How many players are looked up at the moment, and the most so far. */
 let lookUps: { now: number; most: number };
 
@@ -22,7 +25,11 @@ const producer = new ModerationProducer({
       await new Promise(setImmediate);
       lookUps.now -= 1;
       const time = present.get(playerId);
-      return time === undefined ? null : { time };
+      return time === undefined ? null : { ...at, time };
+    },
+    appliedOffsets: () => {
+      const next = applied.length > 1 ? applied.shift() : applied[0];
+      return Promise.resolve(new Map([[0, next ?? -1]]));
     },
   },
   source: '/ranklog/test',
@@ -46,6 +53,7 @@ const decoded = ({ key, value, headers }: Message, timestamp = NOW) => {
 beforeEach(() => {
   sent = [];
   present = new Map();
+  applied = [-1];
   lookUps = { now: 0, most: 0 };
   jest.spyOn(Date, 'now').mockReturnValue(NOW);
 });
@@ -113,12 +121,47 @@ describe('a moderation producer', () => {
   );
 
   it('sends nothing if the present record cannot be read', async () => {
-    const reader = { ban: () => Promise.reject(new Error('Redis is gone')) };
+    const reader = {
+      ban: () => Promise.reject(new Error('Redis is gone')),
+      appliedOffsets: () => Promise.resolve(new Map<number, number>()),
+    };
     const own = new ModerationProducer({
       producer: { sendMessages: (messages) => Promise.resolve(placesOf(messages)) },
       reader,
     });
     await expect(own.ban(BAN)).rejects.toThrow('Redis is gone');
     expect(sent).toEqual([]);
+  });
+
+  it.each([
+    ['banAndWait', 'banned'],
+    ['unbanAndWait', 'unbanned'],
+    ['eraseAndWait', 'erased'],
+  ] as const)('waits in %s until the record is applied', async (method, kind) => {
+    present.set('p-17', NOW - 1);
+    applied = [-1, -1, 0, 9];
+    const place = await producer[method](BAN, { timeoutMs: 60_000 });
+    expect(place).toMatchObject({ offset: 0, time: NOW, counts: true });
+    expect(sent.map((message) => decoded(message).kind)).toEqual([kind]);
+    expect(applied).toEqual([9]);
+  });
+
+  it('says which of the applied records count, and which are not applied in time', async () => {
+    present.set('p-17', NOW).set('p-18', NOW);
+    applied = [1];
+    const records = ['p-17', 'p-18', 'p-19'].map((playerId) => ({ ...BAN, playerId }));
+    const answers = await producer.sendAndWait('banned', records, { timeoutMs: 0 });
+    expect(answers.map(({ counts }) => counts)).toEqual([true, false, null]);
+  });
+
+  it('fails if the record is not applied in time, also if it counts by then', async () => {
+    present.set('p-17', NOW);
+    await expect(producer.banAndWait(BAN, { timeoutMs: 5 })).rejects.toMatchObject({
+      code: 'RESULT_UNKNOWN',
+      at: { partition: 0, offset: 0 },
+      message: expect.stringContaining('not applied after 5 ms. Kafka has the record'),
+    });
+    await expect(producer.banAndWait(BAN, { timeoutMs: NaN })).rejects.toThrow(RangeError);
+    expect(sent).toHaveLength(1);
   });
 });

@@ -40,11 +40,11 @@ describe('the wait for the result of an event', () => {
     sent.acknowledged(at);
     for (const wait of [sent, unsent]) wait.fail('no result after 5 ms');
     await expect(sent.outcome).rejects.toThrow(
-      'the outcome of the score event in scores/1 at offset 7 (board arena, player ada) is unknown: ' +
-        'no result after 5 ms. Kafka has the event',
+      'the outcome of the record in scores/1 at offset 7 (board arena, player ada) is unknown: ' +
+        'no result after 5 ms. Kafka has the record',
     );
     await expect(unsent.outcome).rejects.toThrow(
-      'in scores (board arena, player ada) is unknown: no result after 5 ms. Kafka has not acknowledged the event',
+      'in scores (board arena, player ada) is unknown: no result after 5 ms. Kafka has not acknowledged the record',
     );
   });
 });

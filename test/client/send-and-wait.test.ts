@@ -281,7 +281,7 @@ describe('sendAndWait', () => {
       code: 'RESULT_UNKNOWN',
       at: { topic: instance.topics.scoreEvents, offset: expect.any(Number) },
       message: expect.stringMatching(
-        /score-events\/\d at offset \d+ \(board arena, player bob\) is unknown: no result after 5000 ms\. Kafka has the event/,
+        /score-events\/\d at offset \d+ \(board arena, player bob\) is unknown: no result after 5000 ms\. Kafka has the record/,
       ),
     });
     await until(() => sockets() <= before, 'the connections of the wait are closed');

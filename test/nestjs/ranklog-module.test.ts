@@ -173,7 +173,10 @@ describe('RanklogModule', () => {
     const app = await start(RanklogModule.forRoot(optionsOf()), Badges);
     const player = { board: 'golf', playerId: 'mal' };
     await app.get(ScoreProducer).sendAndWait({ ...player, delta: '5' }, { timeoutMs: 60_000 });
-    await app.get(ModerationProducer).ban({ ...player, reason: 'speed hack' });
+    const moderation = app.get(ModerationProducer);
+    const ban = { ...player, reason: 'speed hack' };
+    expect(await moderation.banAndWait(ban, { timeoutMs: 60_000 })).toMatchObject({ counts: true });
+    expect(await app.get(BoardReader).player('golf', 'mal')).toMatchObject({ standing: null });
     await until(() => got.all.length === 2, 'the ban is handled');
     expect(got.all.at(-1)).toMatchObject({
       ...player,
@@ -181,6 +184,9 @@ describe('RanklogModule', () => {
     });
     const { reader } = instance;
     expect(await reader.ban('golf', 'mal')).toMatchObject({ kind: 'banned', reason: 'speed hack' });
+    await moderation.unbanAndWait(player, { timeoutMs: 60_000 });
+    const back = await app.get(BoardReader).player('golf', 'mal');
+    expect(back.standing?.columns).toEqual({ points: '5' });
   });
 
   it('gives handlers the results that their filters let through', async () => {

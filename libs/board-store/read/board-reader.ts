@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { decimalColumns, EARLIEST_TIME, resolveEvent, stateBytes } from '#board';
 import { decodeText, type ScoreEvent } from '#contracts';
 import { parseBan, scanBans, type BanEntry } from '../layout/ban-register.js';
+import { offsetsOf } from '../layout/boards.js';
 import { KeySpace } from '../layout/keys.js';
 import { statesOfPlayers } from '../layout/player-states.js';
 import { requirePrimary } from '../layout/redis-client.js';
@@ -227,13 +228,24 @@ export class BoardReader implements ViewReads {
 
   /**
    * The ban, unban or erasure that counts for a player on a board; null for none, or if it is not
-   * applied again yet (`isStale`). Cost: O(1).
+   * applied again yet (`isStale`). It counts a moment before the player has left all views, or is
+   * back in them: `appliedOffsets` says whether its record is applied. Cost: O(1).
    */
   async ban(board: string, playerId: string): Promise<BanEntry | null> {
     requirePlayerId(playerId);
     const { generation, shard } = await this.#locator.locate(board);
     const text = await this.#redis.hget(this.#keys.bans(shard, generation), playerId);
     return text === null ? null : parseBan(playerId, text);
+  }
+
+  /**
+   * By partition of the score topic, the last offset whose record is applied to a board. The places
+   * that `send` returns are applied once these are as large. Cost: linear in the partitions.
+   */
+  async appliedOffsets(board: string): Promise<ReadonlyMap<number, number>> {
+    return this.#locator.read(board, async ({ shard }) =>
+      offsetsOf(await this.#redis.hgetall(this.#keys.appliedOffsets(shard))),
+    );
   }
 
   /**

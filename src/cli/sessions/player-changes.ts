@@ -1,8 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { BanEntry, BoardReader } from '#board-store';
 import { ModerationProducer, ScoreProducer } from '#client';
 import type { PlayerRecord, PlayerRecordKind } from '#contracts';
-import type { Stores } from '../../infra/stores.js';
 import {
   banJson,
   type PlayerOfBoard,
@@ -75,45 +73,12 @@ export async function sendRecords(
   await producer.connect();
   try {
     const moderation = new ModerationProducer({ producer, reader: stores.reader, source });
-    const places = await moderation.send(kind, records);
-    const sent = places.map(({ partition, offset }, index) => {
+    const sent = await moderation.sendAndWait(kind, records, { timeoutMs });
+    return sent.map(({ partition, offset, counts }, index) => {
       const { board = '', playerId = '' } = records[index] ?? {};
-      return { board, playerId, partition, offset };
+      return { board, playerId, partition, offset, counts };
     });
-    return await waitForEntries(stores, sent, timeoutMs);
   } finally {
     await whenClosed(producer.disconnect(), logger);
   }
-}
-
-const POLL_MS = 100;
-
-/** What a wait for records reads. */
-interface AppliedReader {
-  readonly generations: Pick<Stores['generations'], 'liveAppliedOffsets'>;
-  readonly reader: Pick<BoardReader, 'ban'>;
-}
-
-/** Waits until the records are applied, or for the timeout. Says which of them count. */
-export async function waitForEntries(
-  { generations, reader }: AppliedReader,
-  sent: readonly Omit<SentRecord, 'counts'>[],
-  timeoutMs: number,
-): Promise<SentRecord[]> {
-  const end = performance.now() + timeoutMs;
-  const boards = new Set(sent.map(({ board }) => board));
-  const applied = new Map<string, ReadonlyMap<number, number>>();
-  const isApplied = ({ board, partition, offset }: Omit<SentRecord, 'counts'>) =>
-    (applied.get(board)?.get(partition) ?? -1) >= offset;
-  for (;;) {
-    for (const board of boards) applied.set(board, await generations.liveAppliedOffsets(board));
-    if (sent.every(isApplied) || performance.now() > end) break;
-    await delay(POLL_MS);
-  }
-  const entries = await readEntries(reader, sent);
-  return sent.map((one, index) => {
-    const { partition, offset } = entries[index] ?? {};
-    const counts = partition === one.partition && offset === one.offset;
-    return { ...one, counts: isApplied(one) ? counts : null };
-  });
 }
