@@ -66,9 +66,6 @@ interface ResultTopic<T> {
 /** After this many permanent failures of a partition's start in a row, the subscription ends. The pauses between them grow. */
 const MAX_FAILED_STARTS = 10;
 
-/** These values keep a member in the group while its handler blocks the event loop for up to 27 s. */
-const CONSUMER = { sessionTimeout: 30_000, heartbeatInterval: 3_000 };
-
 /**
  * Delivers all committed results of a topic: those of one partition in order, one at a time; several partitions concurrently.
  * A result may be delivered again: after a crash what was handled in the last second, after a rebalance what was being handled.
@@ -113,7 +110,6 @@ export abstract class ResultSubscriber<T> {
       groupId,
       topic: topic.name,
       logger: this.#logger,
-      consumer: CONSUMER,
       onFatal: (error) => {
         const isInUse = error instanceof GroupRefusedError || error instanceof OtherTopicsError;
         this.#end(isInUse ? new GroupInUseError(groupId, error) : error);
@@ -134,6 +130,7 @@ export abstract class ResultSubscriber<T> {
 
   /**
    * Joins the group; resolves once this subscriber is a member, or when its first join has failed and will be tried again.
+   * If a member of the group was killed, Kafka waits up to 10 s for it before it admits this one.
    * @throws SubscriberUsedError if `start` or `stop` was called before, KafkaUnreachableError after 30 s without Kafka
    */
   async start(handle: Handle<T>): Promise<void> {

@@ -60,7 +60,7 @@ async function committed(): Promise<number> {
   return Number(found?.partitions[0]?.offset ?? -1);
 }
 
-/** Removes the member that was killed from its group, which else waits 30 s for it. */
+/** Removes the member that was killed from its group, which else waits 10 s for it. */
 async function removeMembers(): Promise<void> {
   const { admin, kafka, name } = instance;
   const groupId = `${name}-prizes`;

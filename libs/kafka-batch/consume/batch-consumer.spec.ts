@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { ConsumerConfig, EachBatchPayload, Kafka } from 'kafkajs';
 import type { GroupFacts } from '../kafkajs/types.js';
 import { BatchConsumer, type BatchConsumerOptions } from './batch-consumer.js';
@@ -44,7 +44,7 @@ class Fixture {
   handled: Promise<void> = Promise.resolve();
   mayRestart: () => Promise<boolean> | undefined = () => undefined;
   subscribe: () => Promise<void> = () => Promise.resolve();
-  run: () => void = () => undefined;
+  run: () => Promise<void> | void = () => undefined;
   #eachBatch: (payload: EachBatchPayload) => Promise<void> = () => Promise.resolve();
   readonly #listeners = new Map<string, (event: { payload: object }) => void>();
 
@@ -61,8 +61,7 @@ class Fixture {
         this.#listeners.set(event, listener),
       run: ({ eachBatch }: { eachBatch: (payload: EachBatchPayload) => Promise<void> }) => {
         this.#eachBatch = eachBatch;
-        this.run();
-        return this.#call('run');
+        return Promise.all([this.run(), this.#call('run')]);
       },
       pause: ([{ partitions }]: [{ partitions: number[] }]) =>
         this.#call(`pause ${partitions.join()}`),
@@ -168,7 +167,10 @@ class Fixture {
 describe('BatchConsumer', () => {
   let fixture: Fixture;
   const running = async () => (fixture = await new Fixture().running());
-  afterEach(() => fixture.consumer.close());
+  afterEach(() => {
+    jest.useRealTimers();
+    return fixture.consumer.close();
+  });
 
   describe('with a protocol of its own', () => {
     const refused = Object.assign(new Error('refused'), { type: 'INCONSISTENT_GROUP_PROTOCOL' });
@@ -190,6 +192,23 @@ describe('BatchConsumer', () => {
       await expect(fixture.consumer.start()).rejects.toThrow('g is in use');
       expect(fixture.fatal).toEqual([]);
     });
+  });
+
+  it('logs that it waits for a member of its group that was killed', async () => {
+    fixture = new Fixture();
+    jest.useFakeTimers();
+    let join: () => void = () => undefined;
+    fixture.run = () => new Promise((resolve) => (join = resolve));
+    const started = fixture.consumer.start();
+    await jest.advanceTimersByTimeAsync(4_999);
+    expect(fixture.lines).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    join();
+    await started;
+    expect(fixture.lines).toEqual([
+      't: waiting to join consumer group g: a member has not left it. If it was killed, Kafka removes it within 10 s',
+    ]);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('reports that members of its group read other topics', async () => {

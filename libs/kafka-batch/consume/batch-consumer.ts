@@ -69,6 +69,8 @@ const CONSUMER_DEFAULTS = {
 const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
 const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
+/** Kafka waits 3 s by default for more members of a new group. A longer join means that it waits for a member. */
+const LONG_JOIN_MS = 5_000;
 
 /**
  * Delivers whole batches of one topic, in sequence within a partition, concurrently across partitions. Only `commit` commits.
@@ -195,16 +197,30 @@ export class BatchConsumer {
     if (this.#isClosing) return undefined;
     this.#lastFetch = performance.now();
     this.#isJoining = true;
-    await this.client.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      eachBatch: takingEveryFetch((payload) => {
-        this.#deliver(payload);
-        return Promise.resolve();
-      }),
-    });
+    const timer = setTimeout(() => this.#logLongJoin(), LONG_JOIN_MS).unref();
+    try {
+      await this.client.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        eachBatch: takingEveryFetch((payload) => {
+          this.#deliver(payload);
+          return Promise.resolve();
+        }),
+      });
+    } finally {
+      clearTimeout(timer);
+    }
     this.#isJoining = false;
     return this.#refused;
+  }
+
+  #logLongJoin(): void {
+    const { groupId, topic, consumer, logger } = this.options;
+    const { sessionTimeout } = { ...CONSUMER_DEFAULTS, ...consumer };
+    logger.warn(
+      `${topic}: waiting to join consumer group ${groupId}: a member has not left it. ` +
+        `If it was killed, Kafka removes it within ${sessionTimeout / 1_000} s`,
+    );
   }
 
   async #connect(): Promise<void> {
