@@ -26,6 +26,7 @@ export {
   KafkaUnreachableError,
   OtherTopicsError,
   PermanentPartitionError,
+  TopicsMissingError,
   UnreadableBatchError,
 } from '#kafka-batch';
 export * from './client-errors.js';

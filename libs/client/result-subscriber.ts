@@ -22,6 +22,7 @@ import {
   logRange,
   logRanges,
   OtherTopicsError,
+  requireTopics,
   type KafkaRecord,
   type LogRange,
   type PartitionAssignment,
@@ -65,6 +66,9 @@ interface ResultTopic<T> {
 
 /** After this many permanent failures of a partition's start in a row, the subscription ends. The pauses between them grow. */
 const MAX_FAILED_STARTS = 10;
+
+/** Brokers learn of a new topic one after the other. */
+const NEW_TOPIC_MS = 2_000;
 
 /**
  * Delivers all committed results of a topic: those of one partition in order, one at a time; several partitions concurrently.
@@ -131,7 +135,8 @@ export abstract class ResultSubscriber<T> {
   /**
    * Joins the group; resolves once this subscriber is a member, or when its first join has failed and will be tried again.
    * If a member of the group was killed, Kafka waits up to 10 s for it before it admits this one.
-   * @throws SubscriberUsedError if `start` or `stop` was called before, KafkaUnreachableError after 30 s without Kafka
+   * @throws SubscriberUsedError if `start` or `stop` was called before, KafkaUnreachableError after 30 s without Kafka,
+   * TopicsMissingError
    */
   async start(handle: Handle<T>): Promise<void> {
     const { groupId } = this.options;
@@ -167,6 +172,7 @@ export abstract class ResultSubscriber<T> {
     const { kafka, groupId, fromBeginning = false } = this.options;
     const { client } = this.#consumer;
     this.#admin = admin;
+    await requireTopics(admin, [this.topic.name], NEW_TOPIC_MS);
     const committed = await committedOffsets(admin, groupId, this.topic.name);
     const isNew = !fromBeginning && committed.size === 0;
     this.#startRanges = isNew ? await logRanges(kafka, this.topic.name) : new Map();

@@ -63,6 +63,11 @@ function fakeClient(): { kafka: Kafka; sends: number[][]; connects: null[] } {
   const partitionMetadata = [0, 1, 2].map((partitionId) => ({ partitionId, leader: 1 }));
   const client = {
     logger: () => ({ namespace: () => undefined }),
+    admin: () => ({
+      connect: () => Promise.resolve(),
+      disconnect: () => Promise.resolve(),
+      listTopics: () => Promise.resolve(['ranklog.score-events']),
+    }),
     producer: ({ createPartitioner }: ProducerConfig) => ({
       connect: () => {
         connects.push(null);
@@ -95,6 +100,17 @@ describe('sending events', () => {
     const producer = new ScoreProducer({ kafka });
     await Promise.all([producer.send(EVENT), producer.connect(), producer.send(EVENT)]);
     expect(connects).toHaveLength(1);
+  });
+
+  it('says where it expects Kafka if nothing answers there', async () => {
+    const own = { brokers: ['127.0.0.1:1'], logLevel: kafkajs.logLevel.NOTHING };
+    const kafka = new kafkajs.Kafka({ ...own, retry: { retries: 0 } });
+    await expect(new ScoreProducer({ kafka }).connect()).rejects.toMatchObject({
+      name: 'KafkaUnreachableError',
+      message: expect.stringMatching(
+        /^Kafka did not answer within \d+ ms: .*\. Is Kafka running at 127\.0\.0\.1:1\? Else correct the brokers/,
+      ),
+    });
   });
 
   it('limits its retries without a warning', () => {

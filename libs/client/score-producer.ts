@@ -10,7 +10,14 @@ import {
   type Source,
 } from '#contracts';
 import { allOf } from '#errors';
-import { limitedProducer, partitionOf, patchKafkajs } from '#kafka-batch';
+import {
+  isPermanent,
+  KafkaUnreachableError,
+  limitedProducer,
+  partitionOf,
+  patchKafkajs,
+  requireTopics,
+} from '#kafka-batch';
 import {
   InvalidScoreEventError,
   SendError,
@@ -42,6 +49,9 @@ export interface SendOptions {
   /** Kafka gets all events of the list in one transaction, or none of them. Needs a `transactionalId`. */
   readonly transaction?: boolean;
 }
+
+/** Brokers learn of a new topic one after the other. */
+const NEW_TOPIC_MS = 2_000;
 
 /** How long `sendAndWait` waits for the places: the outcome is known by then. */
 const MOST_PLACES_MS = 1_000;
@@ -110,16 +120,35 @@ export class ScoreProducer {
     return this.#inFlight;
   }
 
-  /** The first send connects, too: call this to know at the start whether Kafka answers. */
+  /**
+   * The first send connects, too: call this to know at the start whether Kafka answers, and has the topic.
+   * @throws TopicsMissingError, KafkaUnreachableError after about 10 s without Kafka
+   */
   async connect(): Promise<void> {
     this.#isClosed = false;
     // Two connections at a time would begin two idempotent sessions of kafkajs, and break the first.
-    this.#connected ??= this.#producer.connect();
+    this.#connected ??= this.#connect();
     try {
       await this.#connected;
     } catch (error) {
       this.#connected = undefined;
       throw error;
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const begin = performance.now();
+    const admin = this.#feedOptions.kafka.admin();
+    try {
+      // A send to a missing topic would be retried for a minute, and not name the prefix.
+      await admin.connect();
+      await requireTopics(admin, [this.#topic], NEW_TOPIC_MS);
+      await this.#producer.connect();
+    } catch (error) {
+      if (isPermanent(error)) throw error;
+      throw new KafkaUnreachableError(Math.round(performance.now() - begin), error);
+    } finally {
+      await admin.disconnect();
     }
   }
 

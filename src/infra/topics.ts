@@ -7,22 +7,11 @@ import type { Settings } from '../config/settings.js';
 /** The settings of the score topic endanger boards. The message says which, why, and how to change them. */
 export class ScoreTopicError extends RanklogError {}
 
-export class TopicsMissingError extends RanklogError {
-  constructor(readonly topics: readonly string[]) {
-    super(`there is no topic ${topics.join(', ')}; create what is missing with "ranklog topics"`);
-  }
-}
+export { requireTopics, TopicsMissingError } from '#kafka-batch';
 
 /** The topics that every process needs. Only boards with closing windows need the topic of period results. */
 export function requiredTopics(names: TopicNames): string[] {
   return Object.values(names).filter((topic) => topic !== names.periodResults);
-}
-
-/** @throws TopicsMissingError unless all topics exist */
-export async function requireTopics(admin: Admin, topics: readonly string[]): Promise<void> {
-  const known = new Set(await admin.listTopics());
-  const missing = topics.filter((topic) => !known.has(topic));
-  if (missing.length > 0) throw new TopicsMissingError(missing);
 }
 
 /** Room for the headers that ranklog adds to a dead letter. */

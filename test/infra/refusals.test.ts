@@ -292,7 +292,7 @@ describe('a start and "ranklog doctor"', () => {
     expect(missing.code).toBe(2);
     expect(missing.found).toContainEqual({
       ...{ check: 'Topics', outcome: 'refused' },
-      text: `there is no topic ${instance.topics.deadLetters}; create what is missing with "ranklog topics"`,
+      text: `there is no topic ${instance.topics.deadLetters}; create what is missing with "ranklog topics", unless the topic prefix is wrong`,
     });
     await instance.run('topics');
   });

@@ -12,9 +12,11 @@ import {
   OnLeaderChange,
   OnPeriodClosed,
   OnRankChange,
+  RankChangeSubscriber,
   RanklogHealth,
   RanklogModule,
   ScoreProducer,
+  TopicsMissingError,
   type DeadLetterRecord,
   type LeaderChange,
   type PeriodResult,
@@ -352,6 +354,16 @@ describe('RanklogModule', () => {
       'no consumer',
     );
     expect(events).toEqual(['connected', 'disconnected']);
+  });
+
+  it('does not start if a topic is missing, and names it', async () => {
+    const module = RanklogModule.forRoot({ ...optionsOf(), topicPrefix: 'nope' });
+    await expect(start(module)).rejects.toThrow(
+      'there is no topic nope.score-events; create what is missing with "ranklog topics", unless the topic prefix is wrong',
+    );
+    const { kafka } = instance;
+    const subscriber = new RankChangeSubscriber({ kafka, topicPrefix: 'nope', groupId: 'nope' });
+    await expect(subscriber.start(() => undefined)).rejects.toThrow(TopicsMissingError);
   });
 
   it('warns of a board that Redis does not know', async () => {

@@ -2,7 +2,8 @@ import kafkajs from 'kafkajs';
 import { RanklogError, toError } from '#errors';
 import type { FoundBatch, GroupFacts, LogRange } from './types.js';
 
-const { KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } = kafkajs;
+const { KafkaJSConnectionError, KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSTimeout } =
+  kafkajs;
 
 /**
  * A restart does not help: the partition stops until an operator acts. Other partitions continue.
@@ -64,7 +65,26 @@ export class KafkaUnreachableError extends RanklogError {
   override readonly retriable = true;
 
   constructor(timeoutMs: number, cause: unknown) {
-    super(`Kafka did not answer within ${timeoutMs} ms: ${toError(cause).message}`, { cause });
+    super(`Kafka did not answer within ${timeoutMs} ms: ${toError(cause).message}${hint(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** What to do about a broker that can't be reached; empty for other errors. */
+function hint(error: unknown): string {
+  for (let at = error; at instanceof Error; at = at.cause)
+    if (at instanceof KafkaJSConnectionError)
+      return `. Is Kafka running at ${at.broker}? Else correct the brokers of the Kafka client`;
+  return '';
+}
+
+/** Topics of ranklog do not exist, or this user may not see them. */
+export class TopicsMissingError extends RanklogError {
+  constructor(readonly topics: readonly string[]) {
+    super(
+      `there is no topic ${topics.join(', ')}; create what is missing with "ranklog topics", unless the topic prefix is wrong`,
+    );
   }
 }
 

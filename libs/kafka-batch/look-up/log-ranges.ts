@@ -1,10 +1,10 @@
-import type { Kafka } from 'kafkajs';
+import type { Admin, Kafka } from 'kafkajs';
 import { perClient } from '../kafkajs/batched.js';
-import { isUnknownTopic } from '../kafkajs/kafka-errors.js';
+import { isUnknownTopic, TopicsMissingError } from '../kafkajs/kafka-errors.js';
 import type { LogRange } from '../kafkajs/types.js';
 import type { LogEnd } from './leader-lookups.js';
 import { leaderOf, oneCluster, withLeaders } from './shared-leaders.js';
-import { whenKnown } from './when-known.js';
+import { repeatWhile, whenKnown } from './when-known.js';
 
 const UNKNOWN_FOR_MS = 2_000;
 
@@ -40,6 +40,21 @@ export function logRange(
 ): Promise<LogRange> {
   const of = { topic, partition };
   return withLeaders(kafka, topic, (leaders) => leaderOf(leaders, of).range(of, end));
+}
+
+/** Waits up to `forMs` for topics that were just created. @throws TopicsMissingError unless all topics exist */
+export async function requireTopics(
+  admin: Admin,
+  topics: readonly string[],
+  forMs = 0,
+): Promise<void> {
+  const isMissing = (error: unknown) => error instanceof TopicsMissingError;
+  const look = async () => {
+    const known = new Set(await admin.listTopics());
+    const missing = topics.filter((topic) => !known.has(topic));
+    if (missing.length > 0) throw new TopicsMissingError(missing);
+  };
+  await repeatWhile(isMissing, look, forMs);
 }
 
 /** Number of partitions of a topic, 0 if the topic does not exist. */

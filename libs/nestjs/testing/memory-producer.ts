@@ -1,6 +1,12 @@
 import type { Kafka, Message, ProducerConfig, ProducerRecord, RecordMetadata } from 'kafkajs';
 import { EARLIEST_TIME, resolveEvent, type BoardDefinition } from '#board';
-import { decodePlayerRecord, decodeText, type PlayerRecordKind, type Source } from '#contracts';
+import {
+  decodePlayerRecord,
+  decodeText,
+  topicNames,
+  type PlayerRecordKind,
+  type Source,
+} from '#contracts';
 import type { PlayerRecord, ScoreEvent } from '#client';
 import {
   InvalidScoreEventError,
@@ -24,6 +30,15 @@ export class MemoryKafka {
   /** kafkajs names its loggers; nothing is logged here. */
   logger() {
     return { namespace: () => undefined };
+  }
+
+  /** Answers whether the topic of score events exists. */
+  admin() {
+    return {
+      connect: () => Promise.resolve(),
+      disconnect: () => Promise.resolve(),
+      listTopics: () => Promise.resolve([topicNames().scoreEvents]),
+    };
   }
 
   producer(config: ProducerConfig) {
