@@ -2,8 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Controller, Inject, Sse, type MessageEvent } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test, type TestingModule } from '@nestjs/testing';
+import { lastValueFrom } from 'rxjs';
 import {
   BoardReader,
+  ExpiredViewError,
   LiveLeaders,
   NotPublishedError,
   UnknownBoardError,
@@ -195,9 +197,13 @@ describe('LiveLeaders', () => {
     expect(text.match(/^event: leaders$/gm)?.length).toBeLessThan(400);
   });
 
-  it('errors if the snapshot can not be read', async () => {
-    jest.spyOn(app.get(BoardReader), 'standings').mockRejectedValue(new Error('no Redis'));
-    expect((await open('quiz')).end()).toBe('no Redis');
+  it('refuses a view that can not be read, and errors if it can not be read later', async () => {
+    const read = jest.spyOn(app.get(BoardReader), 'standings');
+    read.mockRejectedValueOnce(new ExpiredViewError('quiz', 'all', 0, 1));
+    await expect(live.stream('quiz')).rejects.toThrow(ExpiredViewError);
+    const stream = await live.stream('quiz');
+    read.mockRejectedValueOnce(new Error('no Redis'));
+    await expect(lastValueFrom(stream)).rejects.toThrow('no Redis');
   });
 
   it('completes its streams when the application closes', async () => {

@@ -67,7 +67,8 @@ export class LiveLeaders implements OnModuleDestroy {
    */
   async stream(board: string, selection: ViewSelection = {}): Promise<Observable<MessageEvent>> {
     const live = await this.reader.board(board);
-    publishedView(live, selection);
+    const view = publishedView(live, selection);
+    await this.reader.count(board, { view }); // an expired view is an error before the answer begins
     await this.#opened().follower;
     return new Observable((subscriber) => {
       const stream = new LeadersStream(this.reader, { board, selection }, subscriber);
