@@ -219,9 +219,11 @@ describe('a run', () => {
   let boards: string[];
   let called: number[];
 
-  beforeEach(async () => {
+  beforeEach(() => open(SOME));
+
+  async function open(shardCount: number): Promise<void> {
     const keys = newKeys();
-    store = new WatchedStore(redis, keys, { shards: SOME });
+    store = new WatchedStore(redis, keys, { shards: shardCount });
     const names = Array.from({ length: 50 }, (_, number) => `b${number}`);
     boards = Array.from(store.allShards, (shard) => {
       return names.find((name) => store.shardOf(name) === shard) ?? '';
@@ -229,7 +231,7 @@ describe('a run', () => {
     await store.registerBoards(boards.map((board) => ({ ...arena, board })));
     const live = new LiveBoards(store);
     await live.refresh();
-    const shards = new ContinuityStore(redis, keys, { shards: SOME });
+    const shards = new ContinuityStore(redis, keys, { shards: shardCount });
     const continuity = await Promise.all(
       store.allShards.map((shard) => comparedToken(shards, shard)),
     );
@@ -238,7 +240,7 @@ describe('a run', () => {
     applier = new Applier(services, ASSIGNMENT, start);
     called = [];
     store.beforeCall = ({ shard }) => Promise.resolve(void called.push(shard));
-  });
+  }
 
   const apply = (from: number, ...shards: number[]) => {
     const records = shards.map((shard, index) =>
@@ -259,6 +261,26 @@ describe('a run', () => {
     expect(await store.appliedOffsets(0)).toEqual([2, 2, 2]);
     await applier.tell(2, 0);
     expect(called).toHaveLength(4);
+  });
+
+  it('is one call, from its first offset to its last, if there is one shard', async () => {
+    await open(1);
+    const calls: string[] = [];
+    store.beforeCall = ({ from, through, believed }) =>
+      Promise.resolve(void calls.push(`${from} to ${through} after ${believed}`));
+    await apply(0, 0, 0);
+    await apply(2);
+    await runsOf(applier.apply([], { from: 2, published: 0, nextOffset: 4 }));
+    await applier.tell(3, 0);
+    await apply(3, 0, 0);
+    await applier.keepUp(4);
+    expect(calls).toEqual([
+      '0 to 1 after -1',
+      '2 to 1 after 1',
+      '2 to 3 after 1',
+      '3 to 4 after 3',
+      '5 to 4 after 4',
+    ]);
   });
 
   it('without records goes to the home shard of the partition', async () => {
