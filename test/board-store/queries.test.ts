@@ -157,6 +157,8 @@ describe('a read that asks for what can not be', () => {
   const HUGE = Buffer.from('["all","x","99999999999999999999"]').toString('base64url');
   const cursorOf = async (reader: BoardReader) =>
     (await reader.standings('arena', { limit: 1, scores: { min: 0 } })).next ?? '';
+  /** As it may come from a URL. */
+  const given = (value: unknown) => value as never;
   const refusals: [string, (reader: BoardReader) => Promise<unknown>, string][] = [
     ['limit', (r) => r.standings('arena', { limit: 1_001 }), 'limit: 1001 is not a whole number from 0 to 1000'],
     ['limit of no whole number', (r) => r.standings('arena', { limit: 1.5 }), 'limit: 1.5'],
@@ -179,6 +181,19 @@ describe('a read that asks for what can not be', () => {
     ['rank', (r) => r.at('arena', { rank: 0 }), 'rank: 0 is not a whole number'],
     ['buckets', (r) => r.histogram('arena', { buckets: 0 }), 'buckets: 0'],
     ['text', (r) => r.search('arena', ''), 'text: is empty'],
+    ['limit that is a text', (r) => r.standings('arena', given({ limit: '10' })), 'limit: "10" is not a whole number'],
+    ['list of boards', (r) => r.standings(given(['arena', 'arena'])), 'board: ["arena","arena"] is no text'],
+    ['list of windows', (r) => r.standings('arena', given({ window: ['day', 'week'] })), 'window: ["day","week"] is no text'],
+    ['list of views', (r) => r.standings('arena', given({ view: ['all'] })), 'view: ["all"] is no text'],
+    ['list of values', (r) => r.standings('arena', { where: { a: given(['x', 'y']) } }), 'where.a: ["x","y"] is no text'],
+    ['number as value', (r) => r.standings('arena', { where: { a: given(5) } }), 'where.a: 5 is no text'],
+    ['text as where', (r) => r.standings('arena', { where: given('eu') }), 'where: "eu" is no object'],
+    ['list as cursor', (r) => r.standings('arena', { after: given(['x']) }), 'after: ["x"] is not a cursor'],
+    ['list of texts', (r) => r.search('arena', given(['a', 'b'])), 'text: ["a","b"] is no text'],
+    ['list of ids', (r) => r.player('arena', given(['a', 'b'])), 'player: ["a","b"] is no id'],
+    ['text as ids', (r) => r.players('arena', given('a,b')), 'playerIds: "a,b" is no list'],
+    ['text as requests', (r) => r.playerOn('a', given('arena')), 'requests: "arena" is no list'],
+    ['percent that is a text', (r) => r.at('arena', { percent: given('1') }), 'percent: "1" is not from 0.0001'],
     ['cursor of a page', (r) => r.search('arena', 'a', { after: other }), 'is not a cursor'],
   ]; // prettier-ignore
 

@@ -11,6 +11,7 @@ import {
 import { BoardList } from './board-list.js';
 import { MovedError, type Located, type ReadCommands } from './read-commands.js';
 import type { RedisClient } from '../layout/redis-client.js';
+import { requireText } from './view-selection.js';
 
 /**
  * A read gives up at so many changes of the generation. Builds take far longer than reads, so this
@@ -69,9 +70,10 @@ export class BoardLocator extends BoardList {
 
   /**
    * Asks Redis which generation to read.
-   * @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError
+   * @throws UnknownBoardError, BoardBuildingError, UnknownGenerationError, InvalidReadError
    */
   async locate(board: string): Promise<Located> {
+    requireText('board', board);
     const { snapshot } = this.commands;
     const shard = shardOf(board, await this.shards());
     const located = this.#follow(board, shard, await this.commands.find(board, shard));

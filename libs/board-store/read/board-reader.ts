@@ -43,6 +43,7 @@ import { walkView, type ViewReads } from './view-reads.js';
 import {
   checkDimensions,
   encodeCursor,
+  requireList,
   scanCursor,
   selectedView,
   type ViewSelection,
@@ -170,6 +171,7 @@ export class BoardReader implements ViewReads {
 
   /** Players by id, such as friends or a guild: at most 1,000. Cost: O(log N) per id. */
   players: ViewReads['players'] = async (board, playerIds, selection = {}) => {
+    requireList('playerIds', playerIds);
     const ids = [...new Set(playerIds)];
     whole('number of players', ids.length, 1, MOST_PLAYERS);
     ids.forEach(requirePlayerId);
@@ -187,6 +189,7 @@ export class BoardReader implements ViewReads {
    * Cost: as `player` for each, all in one trip. All dense ranks together cost as much as one.
    */
   playerOn: ViewReads['playerOn'] = async (playerId, requests) => {
+    requireList('requests', requests);
     whole('number of requests', requests.length, 0, MOST_REQUESTS);
     const dense = requests.filter((request) => request.dense).length;
     const share = Math.floor(MOST_COUNTED / Math.max(1, dense));

@@ -1,7 +1,13 @@
 import { parseDecimal, sortDirection, type BoardDefinition, type Column } from '#board';
 import { isId } from '#contracts';
 import { InvalidReadError } from '../layout/store-errors.js';
-import type { Anchor, Bounds, ViewSelection } from './view-selection.js';
+import {
+  requireText,
+  shown,
+  type Anchor,
+  type Bounds,
+  type ViewSelection,
+} from './view-selection.js';
 
 /** The most players that one read returns, or asks for by id. */
 export const MOST_PLAYERS = 1_000;
@@ -74,13 +80,16 @@ export interface SearchRequest extends ViewSelection {
 /** Returns a whole number within bounds. @throws InvalidReadError */
 export function whole(argument: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new InvalidReadError(argument, `${value} is not a whole number from ${min} to ${max}`);
+  throw new InvalidReadError(
+    argument,
+    `${shown(value)} is not a whole number from ${min} to ${max}`,
+  );
 }
 
 /** @throws InvalidReadError for an id that no score event can have */
 export function requirePlayerId(playerId: string): void {
   if (isId(playerId)) return;
-  const problem = `${JSON.stringify(String(playerId).slice(0, 80))} is no id: 1 to 128 bytes of UTF-8 without control characters or lone surrogates`;
+  const problem = `${shown(playerId)} is no id: 1 to 128 bytes of UTF-8 without control characters or lone surrogates`;
   throw new InvalidReadError('player', problem);
 }
 
@@ -90,8 +99,9 @@ export function anchorAt(asked: RankOrShare): Anchor {
     return ['position', whole('rank', asked.rank, 1, Number.MAX_SAFE_INTEGER) - 1];
   const { percent } = asked;
   const millionths = Math.round(percent * 10_000);
-  if (percent <= 100 && millionths >= 1) return ['share', millionths];
-  throw new InvalidReadError('percent', `${percent} is not from 0.0001 to 100`);
+  if (typeof percent === 'number' && percent <= 100 && millionths >= 1)
+    return ['share', millionths];
+  throw new InvalidReadError('percent', `${shown(percent)} is not from 0.0001 to 100`);
 }
 
 /** The best and the worst value of a range in sort direction, '' for none. @throws InvalidReadError */
@@ -135,6 +145,7 @@ function valueIn(column: Column, given: Decimal): number {
 
 /** A pattern of Redis for ids that contain a text, in any case of ASCII letters. @throws InvalidReadError */
 export function patternOf(text: string): string {
+  requireText('text', text);
   if (text === '') throw new InvalidReadError('text', 'is empty; give a part of a player id');
   const pattern = text.replaceAll(/[a-z]|[*?[\]\\^-]/gi, (letter) =>
     /[a-z]/i.test(letter) ? `[${letter.toLowerCase()}${letter.toUpperCase()}]` : `\\${letter}`,

@@ -25,11 +25,35 @@ export interface ViewSelection {
   readonly at?: Date | number | undefined;
 }
 
+/** A value as an error shows it: a text in quotes. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
+  return (Array.isArray(value) ? JSON.stringify(value) : String(value)).slice(0, 80);
+}
+
+/** Arguments may come from a URL: there, `?window=day&window=week` is a list. @throws InvalidReadError */
+export function requireText(argument: string, value: unknown): void {
+  if (typeof value !== 'string') throw new InvalidReadError(argument, `${shown(value)} is no text`);
+}
+
+/** @throws InvalidReadError */
+export function requireList(argument: string, value: unknown): void {
+  if (!Array.isArray(value)) throw new InvalidReadError(argument, `${shown(value)} is no list`);
+}
+
+/** @throws InvalidReadError */
+function requireTexts({ view, window, where = {} }: ViewSelection): void {
+  if (view !== undefined) requireText('view', view);
+  if (window !== undefined) requireText('window', window);
+  if (typeof where !== 'object' || Array.isArray(where))
+    throw new InvalidReadError('where', `${shown(where)} is no object with a value by dimension`);
+  for (const [name, value] of Object.entries(where)) requireText(`where.${name}`, value);
+}
+
 /** @throws NoSuchViewError, NoInstanceError, MalformedViewError, InvalidReadError */
-export function selectedView(
-  definition: BoardDefinition,
-  { view, window, where = {}, at = Date.now() }: ViewSelection,
-): ReadableView {
+export function selectedView(definition: BoardDefinition, selection: ViewSelection): ReadableView {
+  requireTexts(selection);
+  const { view, window, where = {}, at = Date.now() } = selection;
   const isNamed = window !== undefined || Object.keys(where).length > 0;
   if (view !== undefined && isNamed)
     throw new InvalidReadError(
@@ -38,12 +62,12 @@ export function selectedView(
     );
   const time = Number(at);
   if (!Number.isInteger(time) || time < EARLIEST_TIME || time > LATEST_TIME)
-    throw new InvalidReadError('at', `${String(at)} is not a time in the years 0001 to 9999`);
-  const selection =
+    throw new InvalidReadError('at', `${shown(at)} is not a time in the years 0001 to 9999`);
+  const asked =
     view === undefined
       ? { window: window ?? defaultWindow(definition), where: Object.entries(where) }
       : parseView(view);
-  return viewToRead(definition, selection, time);
+  return viewToRead(definition, asked, time);
 }
 
 /**
