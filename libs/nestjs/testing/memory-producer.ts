@@ -4,6 +4,7 @@ import {
   decodePlayerRecord,
   decodeText,
   topicNames,
+  type DecodedPlayerRecord,
   type PlayerRecordKind,
   type Source,
 } from '#contracts';
@@ -27,6 +28,9 @@ export class MemoryKafka {
   readonly playerRecords: SentPlayerRecord[] = [];
   #offset = 0;
 
+  /** `applied` gets the player records, with their offsets. */
+  constructor(private readonly applied: (record: DecodedPlayerRecord, offset: number) => void) {}
+
   /** kafkajs names its loggers; nothing is logged here. */
   logger() {
     return { namespace: () => undefined };
@@ -47,12 +51,11 @@ export class MemoryKafka {
       connect: () => Promise.resolve(),
       disconnect: () => Promise.resolve(),
       send: ({ topic, messages }: ProducerRecord): Promise<RecordMetadata[]> => {
+        const baseOffset = String(this.#offset);
         for (const message of messages) {
           partitioner?.({ topic, message, partitionMetadata: [PARTITION] });
-          this.#keep(message);
+          this.#keep(message, this.#offset++);
         }
-        const baseOffset = String(this.#offset);
-        this.#offset += messages.length;
         return Promise.resolve([
           { topicName: topic, partition: 0, errorCode: 0, baseOffset, logAppendTime: '-1' },
         ]);
@@ -60,7 +63,7 @@ export class MemoryKafka {
     };
   }
 
-  #keep({ key = null, value, headers = {} }: Message): void {
+  #keep({ key = null, value, headers = {} }: Message, offset: number): void {
     const bytes = Buffer.from(String(value));
     const record = { key: key === null ? null : Buffer.from(key), value: bytes };
     const decoded = decodePlayerRecord({ ...record, headers, timestamp: Date.now() });
@@ -68,6 +71,7 @@ export class MemoryKafka {
       const { board, playerId, reason, by, kind } = decoded.playerRecord;
       const given = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
       this.playerRecords.push({ kind, board, playerId, ...given });
+      this.applied(decoded.playerRecord, offset);
     } else this.events.push(JSON.parse(bytes.toString()) as ScoreEvent);
   }
 }

@@ -1,5 +1,6 @@
 import { definitionText, readStates, type BoardDefinition } from '#board';
-import { KeySpace } from '#board-store';
+import { banText, KeySpace } from '#board-store';
+import type { DecodedPlayerRecord } from '#contracts';
 import { MemoryView, nextVersion, statesOf, type MemoryPlayer } from './memory-view.js';
 
 type Words = (string | number)[];
@@ -27,6 +28,8 @@ export const PREFIX = 'ranklog';
 
 const SERVER = 'memory';
 const NO_VERSION = '0';
+/** What a test sends is applied at once. */
+const ALL_APPLIED = String(Number.MAX_SAFE_INTEGER);
 const keys = new KeySpace(PREFIX);
 
 /**
@@ -37,11 +40,23 @@ export class MemoryRedis {
   readonly #definitions: ReadonlyMap<string, BoardDefinition>;
   /** By board and name of the view. */
   readonly #views = new Map<string, Map<string, MemoryView>>();
+  /** By key, the ban register of a board. */
+  readonly #bans = new Map<string, Map<string, string>>();
   /** By the key of the ranking. */
   readonly #rankings = new Map<string, MemoryView>();
 
   constructor(definitions: readonly BoardDefinition[]) {
     this.#definitions = new Map(definitions.map((definition) => [definition.board, definition]));
+  }
+
+  /** As ranklog applies a player record: nothing changes an erasure. */
+  setBan(record: DecodedPlayerRecord, offset: number): void {
+    const { board, playerId } = record;
+    const key = keys.bans(0, board);
+    const bans = this.#bans.get(key) ?? new Map<string, string>();
+    this.#bans.set(key, bans);
+    const isErased = bans.get(playerId)?.startsWith('erased ') === true;
+    if (!isErased) bans.set(playerId, banText(record, { partition: 0, offset }));
   }
 
   setView(definition: BoardDefinition, view: string, players: readonly MemoryPlayer[]): void {
@@ -92,6 +107,7 @@ export class MemoryRedis {
   }
 
   hgetall(key: string): Promise<Record<string, string>> {
+    if (key === keys.appliedOffsets(0)) return Promise.resolve({ 0: ALL_APPLIED });
     const entries = [...this.#definitions].map(([board, definition]) => {
       return [board, key === keys.live(0) ? board : definitionText(definition)];
     });
@@ -99,9 +115,10 @@ export class MemoryRedis {
     return Promise.resolve(isKept ? (Object.fromEntries(entries) as Record<string, string>) : {});
   }
 
-  /** The version of the boards, which never change, or the ban of a player: there is none. */
-  hget(key: string): Promise<string | null> {
-    return Promise.resolve(key === keys.live(0) ? NO_VERSION : null);
+  /** The version of the boards, which never change, or the ban of a player. */
+  hget(key: string, field: string): Promise<string | null> {
+    const ban = this.#bans.get(key)?.get(field) ?? null;
+    return Promise.resolve(key === keys.live(0) ? NO_VERSION : ban);
   }
 
   get(): Promise<null> {
@@ -112,8 +129,8 @@ export class MemoryRedis {
     return Promise.resolve([]);
   }
 
-  hscan(): Promise<[string, string[]]> {
-    return Promise.resolve(['0', []]);
+  hscan(key: string): Promise<[string, string[]]> {
+    return Promise.resolve(['0', [...(this.#bans.get(key) ?? [])].flat()]);
   }
 
   info(): Promise<string> {

@@ -285,6 +285,25 @@ describe('RanklogTestingModule', () => {
     await app.close();
   });
 
+  it('has bans for its reader at once', async () => {
+    const app = await start(new RanklogTestingModule({ boards: BOARDS }));
+    const [moderation, reader] = [app.get(ModerationProducer), app.get(BoardReader)];
+    const mal = { board: 'quiz', playerId: 'mal' };
+    expect(await reader.ban('quiz', 'mal')).toBeNull();
+    const place = await moderation.banAndWait({ ...mal, reason: 'bot' }, { timeoutMs: 0 });
+    expect(place.counts).toBe(true);
+    const { partition, offset, time } = place;
+    const ban = { playerId: 'mal', kind: 'banned', partition, offset, time, reason: 'bot' };
+    expect(await reader.ban('quiz', 'mal')).toEqual(ban);
+    expect(await reader.bans('quiz')).toMatchObject({ count: 1, bans: [ban] });
+    expect(await reader.ban('laps', 'mal')).toBeNull();
+    await moderation.erase(mal);
+    const unban = await moderation.unbanAndWait(mal, { timeoutMs: 0 });
+    expect(unban.counts).toBe(false);
+    expect(await reader.ban('quiz', 'mal')).toMatchObject({ kind: 'erased' });
+    await app.close();
+  });
+
   it('refuses standings of unknown boards, and of a player twice', () => {
     const ranklog = new RanklogTestingModule({ boards: BOARDS });
     const ada = { playerId: 'ada', score: 1 };

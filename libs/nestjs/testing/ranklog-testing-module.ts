@@ -67,7 +67,7 @@ const FIRST_REACHED = Date.parse('2026-11-25T12:00:00.000Z');
  */
 export class RanklogTestingModule {
   readonly #definitions: ReadonlyMap<string, BoardDefinition> | undefined;
-  readonly #kafka = new MemoryKafka();
+  readonly #kafka = new MemoryKafka((record, offset) => this.#redis.setBan(record, offset));
   readonly #redis: MemoryRedis;
   readonly #reader: BoardReader;
   readonly #producer: ScoreProducer;
