@@ -1,40 +1,33 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { parseRedisUrl } from '#redis-url';
 
 export const REDIS_KINDS = ['single', 'cluster', 'sentinel'] as const;
 /** One server, a Redis Cluster, or a primary with replicas and sentinels. */
 export type RedisKind = (typeof REDIS_KINDS)[number];
 export type RedisGroup = Exclude<RedisKind, 'single'>;
 
-const GROUP_URL =
-  /^redis\+(?<kind>cluster|sentinel):\/\/(?:(?<user>[^:@/]*):(?<password>[^@/]*)@)?(?<hosts>[^/]+)(?:\/(?<name>.*))?$/;
-
 export function kindOfRedis(url: string): RedisKind {
-  return (GROUP_URL.exec(url)?.groups?.['kind'] as RedisGroup | undefined) ?? 'single';
+  const kind = parseRedisUrl(url)?.kind ?? 'server';
+  return kind === 'server' ? 'single' : kind;
 }
 
 /**
- * A client for a URL of one of these forms. `options` are those of each connection to a server.
- *
- *     redis://host:port
- *     redis+cluster://[user:password@]host:port,host:port
- *     redis+sentinel://[user:password@]host:port,host:port/NAME-OF-THE-PRIMARY
+ * A client for a URL of one of the forms of `parseRedisUrl`. `options` are those of each connection
+ * to a server.
  */
 export function openRedis(url: string, options: RedisOptions = {}): Redis | Cluster {
-  const parts = GROUP_URL.exec(url)?.groups;
-  if (parts === undefined) return new Redis(url, options);
-  const { kind, user, password, hosts = '', name = '' } = parts;
-  const nodes = hosts.split(',').map((address) => {
-    const [host = '', port] = address.split(/:(?=\d+$)/);
-    return { host, port: Number(port) };
-  });
+  const address = parseRedisUrl(url);
+  if (address === undefined || address.kind === 'server') return new Redis(url, options);
+  const { nodes, username, password, primary } = address;
   const redisOptions = {
     ...options,
-    ...(user && { username: decodeURIComponent(user) }),
-    ...(password && { password: decodeURIComponent(password) }),
+    ...(username && { username }),
+    ...(password && { password }),
+    ...(address.hasTls && { tls: options.tls ?? {} }),
   };
   const { lazyConnect = false, retryStrategy } = options;
-  if (kind === 'cluster')
-    return new Cluster(nodes, {
+  if (address.kind === 'cluster')
+    return new Cluster([...nodes], {
       redisOptions,
       lazyConnect,
       scaleReads: 'master',
@@ -43,8 +36,8 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis | Clus
     });
   return new Redis({
     ...redisOptions,
-    sentinels: nodes,
-    name,
+    sentinels: [...nodes],
+    ...(primary && { name: primary }),
     ...(retryStrategy && { sentinelRetryStrategy: retryStrategy }),
   });
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import ms from 'ms';
-import { parseRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
+import { parseRedisUrl, REDIS_URL_FORMS } from '#redis-url';
 
 export interface Format<T> {
   /** Completes "use ..." in the error for a bad value. */

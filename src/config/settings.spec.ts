@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { REDIS_URL_FORMS } from '#redis-url';
 import { TestCa } from '../../test/support/certificates.js';
-import { REDIS_URL_FORMS } from './redis-url.js';
 import { loadSettings, SettingsError, withoutPassword } from './settings.js';
 import { SETTINGS_SCHEMA, variableOf, type SettingName } from './settings-schema.js';
 
@@ -122,6 +122,13 @@ describe('loadSettings', () => {
     expect(JSON.stringify(current)).not.toContain('hunter2');
     expect(JSON.stringify(current)).toContain('redis://***@redis:1');
     expect(withoutPassword('redis://user:hunter@2@redis:1')).toBe('redis://***@redis:1');
+    for (const [kind, rest] of [
+      ['cluster', 'one:1,two:2'],
+      ['sentinel', 'one:1,[::1]:2/main'],
+    ] as const)
+      expect(withoutPassword(`rediss+${kind}://user:hunter2@${rest}`)).toBe(
+        `rediss+${kind}://***@${rest}`,
+      );
   });
 
   it('reads a secret from the file that NAME_FILE names, without the newline at its end', () => {

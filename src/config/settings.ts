@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import type { YAMLError } from 'yaml';
 import { suggestion } from '#board';
 import { RanklogError } from '#errors';
-import { parseRedisUrl } from './redis-url.js';
+import { parseRedisUrl } from '#redis-url';
 import {
   SETTINGS_SCHEMA,
   variableOf,

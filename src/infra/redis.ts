@@ -1,6 +1,6 @@
 import { Cluster, Redis, type Command } from 'ioredis';
 import { replicaErrorOf, ReplicaError, requirePrimary, type RedisClient } from '#board-store';
-import { parseRedisUrl, type RedisAddress } from '../config/redis-url.js';
+import { parseRedisUrl, type RedisAddress } from '#redis-url';
 import { tlsOptions, type Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 import { RecurringTask } from './recurring-task.js';
@@ -51,8 +51,8 @@ function createSingle(
     sentinelRetryStrategy: reconnectDelay,
     enableTLSForSentinelMode: true,
     ...(primary && { name: primary }),
-    ...(username && { username, sentinelUsername: username }),
-    ...(password && { password, sentinelPassword: password }),
+    ...(username && { username }),
+    ...(password && { password }),
     ...(options.tls && { sentinelTLS: options.tls }),
   };
   const redis =
@@ -60,6 +60,7 @@ function createSingle(
       ? new Redis({ ...options, ...ofSentinels, lazyConnect: true })
       : new Redis(settings.redisUrl, { ...options, lazyConnect: true });
   redis.on('close', () => stopSocketTimer(redis));
+  if (kind === 'sentinel') logInToSentinels(redis, username, password);
   if (!anyRole) stayOnPrimary(redis);
   logConnection(redis, 'Redis connection', logger);
   return redis;
@@ -223,6 +224,30 @@ function stayOnPrimary(redis: Redis): void {
   redis.on('close', () => void check.stop());
 }
 
+/**
+ * Sentinels have a login of their own: none, or mostly that of the servers. They get the login of the
+ * URL if they refuse to answer without one: ioredis writes a warning to stderr for each connection
+ * to a server that needs no password and gets one, and an unknown user is an error.
+ */
+function logInToSentinels(redis: Redis, username?: string, password?: string): void {
+  const { connector } = redis as unknown as { connector: SentinelConnector };
+  const { options } = connector;
+  const ask = connector.resolve.bind(connector);
+  connector.resolve = async (sentinel) => {
+    try {
+      return await ask(sentinel);
+    } catch (error) {
+      if (!password || !/^(NOAUTH|NOPERM) /.test((error as Error).message)) throw error;
+    }
+    options.sentinelUsername = username;
+    options.sentinelPassword = password;
+    return ask(sentinel).finally(() => {
+      options.sentinelUsername = undefined;
+      options.sentinelPassword = undefined;
+    });
+  };
+}
+
 /** Makes a connection to a replica fail. ioredis connects again, after a pause that grows. */
 function refuseReplicas(redis: Redis): void {
   const { connector } = redis as unknown as { connector: Connector };
@@ -254,6 +279,12 @@ function sharedInTurn(check: () => Promise<void>): () => Promise<void> {
 /** Part of ioredis that decides whether a server will do, by its reply to INFO. */
 interface Connector {
   check: (info: Readonly<Record<string, string | undefined>>) => boolean;
+}
+
+/** Part of ioredis that asks a sentinel for the primary, with the login of its options. */
+interface SentinelConnector {
+  options: { sentinelUsername?: string | undefined; sentinelPassword?: string | undefined };
+  resolve: (sentinel: unknown) => Promise<unknown>;
 }
 
 /** ioredis 5.11 keeps the timer of a closed connection, which would then close the next one. */

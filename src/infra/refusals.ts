@@ -1,6 +1,6 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { parseRedisUrl } from '../config/redis-url.js';
+import { parseRedisUrl } from '#redis-url';
 import { withoutPassword, type Settings } from '../config/settings.js';
 
 export type Server = 'Kafka' | 'Redis';

@@ -1,6 +1,6 @@
+import type { Cluster, Redis } from 'ioredis';
 import { ArgumentOrder, type Argument, type Named } from './argument-order.js';
 import { readScript } from './script-text.js';
-import type { RedisClient } from '../layout/redis-client.js';
 
 type Script<Reply> = (named: Named) => Promise<Reply>;
 
@@ -122,7 +122,7 @@ export const SCRIPTS = [
  * Defines the scripts as commands of this client, if it lacks them. It sends EVALSHA, and EVAL if
  * the server lacks the script.
  */
-export function defineScripts(redis: RedisClient, scripts: readonly string[] = SCRIPTS): void {
+export function defineScripts(redis: Redis | Cluster, scripts: readonly string[] = SCRIPTS): void {
   for (const script of scripts) {
     const name = commandName(script);
     if (name in redis) continue;
@@ -135,7 +135,7 @@ export function defineScripts(redis: RedisClient, scripts: readonly string[] = S
 }
 
 /** Makes a command take its keys and arguments by name. */
-function takeNames(redis: RedisClient, command: string, order: ArgumentOrder): void {
+function takeNames(redis: Redis | Cluster, command: string, order: ArgumentOrder): void {
   const send = Reflect.get(redis, command) as (...words: Argument[]) => Promise<unknown>;
   Reflect.set(redis, command, (named: Named) => send.apply(redis, order.words(named)));
 }

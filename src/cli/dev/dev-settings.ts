@@ -1,4 +1,5 @@
 import getPort, { portNumbers } from 'get-port';
+import { parseRedisUrl } from '#redis-url';
 import { SERVER_NAMES, SERVER_VARIABLES, type ServerName } from '#servers';
 import { loadSettings, type Settings } from '../../config/settings.js';
 
@@ -44,11 +45,12 @@ export async function setDevSettings(
 
 /** Whether Kafka and Redis are on this machine: others may rely on those elsewhere. */
 export function hasLocalServers({ kafkaBrokers, redisUrl }: Settings): boolean {
-  const urls = [...kafkaBrokers.map((broker) => `kafka://${broker}`), redisUrl];
-  return urls.every((url) => LOCAL_HOST.test(new URL(url).hostname));
+  const brokers = kafkaBrokers.map((broker) => new URL(`kafka://${broker}`).hostname);
+  const servers = parseRedisUrl(redisUrl)?.nodes.map(({ host }) => host) ?? [];
+  return [...brokers, ...servers].every((host) => LOCAL_HOST.test(host));
 }
 
-const LOCAL_HOST = /^(localhost|127\.[\d.]+|\[::1\])$/;
+const LOCAL_HOST = /^(localhost|127\.[\d.]+|::1|\[::1\])$/;
 
 /** `port` if it is free, else a port above it; any port for 0. */
 async function freePort(host: string, port: number): Promise<string> {

@@ -1,4 +1,4 @@
-/** Where Redis is: REDIS_URL, taken apart. */
+/** Where Redis is: REDIS_URL, taken apart. The URL of one server is for ioredis, which also takes its login and database. */
 export interface RedisAddress {
   readonly kind: 'server' | 'cluster' | 'sentinel';
   readonly hasTls: boolean;
@@ -23,7 +23,8 @@ export function parseRedisUrl(text: string): RedisAddress | undefined {
   const [, tls, kind, login, list = '', primary] = LIST.exec(text) ?? [];
   if (kind === undefined) return serverAddress(text);
   const form = kind as 'cluster' | 'sentinel';
-  if ((form === 'sentinel') === !primary) return undefined;
+  const needsPrimary = form === 'sentinel';
+  if (needsPrimary !== Boolean(primary)) return undefined;
   const nodes = list.split(',').map((node) => nodeOf(node, DEFAULT_PORTS[form]));
   if (!nodes.every((node) => node !== undefined)) return undefined;
   const credentials = loginOf(login);
@@ -34,23 +35,27 @@ export function parseRedisUrl(text: string): RedisAddress | undefined {
 function serverAddress(text: string): RedisAddress | undefined {
   if (!/^rediss?:\/\/\S+$/.test(text) || !URL.canParse(text)) return undefined;
   const { protocol, hostname, port } = new URL(text);
-  const node = { host: hostname, port: Number(port || DEFAULT_PORTS.server) };
+  const node = { host: withoutBrackets(hostname), port: Number(port || DEFAULT_PORTS.server) };
   return { kind: 'server', hasTls: protocol === 'rediss:', nodes: [node] };
 }
 
 function nodeOf(text: string, defaultPort: number) {
   const [, host, port = defaultPort] = NODE.exec(text) ?? [];
-  if (host === undefined || Number(port) > 65_535) return undefined;
-  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+  if (host === undefined || Number(port) < 1 || Number(port) > 65_535) return undefined;
+  return { host: withoutBrackets(host), port: Number(port) };
+}
+
+/** The host as sockets take it: a URL writes an IPv6 address in brackets. */
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
 }
 
 /** `USER:PASSWORD`, both percent-encoded. Undefined if they are not. */
 function loginOf(text: string | undefined) {
   if (text === undefined) return {};
   try {
-    const [username = '', password = ''] = [/^[^:]*/, /(?<=:).*/].map((part) =>
-      decodeURIComponent(part.exec(text)?.[0] ?? ''),
-    );
+    const username = decodeURIComponent(text.replace(/:.*/, ''));
+    const password = decodeURIComponent(text.replace(/^[^:]*:?/, ''));
     return { ...(username && { username }), ...(password && { password }) };
   } catch {
     return undefined;
