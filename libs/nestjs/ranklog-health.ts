@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { requirePrimary } from '#board-store';
+import { primariesOf, requirePrimary } from '#board-store';
 import { RANKLOG_OPTIONS, type RanklogModuleOptions } from './options.js';
 import { ResultSubscriptions } from './result-subscriptions.js';
 
@@ -35,7 +35,10 @@ export class RanklogHealth {
     const late = delay(ANSWER_TIMEOUT_MS, `no answer within ${ANSWER_TIMEOUT_MS} ms`, {
       ref: false,
     });
-    const problem = await Promise.race([requirePrimary(this.options.redis), late]).catch(String);
+    const primaries = primariesOf(this.options.redis);
+    if (primaries.length === 0) return ['Redis: no node of the cluster is connected'];
+    const answers = Promise.all(primaries.map((server) => requirePrimary(server)));
+    const problem = await Promise.race([answers.then(() => undefined), late]).catch(String);
     return problem === undefined ? [] : [`Redis: ${problem}`];
   }
 }

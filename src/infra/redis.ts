@@ -80,6 +80,7 @@ function createCluster(
     enableOfflineQueue: false,
     clusterRetryStrategy: reconnectDelay,
     slotsRefreshInterval: SLOTS_CHECK_MS,
+    slotsRefreshTimeout: COMMAND_TIMEOUT_MS,
     dnsLookup: (host, done) => done(null, host), // by the socket, so that TLS knows the name
     redisOptions: {
       ...connectionOptions(settings),

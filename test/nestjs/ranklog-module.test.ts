@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Inject, Injectable, Logger, Module, Scope, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import type { ConsumerConfig, ProducerConfig } from 'kafkajs';
 import {
   BoardReader,
@@ -476,6 +476,16 @@ describe('RanklogHealth', () => {
     redis.disconnect();
     await until(() => redis.status === 'end', 'the client is closed');
     silent.close();
+  });
+
+  it('is down while no node of a cluster is connected', async () => {
+    const options = { clusterRetryStrategy: () => null, enableOfflineQueue: false };
+    const redis = new Cluster([{ host: '127.0.0.1', port: 1 }], options);
+    redis.on('error', () => undefined);
+    const app = await start(RanklogModule.forRoot({ ...optionsOf(), redis }));
+    expect(await app.get(RanklogHealth).isHealthy('ranklog')).toMatchObject({
+      ranklog: { status: 'down', problems: ['Redis: no node of the cluster is connected'] },
+    });
   });
 });
 
