@@ -3,8 +3,17 @@ import { MetadataScanner, Reflector, type DiscoveryService } from '@nestjs/core'
 import { canonicalView } from '#board';
 import type { DeadLetterRecord, LeaderChange, PeriodResult, RankChange } from '#client';
 
+/** The subscription of a handler. */
+interface GroupOptions {
+  /**
+   * Whether a new group starts at the first result in Kafka; by default that of the module. All handlers of a group must
+   * agree: give a handler that differs a `groupId` of its own.
+   */
+  readonly fromBeginning?: boolean;
+}
+
 /** Which results a handler gets; without a field, all. */
-export interface ResultFilter {
+export interface ResultFilter extends GroupOptions {
   readonly board?: string;
   /** The name of a view, such as `all` or `week:2026-W47 region=eu`, or a pattern that its name matches. */
   readonly view?: string | RegExp;
@@ -13,7 +22,7 @@ export interface ResultFilter {
 }
 
 /** Which dead letters a handler gets; without a field, all. */
-export interface DeadLetterFilter {
+export interface DeadLetterFilter extends GroupOptions {
   /** The reason, such as `UNKNOWN_BOARD`. */
   readonly code?: string;
   /** By default that of the module. The consumer group is `GROUP.dead-letters`. */

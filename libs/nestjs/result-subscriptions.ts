@@ -77,6 +77,17 @@ function matches(board: string, view: string, filter: AnyFilter): boolean {
     : (filter.view ?? view) === view;
 }
 
+/** @throws if the handlers of a group differ */
+function fromBeginningOf<T>(group: string, handlers: readonly DecoratedHandler<T>[]) {
+  const [first, ...others] = handlers;
+  const asked = first?.filter.fromBeginning;
+  const other = others.find(({ filter }) => filter.fromBeginning !== asked);
+  if (other === undefined) return asked;
+  throw new Error(
+    `${other.name} and ${first?.name ?? ''} are in group ${group} and differ in fromBeginning: give one of them a groupId of its own`,
+  );
+}
+
 /**
  * Connects the producer and subscribes the decorated methods, by group and kind. If one throws, all
  * methods of its group may get the result again.
@@ -137,11 +148,17 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     return new Subscriber(options);
   }
 
-  /** The starts of the subscribers. @throws if a handler has no group, its class is no singleton, or an option is invalid */
+  /** The starts of the subscribers. @throws if a handler has no group, handlers of a group differ in fromBeginning, its class is no singleton, or an option is invalid */
   #subscribe<T>({ kind, Subscriber, select }: Kind<T>): (() => Promise<void>)[] {
     return [...this.#byGroup<T>(kind)].map(([group, handlers]) => {
       const groupId = `${group}.${kind}`;
-      const subscriber = this.createSubscriber(Subscriber, { ...this.options, groupId });
+      const fromBeginning = fromBeginningOf(group, handlers) ?? this.options.fromBeginning;
+      const options = {
+        ...this.options,
+        groupId,
+        ...(fromBeginning !== undefined && { fromBeginning }),
+      };
+      const subscriber = this.createSubscriber(Subscriber, options);
       this.#subscribers.push(subscriber);
       subscriber.failed.catch((error: unknown) => this.failures.set(groupId, error));
       const handle = async (result: T) => {

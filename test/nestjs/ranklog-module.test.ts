@@ -428,6 +428,34 @@ describe('RanklogModule', () => {
     expect(await membersOf(`${groupId}.rank-changes`)).toBe(0);
   });
 
+  it('gives a handler earlier results if it asks for them, and not to those of other groups', async () => {
+    const earlier: RankChange[] = [];
+    @Injectable()
+    class Archive {
+      @OnRankChange({ groupId: `${instance.name}-archive`, fromBeginning: true })
+      keep(change: RankChange): void {
+        earlier.push(change);
+      }
+    }
+    await instance.produce([JSON.stringify(arena('ida'))]);
+    const isIda = ({ playerId }: RankChange) => playerId === 'ida';
+    const isRanked = async () => (await instance.reader.player('arena', 'ida')).standing !== null;
+    await until(isRanked, 'the event is applied');
+    await start(RanklogModule.forRoot(optionsOf()), Archive, Badges);
+    await until(() => earlier.some(isIda), 'the earlier result has come');
+    expect(got.all.filter(({ playerId }) => playerId !== 'ida')).toEqual([]);
+    @Injectable()
+    class Other {
+      @OnRankChange({ groupId: `${instance.name}-archive` })
+      keep(): void {
+        earlier.length = 0;
+      }
+    }
+    await expect(start(RanklogModule.forRoot(optionsOf()), Archive, Other)).rejects.toThrow(
+      `Other.keep and Archive.keep are in group ${instance.name}-archive and differ in fromBeginning`,
+    );
+  });
+
   it('does not start with a handler that has no group or whose class is not a singleton', async () => {
     const { kafka, redis, topicPrefix = '' } = optionsOf();
     const module = RanklogModule.forRoot({ kafka, redis, topicPrefix });
