@@ -138,7 +138,7 @@ export class GroupInUseError extends RanklogError {
       "Ranklog's ingest has a group of its own (RANKLOG_GROUP, the topic prefix by default): subscribe with another one";
     super(
       cause instanceof OtherTopicsError
-        ? `${cause.message}. Members of a group must read the same topic: give each kind of subscriber a group of its own`
+        ? `${cause.message}. Members of a group must read the same topic: give each kind of subscriber a group of its own, and tests another one than a running service`
         : `group ${groupId} belongs to other consumers, so this subscriber can't join it: ${membersText(cause.group)}. ${ofIngest}`,
       { cause },
     );

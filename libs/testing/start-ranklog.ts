@@ -24,6 +24,8 @@ export interface RanklogClients {
   readonly topicPrefix: string;
   readonly redisPrefix: string;
   readonly ranklogGroup: string;
+  /** For subscribers: not the group of a service that runs beside the tests. */
+  readonly groupId: string;
 }
 
 /** A ranklog with topics and keys of its own. */
@@ -44,7 +46,7 @@ const ADDRESS = /"HTTP at (http:[^"]+)"/;
  * Starts a ranklog with all roles for a test. Takes the servers of startServers.
  *
  *     const ranklog = await startRanklog({ boards: readFileSync('boards.yaml', 'utf8') });
- *     const module = RanklogModule.forRoot({ ...ranklog.clients, groupId: 'quiz' });
+ *     const module = RanklogModule.forRoot(ranklog.clients);
  *
  * @throws ServersError, and an Error with the end of the log if ranklog does not start
  */
@@ -86,6 +88,7 @@ class TestRanklog implements RunningRanklog {
       topicPrefix: name,
       redisPrefix: name,
       ranklogGroup: name,
+      groupId: `${name}-service`,
     };
     this.env = {
       KAFKA_BROKERS: kafkaBrokers,
