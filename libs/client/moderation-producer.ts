@@ -72,7 +72,10 @@ export class ModerationProducer {
     return this.#sendOne('banned', record);
   }
 
-  /** Brings a banned player back, with all scores. Does nothing to an erased one. */
+  /**
+   * Brings a banned player back, with all scores. Sends a record also for a player who is not banned, as a ban may be on
+   * its way; it then changes nothing. Changes nothing of an erased player either: `unbanAndWait` says so by `counts`.
+   */
   async unban(record: PlayerRecord): Promise<PlayerRecordPlace> {
     return this.#sendOne('unbanned', record);
   }

@@ -180,7 +180,8 @@ export class ScoreProducer {
   /**
    * Sends an event and waits until ranklog has applied it. Resolves with its committed rank change or dead letter, or, once
    * ranklog's group has committed past the event, with the status that it has neither: for such an event about half a second later.
-   * With a `reader`, these have the player's present places, if they are read within a second and within `timeoutMs`.
+   * If the board publishes only some rank changes, such as `moved`, a duplicate and an event that moved nobody are both
+   * `unpublished`. With a `reader`, these have the player's present places, if they are read within a second and within `timeoutMs`.
    * While calls wait, and 5 s longer, the producer reads all rank changes and dead letters from Kafka, once for all calls.
    * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which includes the time to send, and if
    * reading fails or the producer is disconnected; RangeError if `timeoutMs` is negative or NaN
