@@ -48,6 +48,7 @@ describe('startRanklog', () => {
     const other = await startRanklog({ boards, settings });
     const { topicPrefix } = other.clients;
     expect(topicPrefix).not.toBe(ranklog.clients.topicPrefix);
+    expect(other.clients.groupId).toBe(`${topicPrefix}-service`); // not that of its ingest
     const { env } = other;
     expect(env).toMatchObject({ ...settings, RANKLOG_TOPIC_PREFIX: topicPrefix, KAFKA_BROKERS });
     expect(await remains(topicPrefix)).toEqual({ topics: 6, keys: expect.any(Number) });
