@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { loadSettings } from '../../src/config/settings.js';
 import { readIdentity } from '../../src/infra/identity.js';
 import { KafkaConnection } from '../../src/infra/kafka.js';
+import { deleteKeys } from '../../scripts/redis-client.mjs';
 import { eventually } from '../support/eventually.js';
 import { TestInstance, type RanklogProcess } from '../support/instance.js';
 import { SILENT } from '../support/loggers.js';
@@ -83,6 +84,32 @@ describe('two services with different settings on the same topics and Redis', ()
     expect(await players()).toEqual(names(2 * EVENTS));
     const back = instance.spawn('start');
     expect(await back.ended).toBe(2);
+  });
+
+  it('have another number of shards after the keys are deleted and "topics --adopt": no result appears twice', async () => {
+    const service = await instance.start();
+    await produce(0);
+    await instance.published(EVENTS);
+    service.kill('SIGTERM');
+    await service.ended;
+    const { env } = instance;
+    env['RANKLOG_SHARDS'] = '4';
+    const refused = instance.spawn('topics', '--adopt');
+    expect(await refused.ended).toBe(2);
+    expect(refused.errors).toContain('RANKLOG_SHARDS is 1 there and 4 here');
+    expect(refused.errors).toContain('end all processes, delete all keys in Redis that begin with');
+    await deleteKeys(instance.redis, `${instance.name}:*`);
+    const early = instance.spawn('start');
+    expect(await early.ended).toBe(2);
+    expect(early.errors).toContain('ranklog topics --adopt');
+    await instance.run('topics', '--adopt');
+    await produce(EVENTS); // while nothing runs
+    await instance.start();
+    await instance.published(2 * EVENTS);
+    expect(await players()).toEqual(names(2 * EVENTS));
+    expect(await instance.redis.get(`${instance.name}:shards`)).toBe('4');
+    const all = await instance.reader.standings('arena', { limit: 3 * EVENTS });
+    expect(all.entries).toHaveLength(2 * EVENTS);
   });
 });
 

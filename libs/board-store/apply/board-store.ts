@@ -9,7 +9,7 @@ import {
 import type { DefinitionRecord } from '#contracts';
 import { identityIn, readBoards, startsText } from '../layout/boards.js';
 import type { Boards } from '../layout/generation-types.js';
-import { IdentityCheck } from '../layout/identity-check.js';
+import { IdentityCheck, REDIS } from '../layout/identity-check.js';
 import type { KeySpace } from '../layout/keys.js';
 import { statesOfPlayers } from '../layout/player-states.js';
 import { largestOf, ShardedStore } from '../layout/sharded-store.js';
@@ -27,8 +27,6 @@ import { applyArguments } from './run-arguments.js';
 import { parseVerdicts } from './verdicts.js';
 import type { Redis } from 'ioredis';
 import { primariesOf, type RedisClient } from '../layout/redis-client.js';
-
-const REDIS = 'Redis';
 
 /** The most expired views that one sweep removes from a board, so that its script is short. */
 const MOST_SWEPT = 100;

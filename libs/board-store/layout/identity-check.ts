@@ -4,6 +4,9 @@ import { OtherIdentityError } from './store-errors.js';
 import type { Identity } from './types.js';
 import type { RedisClient } from './redis-client.js';
 
+/** The place of an identity in Redis, for `compare`. */
+export const REDIS = 'Redis';
+
 const ORIGINS: Readonly<Record<keyof Identity, string>> = {
   cluster: 'the Kafka cluster (KAFKA_BROKERS)',
   topicPrefix: 'RANKLOG_TOPIC_PREFIX',
@@ -34,12 +37,8 @@ export class IdentityCheck {
     const theirs = JSON.parse(kept) as Partial<Identity>;
     const parts = this.#differing(theirs);
     if (parts.length === 0) return;
-    const error = new OtherIdentityError(
-      where,
-      theirs,
-      this.differences(theirs),
-      !parts.includes('shards'),
-    );
+    const isMovable = where !== REDIS || !parts.includes('shards');
+    const error = new OtherIdentityError(where, theirs, this.differences(theirs), isMovable);
     this.onOther(error);
     this.onOther = () => undefined;
     throw error;

@@ -141,12 +141,13 @@ export class OtherIdentityError extends BoardStoreError {
     where: string,
     readonly kept: Partial<Identity>,
     readonly differences: readonly string[],
-    /** False if the numbers of shards differ, as this number decides in which shard each board is. */
+    /** False if Redis has keys of another number of shards, as this number decides in which shard each board is. */
     readonly isMovable: boolean,
   ) {
+    const adopt = 'make the settings of this process the stored ones with "ranklog topics --adopt"';
     const wayOut = isMovable
-      ? 'make the settings of this process the stored ones with "ranklog topics --adopt"'
-      : 'start anew with another RANKLOG_REDIS_PREFIX, RANKLOG_GROUP and RANKLOG_TOPIC_PREFIX, as the number of shards cannot change';
+      ? adopt
+      : `to change the number of shards, end all processes, delete all keys in Redis that begin with RANKLOG_REDIS_PREFIX and a colon, then ${adopt}: a start builds the boards from the log`;
     super(
       `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Two ranklogs would publish every result twice. Set the values that are stored there; or ${wayOut}`,
     );
