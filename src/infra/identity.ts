@@ -12,6 +12,7 @@ import type { Settings } from '../config/settings.js';
 import { DefinitionsTopic } from './definitions-topic.js';
 import type { KafkaConnection } from './kafka.js';
 import { SILENT } from './logger.js';
+import { isRedisUnavailable } from './redis.js';
 
 /**
  * The identity of a ranklog with these settings. Without RANKLOG_GROUP, its group is the one that it has stored (the default
@@ -52,13 +53,16 @@ export async function claimIdentity(
   return current;
 }
 
-/** Reads the definitions topic only if Redis has no identity. */
+/** Reads the definitions topic only if Redis has no identity, or does not answer. */
 async function storedGroup(
   redis: RedisClient,
   connection: KafkaConnection,
   { redisPrefix, topicPrefix }: Settings,
 ): Promise<string | undefined> {
-  const ofRedis = await storedIdentity(redis, new KeySpace(redisPrefix));
+  const ofRedis = await storedIdentity(redis, new KeySpace(redisPrefix)).catch((error: unknown) => {
+    if (redis.isCluster && isRedisUnavailable(error)) return ''; // other nodes may answer
+    throw error;
+  });
   const kept = ofRedis || (await identityOfTopic(connection)) || '{}';
   const identity = JSON.parse(kept) as Partial<Identity>;
   return identity.topicPrefix === topicPrefix ? identity.group : undefined;

@@ -132,9 +132,14 @@ function named(error: Error): Error {
   if (OFFLINE.test(message)) return new Error(NOT_CONNECTED);
   if (!message.startsWith(REDIRECTED)) return error;
   const last = message.slice(REDIRECTED.length);
-  const isMoving = /(MOVED|ASK|TRYAGAIN) /.test(last);
-  const reason = isMoving ? 'a slot moves, so its scripts wait' : 'a primary does not answer';
-  return new Error(`Redis Cluster: ${reason} (${last})`);
+  return new Error(`Redis Cluster: ${reasonOf(last)} (${last})`);
+}
+
+function reasonOf(lastError: string): string {
+  if (/(ASK|TRYAGAIN) /.test(lastError)) return 'a slot moves, so its scripts wait';
+  // Another node names the primary again, after the primary did not answer or sent the client away.
+  if (/MOVED /.test(lastError)) return 'a slot moves, or its primary does not answer';
+  return 'a primary does not answer';
 }
 
 /** The method of both clients: that of a cluster has one more argument. */

@@ -12,6 +12,7 @@ import {
   type RedisClient,
 } from '#board-store';
 import type { Settings } from '../config/settings.js';
+import { isRedisUnavailable } from './redis.js';
 
 type StoreSettings = Pick<Settings, 'redisPrefix' | 'shards'>;
 
@@ -20,6 +21,8 @@ interface StoreOptions {
   readonly identity?: IdentityCheck | undefined;
   /** A snapshot that `reader` reads instead of live generations. */
   readonly generation?: string | undefined;
+  /** Shards that `continuity`, `leases`, `catalog` and `status` do not read. */
+  readonly without?: readonly number[];
 }
 
 /** Everything that reads and writes the boards in Redis, on one client. */
@@ -38,17 +41,18 @@ export class Stores {
   constructor(
     redis: RedisClient,
     { redisPrefix: prefix, shards }: StoreSettings,
-    { identity, generation }: StoreOptions = {},
+    { identity, generation, without }: StoreOptions = {},
   ) {
     const keys = new KeySpace(prefix);
     this.keys = keys;
     this.#redis = redis;
     this.store = new BoardStore(redis, keys, { shards, identity });
-    this.continuity = new ContinuityStore(redis, keys, { shards });
-    this.leases = new LeaseStore(redis, keys, { shards });
+    const read = { shards, ...(without && { without }) };
+    this.continuity = new ContinuityStore(redis, keys, read);
+    this.leases = new LeaseStore(redis, keys, read);
     this.generations = new GenerationStore(redis, keys, { shards });
-    this.catalog = new GenerationCatalog(redis, keys, { shards });
-    this.status = new StoreStatus(redis, keys);
+    this.catalog = new GenerationCatalog(redis, keys, read);
+    this.status = new StoreStatus(redis, keys, without && read);
     this.reader = new BoardReader({ redis, prefix, generation });
   }
 
@@ -69,4 +73,37 @@ export async function openStores(
 ): Promise<Stores> {
   const found = shards ?? (await new StoreStatus(redis, new KeySpace(redisPrefix)).shards());
   return new Stores(redis, { redisPrefix, shards: found }, options);
+}
+
+/** A shard of a Redis Cluster that scripts cannot use now, and why. */
+export interface WaitingShard {
+  readonly shard: number;
+  readonly slot: number;
+  readonly reason: string;
+}
+
+/**
+ * The shards of a Redis Cluster whose node is away or whose slot moves; if all are, throws their
+ * error. Asks each for two keys at once, one of which mostly does not exist: while a slot moves, a
+ * node refuses this as it refuses scripts.
+ */
+export async function waitingShards(
+  redis: RedisClient,
+  keys: KeySpace,
+  shards: number,
+): Promise<WaitingShard[]> {
+  if (!redis.isCluster) return [];
+  const errors = await Promise.all(
+    Array.from({ length: shards }, (_, shard) =>
+      redis.exists(keys.live(shard), keys.resyncLease(shard)).then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    ),
+  );
+  const bug = errors.find((error) => error !== undefined && !isRedisUnavailable(error));
+  if (bug !== undefined || !errors.includes(undefined)) throw bug ?? errors[0];
+  return errors.flatMap((error, shard) =>
+    error instanceof Error ? [{ shard, slot: keys.slot(shard), reason: error.message }] : [],
+  );
 }

@@ -130,7 +130,7 @@ export class BoardStore extends ShardedStore {
 
   /** The boards; the same object until they change. Cost: one request per shard, and then at most four more. @throws OtherIdentityError */
   async boards(): Promise<Boards> {
-    const boards = await readBoards(this.redis, this.keys, this.shards, this.#boards);
+    const boards = await readBoards(this.redis, this.keys, this.allShards, this.#boards);
     for (const version of boards.versions) this.#identity.compare(identityIn(version), REDIS);
     this.#boards = boards;
     return boards;

@@ -16,23 +16,21 @@ export function identityIn(version: string): string {
   return version.replace(/^\d+ ?/, '');
 }
 
-/** Reads the boards of all shards but those whose definition Redis has lost. Returns `known` itself if no version has changed. */
+/** Reads the boards of shards but those whose definition Redis has lost. Returns `known` itself if no version has changed. */
 export async function readBoards(
   redis: RedisClient,
   keys: KeySpace,
-  shards: number,
+  shards: readonly number[],
   known?: Boards,
 ): Promise<Boards> {
   const versions = await Promise.all(
-    Array.from({ length: shards }, async (_, shard) => {
-      return (await redis.hget(keys.live(shard), VERSION)) ?? '';
-    }),
+    shards.map(async (shard) => (await redis.hget(keys.live(shard), VERSION)) ?? ''),
   );
   if (known !== undefined && isDeepStrictEqual(versions, known.versions)) return known;
   const live = new Map<string, LiveBoard>();
   const building = new Set<string>();
   const removed = new Set<string>();
-  for (let shard = 0; shard < shards; shard++) {
+  for (const shard of shards) {
     const [pointers, definitions, starts, removedHere] = await Promise.all([
       redis.hgetall(keys.live(shard)),
       redis.hgetall(keys.definitions(shard)),

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { readScript } from '../lua/script-text.js';
 import { SCRIPTS } from '../lua/scripts.js';
-import { KeySpace } from './keys.js';
+import { KeySpace, slotOf } from './keys.js';
 
 /** The keys of a step of a comparison are event ids or players: see compare-generations-15.lua. */
 const EITHER = ['shadow_items', 'live_items'];
@@ -17,4 +17,10 @@ it('keys have the same names in scripts', () => {
   const fixed = names.filter((name) => !name.endsWith('...') && !EITHER.includes(name));
   expect(fixed.length).toBeGreaterThan(100);
   expect(fixed.filter((name) => !isKnown(name))).toEqual([]);
+});
+
+it('the slot of a hash tag is that of CLUSTER KEYSLOT', () => {
+  expect(slotOf('123456789')).toBe(12_739); // the example of the specification of Redis Cluster
+  expect(slotOf('')).toBe(0);
+  expect(new KeySpace('ranklog').slot(0)).toBe(slotOf('ranklog:0'));
 });

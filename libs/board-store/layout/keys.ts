@@ -124,9 +124,29 @@ export class KeySpace {
       this.#key(shard, `${generation}:${name}:${view}`);
   }
 
-  #key(shard: number, name: string): string {
-    return `${this.prefix}:${LAYOUT}:{${this.prefix}:${shard}}:${name}`;
+  /** The slot of a Redis Cluster in which the keys of a shard are. */
+  slot(shard: number): number {
+    return slotOf(this.#tag(shard));
   }
+
+  #key(shard: number, name: string): string {
+    return `${this.prefix}:${LAYOUT}:{${this.#tag(shard)}}:${name}`;
+  }
+
+  #tag(shard: number): string {
+    return `${this.prefix}:${shard}`;
+  }
+}
+
+/** The slot of a hash tag: its CRC16 (XMODEM), modulo the number of slots. */
+export function slotOf(tag: string): number {
+  let crc = 0;
+  for (const byte of Buffer.from(tag)) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++)
+      crc = (crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1) & 0xffff;
+  }
+  return crc % 16_384;
 }
 
 /** The shard of a board: the first 4 bytes of its name's SHA-256, modulo the number of shards. */

@@ -2,6 +2,17 @@ import { defineScripts } from '../lua/scripts.js';
 import { shardOf, type KeySpace } from './keys.js';
 import type { RedisClient } from './redis-client.js';
 
+/** `without`: shards of a cluster that do not answer, so they are not read. */
+export interface ShardChoice {
+  readonly shards: number;
+  readonly without?: readonly number[];
+}
+
+export function chosenShards({ shards, without = [] }: ShardChoice): number[] {
+  const all = Array.from({ length: shards }, (_, shard) => shard);
+  return all.filter((shard) => !without.includes(shard));
+}
+
 /** The base of all stores: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
 export abstract class ShardedStore {
   readonly allShards: readonly number[];
@@ -9,14 +20,14 @@ export abstract class ShardedStore {
   constructor(
     protected readonly redis: RedisClient,
     protected readonly keys: KeySpace,
-    { shards }: { readonly shards: number },
+    private readonly choice: ShardChoice,
   ) {
-    this.allShards = Array.from({ length: shards }, (_, shard) => shard);
+    this.allShards = chosenShards(choice);
     defineScripts(redis);
   }
 
   shardOf(board: string): number {
-    return shardOf(board, this.allShards.length);
+    return shardOf(board, this.choice.shards);
   }
 
   protected perShard<T>(read: (shard: number) => Promise<T>): Promise<T[]> {

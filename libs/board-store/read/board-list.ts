@@ -1,6 +1,7 @@
 import { readBoards } from '../layout/boards.js';
 import type { Boards } from '../layout/generation-types.js';
 import type { KeySpace } from '../layout/keys.js';
+import { chosenShards, type ShardChoice } from '../layout/sharded-store.js';
 import type { LiveBoard } from '../layout/types.js';
 import type { RedisClient } from '../layout/redis-client.js';
 
@@ -11,6 +12,8 @@ export class BoardList {
   constructor(
     protected readonly redis: RedisClient,
     protected readonly keys: KeySpace,
+    /** Default: all that Redis has. */
+    private readonly choice?: ShardChoice,
   ) {}
 
   /**
@@ -19,7 +22,7 @@ export class BoardList {
    */
   async boards(): Promise<Boards> {
     const known = this.#boards;
-    return (this.#boards = await readBoards(this.redis, this.keys, await this.shards(), known));
+    return (this.#boards = await readBoards(this.redis, this.keys, await this.allShards(), known));
   }
 
   /** The live boards, sorted by name. Cost: as `boards`. */
@@ -30,6 +33,10 @@ export class BoardList {
 
   /** The number of shards that Redis has; 1 if no ranklog has claimed it yet. */
   async shards(): Promise<number> {
-    return Number((await this.redis.get(this.keys.shards())) ?? 1);
+    return this.choice?.shards ?? Number((await this.redis.get(this.keys.shards())) ?? 1);
+  }
+
+  protected async allShards(): Promise<readonly number[]> {
+    return chosenShards(this.choice ?? { shards: await this.shards() });
   }
 }

@@ -60,7 +60,7 @@ export class StoreStatus extends BoardList {
 
   /** The hash of each shard. */
   async #ofShards(keyOf: (shard: number) => string): Promise<Record<string, string>[]> {
-    const shards = Array.from({ length: await this.shards() }, (_, shard) => shard);
+    const shards = await this.allShards();
     return Promise.all(shards.map((shard) => this.redis.hgetall(keyOf(shard))));
   }
 }

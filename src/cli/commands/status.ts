@@ -5,7 +5,8 @@ import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
 import { closingProblems, requireTopics } from '../../infra/topics.js';
-import { openStores } from '../../infra/stores.js';
+import { isRedisUnavailable } from '../../infra/redis.js';
+import { openStores, waitingShards, type Stores, type WaitingShard } from '../../infra/stores.js';
 import { KeptSample } from '../../query/status/kept-sample.js';
 import {
   LogSamples,
@@ -19,7 +20,7 @@ import { misplacedText } from '../../query/status/sampled-records.js';
 import { listPeriods } from '../../reconciliation/periods/period-list.js';
 import { PeriodServices } from '../../reconciliation/periods/period-services.js';
 import { openKafka, type KafkaSession } from '../sessions/kafka-session.js';
-import { openRedisClient } from '../sessions/session.js';
+import { openRedisClient, type RedisClientSession } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
 import { print, table } from '../text/output.js';
@@ -39,10 +40,12 @@ export async function status(options: StatusOptions): Promise<number> {
   const { group } = await readIdentity(redis, kafka, settings);
   const isDone = wait === undefined || (await waitFor(kafka, redis, { group, seconds: wait }));
   // After the wait, in which Redis may be claimed.
-  const stores = await openStores(redis, { redisPrefix: settings.redisPrefix });
+  const [stores, waiting] = await openAnsweringStores(client);
   const published = await readPublished(kafka, group, stores.status);
   const services = new PeriodServices(stores, kafka, { group }, settings);
-  const samples = new LogSamples(kafka, new KeptSample(() => listPeriods(services)));
+  // The windows of all boards are read, or none.
+  const listed = () => (waiting.length > 0 ? Promise.resolve([]) : listPeriods(services));
+  const samples = new LogSamples(kafka, new KeptSample(listed));
   const found = await readStatus(stores, readLogStatus(kafka, published, samples));
   print(found, options, toText);
   const live = await stores.status.live();
@@ -51,9 +54,32 @@ export async function status(options: StatusOptions): Promise<number> {
     process.stderr.write(`ranklog: ${problem}\n`);
   if (wait !== undefined && found.deadLetters.length > 0)
     process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
+  for (const { shard, slot, reason } of waiting)
+    process.stderr.write(
+      `ranklog: shard ${shard} (slot ${slot}) waits, so its boards and the closed windows are not shown: ${reason}\n`,
+    );
+  if (waiting.length > 0) return EXIT.unreachable;
   if (isDone) return EXIT.ok;
   process.stderr.write(`ranklog: not everything is published after ${wait} s\n`);
   return EXIT.no;
+}
+
+/** The stores, without the shards of a cluster that wait. */
+async function openAnsweringStores({
+  redis,
+  settings,
+}: RedisClientSession): Promise<[Stores, WaitingShard[]]> {
+  const { redisPrefix } = settings;
+  const keys = new KeySpace(redisPrefix);
+  // The number is in a slot of its own, whose node may be away.
+  const shards = await new StoreStatus(redis, keys).shards().catch((error: unknown) => {
+    if (redis.isCluster && isRedisUnavailable(error)) return settings.shards;
+    throw error;
+  });
+  const waiting = await waitingShards(redis, keys, shards);
+  if (waiting.length === 0) return [await openStores(redis, { redisPrefix, shards }), []];
+  const without = waiting.map(({ shard }) => shard);
+  return [await openStores(redis, { redisPrefix, shards }, { without }), waiting];
 }
 
 /** Paragraphs on all that there is to see: no part of it is shown if it is empty. */

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { KeySpace } from '#board-store';
+import { eventually } from '../support/eventually.js';
+import { TestInstance, type RanklogProcess } from '../support/instance.js';
+import { RedisCluster } from '../support/redis-cluster.js';
+import type { RedisNode } from '../support/redis-node.js';
+
+const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
+const SHARDS = 4;
+
+describe('a ranklog on a Redis Cluster', () => {
+  let cluster: RedisCluster;
+  let instance: TestInstance;
+  let keys: KeySpace;
+  beforeEach(async () => {
+    cluster = await RedisCluster.start(3);
+    const env = { REDIS_URL: cluster.url, RANKLOG_SHARDS: String(SHARDS) };
+    instance = await TestInstance.create(BOARDS, { partitions: 2, env });
+    keys = new KeySpace(instance.name);
+  });
+  afterEach(async () => {
+    await instance.remove();
+    await cluster.remove();
+  });
+
+  async function status(): Promise<RanklogProcess> {
+    const child = instance.spawn('status', '--json');
+    await child.ended;
+    return child;
+  }
+
+  /** The shards on a node. */
+  async function shardsOf(node: RedisNode): Promise<number[]> {
+    const all = Array.from({ length: SHARDS }, (_, shard) => shard);
+    const primaries = await Promise.all(all.map((shard) => cluster.primaryOf(keys.slot(shard))));
+    return all.filter((shard) => primaries[shard] === node);
+  }
+
+  it('says which shard waits for a slot that moves, in its status and its health', async () => {
+    const service = await instance.start();
+    const health = `${/http:\/\/127[^ "]+/.exec(service.errors)![0]}/health/ready`;
+    const moves =
+      /Redis Cluster: a slot moves, (so its scripts wait|or its primary does not answer)/;
+    const slot = keys.slot(0);
+    const from = await cluster.primaryOf(slot);
+    const to = cluster.nodes.find((node) => node !== from)!;
+    await cluster.moveSlot(slot, to, async () => {
+      const partial = await status();
+      expect([partial.exitCode, partial.errors]).toEqual([3, expect.stringMatching(moves)]);
+      expect(partial.errors).toContain(`shard 0 (slot ${slot}) waits`);
+      await instance.produce([JSON.stringify({ board: 'arena', playerId: 'a', delta: 1 })]);
+      const text = async () => (await fetch(health)).text();
+      await eventually(async () => moves.test(await text()), 'health names the reason', 30);
+    });
+    await instance.published(1);
+    expect((await status()).exitCode).toBe(0);
+  });
+
+  it('shows the other shards while the node of some is away', async () => {
+    for (const { redis } of cluster.nodes)
+      await redis.call('CONFIG', 'SET', 'cluster-require-full-coverage', 'no');
+    await instance.start();
+    const away = await cluster.primaryOf(keys.slot(0));
+    const lost = await shardsOf(away);
+    expect(lost.length).toBeLessThan(SHARDS);
+    await away.kill();
+    const partial = await status();
+    expect(partial.exitCode).toBe(3);
+    for (const shard of lost)
+      expect(partial.errors).toContain(`shard ${shard} (slot ${keys.slot(shard)}) waits`);
+    expect(JSON.parse(partial.output)).toMatchObject({ partitions: [{ lag: 0 }, { lag: 0 }] });
+  });
+});
