@@ -17,7 +17,7 @@ import { BenchProcess } from './process.mjs';
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
 const LOOK_EVERY_MS = 20;
-const SHARDS = 1;
+const SHARDS = Number(process.env['RANKLOG_SHARDS'] ?? 1);
 
 /** A boards file. @param {string} [fields] of the board beside its column */
 export function boardsFile(fields = '') {
@@ -121,7 +121,7 @@ async function checkScores({ redis, name }, size) {
   const keys = new KeySpace(name);
   const store = new BoardStore(redis, keys, { shards: SHARDS });
   const generation = (await store.boards()).live.get('arena')?.generation ?? '';
-  const entries = await redis.zrange(keys.ranking(0, generation, 'all'), 0, -1, 'WITHSCORES');
+  const entries = await redis.zrange(keys.ranking(store.shardOf('arena'), generation, 'all'), 0, -1, 'WITHSCORES');
   const players = entries.length / 2;
   let sum = 0;
   for (let at = 1; at < entries.length; at += 2) sum -= Number(entries[at]);
