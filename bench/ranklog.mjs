@@ -121,7 +121,12 @@ async function checkScores({ redis, name }, size) {
   const keys = new KeySpace(name);
   const store = new BoardStore(redis, keys, { shards: SHARDS });
   const generation = (await store.boards()).live.get('arena')?.generation ?? '';
-  const entries = await redis.zrange(keys.ranking(store.shardOf('arena'), generation, 'all'), 0, -1, 'WITHSCORES');
+  const entries = await redis.zrange(
+    keys.ranking(store.shardOf('arena'), generation, 'all'),
+    0,
+    -1,
+    'WITHSCORES',
+  );
   const players = entries.length / 2;
   let sum = 0;
   for (let at = 1; at < entries.length; at += 2) sum -= Number(entries[at]);
