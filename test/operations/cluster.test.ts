@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { KeySpace } from '#board-store';
+import { redisCommands } from '../security/documented-rights.js';
 import { eventually } from '../support/eventually.js';
 import { TestInstance, type RanklogProcess } from '../support/instance.js';
 import { RedisCluster } from '../support/redis-cluster.js';
@@ -70,4 +71,42 @@ describe('a ranklog on a Redis Cluster', () => {
       expect(partial.errors).toContain(`shard ${shard} (slot ${keys.slot(shard)}) waits`);
     expect(JSON.parse(partial.output)).toMatchObject({ partitions: [{ lag: 0 }, { lag: 0 }] });
   });
+
+  it('needs only the documented rights in Redis, and "doctor" names those that are missing', async () => {
+    for (const { redis } of cluster.nodes) {
+      for (const command of redisCommands('word'))
+        await redis.call('ACL', ...command.slice(1).map(ofInstance));
+      const commands = redisCommands('word').slice(0, 2); // those of one server
+      for (const [, setUser = '', , ...rights] of commands)
+        await redis.call('ACL', setUser, 'less', ...rights.map(ofInstance));
+      await redis.call('ACL', 'SETUSER', 'less', '+cluster|slots', '+cluster|info');
+    }
+    const url = (user: string) => cluster.url.replace('//', `//${user}:word@`);
+    instance.env['REDIS_URL'] = url('less');
+    const doctor = instance.spawn('doctor');
+    expect(await doctor.ended).toBe(2);
+    expect(doctor.output + doctor.errors).toContain(`ACL SETUSER less ~${instance.name}:* +asking`);
+    instance.env['REDIS_URL'] = url('ranklog');
+    await instance.start();
+    const slot = keys.slot(0);
+    const from = await cluster.primaryOf(slot);
+    await cluster.moveSlot(
+      slot,
+      cluster.nodes.find((node) => node !== from)!,
+      async () => {
+        await instance.produce([JSON.stringify({ board: 'arena', playerId: 'a', delta: 1 })]);
+      },
+    );
+    await instance.published(1);
+    expect((await status()).exitCode).toBe(0);
+    for (const { redis } of cluster.nodes) {
+      const log = (await redis.call('ACL', 'LOG')) as unknown[][];
+      expect(log.filter((entry) => entry.includes('ranklog'))).toEqual([]);
+    }
+  });
+
+  /** A documented right, with the prefix of the instance. */
+  function ofInstance(right: string): string {
+    return right.replace('~ranklog:', `~${instance.name}:`);
+  }
 });
