@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import { eventually } from '../../test/support/eventually.js';
 import { loggerTo, SILENT } from '../../test/support/loggers.js';
 import { loadSettings } from '../config/settings.js';
@@ -42,6 +43,21 @@ it('says that Redis is not connected, in place of the text of ioredis', async ()
   redis.disconnect();
   expect(refused).toEqual(new Error('Redis is not connected'));
   expect(isRedisUnavailable(refused)).toBe(true);
+});
+
+it('goes on after a node is gone to which a moving slot has redirected a command', async () => {
+  const { settings } = loadSettings({ REDIS_URL: 'redis+cluster://127.0.0.1:1' });
+  const cluster = createRedis(settings, SILENT);
+  const node = new Redis({ lazyConnect: true });
+  Object.assign(node, { asking: () => Promise.reject(new Error('Connection is closed.')) });
+  cluster.emit('+node', node);
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => unhandled.push(error);
+  process.on('unhandledRejection', note);
+  void node.asking(); // as ioredis does
+  await setImmediate();
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
 });
 
 it('keeps a new connection, although the one before was cut while a command waited', async () => {

@@ -93,6 +93,7 @@ function createCluster(
     const { host, port } = node.options;
     const name = `${host}:${port}`;
     node.on('close', () => stopSocketTimer(node));
+    handleAsking(node);
     const state = states.get(name) ?? { is: 'new' };
     states.set(name, state);
     logConnection(node, `Redis node ${name}: connection`, logger, state);
@@ -298,6 +299,20 @@ function stopSocketTimer(redis: object): void {
   const owner = redis as { socketTimeoutTimer: NodeJS.Timeout | undefined };
   clearTimeout(owner.socketTimeoutTimer);
   owner.socketTimeoutTimer = undefined;
+}
+
+/**
+ * ioredis 5.11 sends ASKING before a command that a moving slot redirects, and handles no error of
+ * it. The command itself fails then, and is sent again; an unhandled rejection would end the process.
+ */
+function handleAsking(node: Redis): void {
+  const asking = node.asking.bind(node);
+  const askingHandled = (): Promise<'OK'> => {
+    const sent = asking();
+    sent.catch(() => undefined);
+    return sent;
+  };
+  Object.assign(node, { asking: askingHandled });
 }
 
 /**
