@@ -13,6 +13,7 @@ every result is exact. A test run carries out one plan, which follows from its s
 Options:
   --minutes N   begin no more test runs after N minutes (default 0: one test run)
   --seed S      seed of the first test run, a whole number (default: a random one, which is printed)
+  --redis KIND  single (the default), cluster or sentinel: what Redis the test runs have
   --faults F,G  choose among these faults only; their names are in test/faults/README.md
   --json        the report as JSON on standard output; the progress goes to standard error
   --help
@@ -21,6 +22,7 @@ Exit codes: 0 all test runs were exact, 1 some were not (their seeds are printed
 `;
 
 const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
+const KINDS = ['single', 'cluster', 'sentinel'];
 const CONFIG = fileURLToPath(new URL('../test/faults/jest.config.mjs', import.meta.url));
 
 const options = parse(process.argv.slice(2));
@@ -43,12 +45,13 @@ function parse(args) {
     const flag = /** @type {const} */ ({ type: 'boolean', default: false });
     const { values } = parseArgs({
       args,
-      options: { minutes: text, seed: text, faults: text, json: flag, help: flag },
+      options: { minutes: text, seed: text, redis: text, faults: text, json: flag, help: flag },
     });
     if (values.help) return void process.stdout.write(HELP);
     return {
       minutes: number('minutes', values.minutes ?? '0'),
       seed: number('seed', values.seed ?? String(randomInt(1_000_000))),
+      redis: kind(values.redis ?? 'single'),
       faults: values.faults?.split(',') ?? [],
       json: values.json,
     };
@@ -57,6 +60,12 @@ function parse(args) {
     process.exitCode = 2;
     return undefined;
   }
+}
+
+/** @param {string} text */
+function kind(text) {
+  if (!KINDS.includes(text)) throw new Error(`--redis takes ${KINDS.join(', ')}, not "${text}"`);
+  return text;
 }
 
 /** @param {string} name @param {string} text */

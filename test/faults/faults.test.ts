@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { seededRandom } from '../support/seeded-random.js';
-import { FAULTS } from './faults/all.js';
+import { faultsOn } from './faults/all.js';
 import { planOf, planWith } from './plan.js';
 import { totalsOf, totalsTable, verdictText } from './report.js';
 import { runPlan, type RunReport } from './run.js';
 import { OwnKafka } from './world/own-kafka.js';
 
-const NAMES = FAULTS.map(({ name }) => name);
+const NAMES = faultsOn('single');
 /**
  * `skip-batch` ends with a rolling deploy. Of the faults of announcements, which take long, one is
  * here; `test/reconciliation/periods.test.ts` has more of them in parts of a process.

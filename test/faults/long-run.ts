@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { faultNamed, FAULTS } from './faults/all.js';
+import { faultsOn, requireOn } from './faults/all.js';
+import type { RedisKind } from '#servers';
 import { planOf } from './plan.js';
 import { reportJson, totalsOf, totalsTable, verdictText } from './report.js';
 import { runPlan, type RunReport } from './run.js';
@@ -9,16 +10,17 @@ import { OwnKafka } from './world/own-kafka.js';
 interface Options {
   readonly minutes: number;
   readonly seed: number;
+  readonly redis: RedisKind;
   readonly json: boolean;
   /** Names of faults; empty for all faults. */
   readonly faults: readonly string[];
 }
 
 const options = JSON.parse(process.env['RANKLOG_TEST_FAULTS'] ?? '{}') as Options;
-const { minutes, seed, json } = options;
+const { minutes, seed, redis, json } = options;
 const MS_FOR_THE_LAST_RUN = 15 * 60_000;
-const faults = options.faults.length > 0 ? options.faults.map(faultNamed) : FAULTS;
-const names = faults.map(({ name }) => name);
+requireOn(redis, options.faults);
+const names = options.faults.length > 0 ? options.faults : faultsOn(redis);
 
 /** With --json, standard output has only the report. */
 function say(text: string): void {
@@ -27,7 +29,8 @@ function say(text: string): void {
 
 function commandFor({ plan }: RunReport): string {
   const limited = options.faults.length > 0 ? ` --faults ${names.join()}` : '';
-  return `npm run test:faults -- --seed ${plan.seed}${limited}`;
+  const kind = redis === 'single' ? '' : ` --redis ${redis}`;
+  return `npm run test:faults -- --seed ${plan.seed}${kind}${limited}`;
 }
 
 let kafka: OwnKafka;
@@ -42,7 +45,7 @@ it(
     const end = performance.now() + minutes * 60_000;
     const reports: RunReport[] = [];
     do {
-      const report = await runPlan(kafka, planOf(seed + reports.length, names), say);
+      const report = await runPlan(kafka, planOf(seed + reports.length, names, redis), say);
       say(verdictText(report));
       if (report.verdict.problems.length > 0) say(`repeat it with: ${commandFor(report)}`);
       reports.push(report);

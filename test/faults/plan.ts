@@ -1,10 +1,12 @@
+import type { RedisKind } from '#servers';
 import { faultNamed } from './faults/all.js';
 import { randomFrom } from '../support/seeded-random.js';
 import { below, pick, type Random } from './random.js';
 
-/** What one test run does. It depends on the seed and the given faults alone. */
+/** What one test run does. It depends on the seed, the given faults and the kind of Redis alone. */
 export interface Plan {
   readonly seed: number;
+  readonly redis: RedisKind;
   readonly shards: number;
   /** Workers at the start. */
   readonly workers: number;
@@ -24,23 +26,31 @@ export interface PlanStep {
 const MIN_STEPS = 5;
 const MAX_STEPS = 9;
 const MAX_RECORDS_BETWEEN = 120;
+/** So many that each node has some. */
+const MORE_SHARDS = 5;
 
 /** Random faults in random order. */
-export function planOf(seed: number, faults: readonly string[]): Plan {
+export function planOf(seed: number, faults: readonly string[], redis: RedisKind = 'single'): Plan {
   const random = randomFrom(seed);
   const count = MIN_STEPS + below(random, MAX_STEPS - MIN_STEPS + 1);
   return planWith(
     seed,
     Array.from({ length: count }, () => pick(random, faults)),
+    redis,
   );
 }
 
 /** These faults in this order; everything else is random. */
-export function planWith(seed: number, faults: readonly string[]): Plan {
+export function planWith(
+  seed: number,
+  faults: readonly string[],
+  redis: RedisKind = 'single',
+): Plan {
   const random = randomFrom(seed + 1);
   return {
     seed,
-    shards: 1 + below(random, 2),
+    redis,
+    shards: 1 + below(random, 2) + (redis === 'cluster' ? MORE_SHARDS : 0),
     workers: 1 + below(random, 2),
     steps: faults.map((fault) => ({ fault, after: 1 + below(random, MAX_RECORDS_BETWEEN) })),
     announces: random() < 0.5 || faults.some((fault) => faultNamed(fault).announces === true),
@@ -52,8 +62,14 @@ export function randomOf({ seed }: Plan, what: 'load' | number): Random {
   return randomFrom(seed * 31 + (what === 'load' ? 0 : 1 + what));
 }
 
-export function planText({ seed, shards, workers, steps, announces }: Plan): string {
+const REDIS_TEXTS: Readonly<Record<RedisKind, string>> = {
+  single: 'one Redis',
+  cluster: 'Redis Cluster',
+  sentinel: 'Redis with sentinels',
+};
+
+export function planText({ seed, redis, shards, workers, steps, announces }: Plan): string {
   const list = steps.map(({ fault, after }) => `after ${after} records ${fault}`).join(', ');
   const stamps = announces ? 'the broker stamps' : 'producers stamp';
-  return `seed ${seed}: ${shards} shard(s), ${workers} worker(s), ${stamps}; ${list}`;
+  return `seed ${seed}: ${REDIS_TEXTS[redis]}, ${shards} shard(s), ${workers} worker(s), ${stamps}; ${list}`;
 }

@@ -119,7 +119,7 @@ export class RedisCluster {
     await moveKeys(slot, { from, to });
     // The new primary first, so that the slot always has one.
     await to.redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
-    await from.redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
+    await from.redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId).catch(ignoreIfReplica);
     await eventually(async () => {
       const views = await Promise.all(this.#running.map((node) => this.#lines(node)));
       return views.every((lines) => this.#owner(lines, slot) === to);
@@ -172,6 +172,11 @@ export class RedisCluster {
 
 async function idOf({ redis }: RedisNode): Promise<string> {
   return (await redis.call('CLUSTER', 'MYID')) as string;
+}
+
+/** A primary that has lost its last slot has made itself a replica. */
+function ignoreIfReplica(error: unknown): void {
+  if (!String(error).includes('only with masters')) throw error;
 }
 
 function isKnown(line: string): boolean {

@@ -133,6 +133,22 @@ async function areRecorded(world: World, boards: BuildRequest['boards']): Promis
   );
 }
 
+async function restoreWhileBuilding(
+  world: World,
+  random: Random,
+  request: BuildRequest,
+): Promise<void> {
+  const isBefore = random() < 0.5;
+  if (isBefore) await world.server.snapshot();
+  const build = await beginBuild(world, random, request);
+  if (!isBefore) {
+    await world.server.snapshot();
+    await world.publishedMore(20);
+  }
+  await restoreSnapshot(world);
+  await succeeds(world, build);
+}
+
 export const BUILD_FAULTS: readonly Fault[] = [
   {
     name: 'rebuild',
@@ -177,17 +193,10 @@ export const BUILD_FAULTS: readonly Fault[] = [
     await restartEmpty(world);
     await succeeds(world, build);
   }),
-  duringBuild('restore-while-building', async (world, random, request) => {
-    const isBefore = random() < 0.5;
-    if (isBefore) await world.redis.snapshot();
-    const build = await beginBuild(world, random, request);
-    if (!isBefore) {
-      await world.redis.snapshot();
-      await world.publishedMore(20);
-    }
-    await restoreSnapshot(world);
-    await succeeds(world, build);
-  }),
+  {
+    ...duringBuild('restore-while-building', restoreWhileBuilding),
+    redis: ['single'],
+  },
   {
     name: 'lose-changed',
     async run(world, random) {

@@ -1,3 +1,4 @@
+import type { RedisKind } from '#servers';
 import type { Random } from '../random.js';
 import type { World } from '../world/world.js';
 
@@ -11,5 +12,7 @@ export interface Fault {
   readonly brokers?: number;
   /** Whether the fault needs announcements; not by default. */
   readonly announces?: boolean;
+  /** The kinds of Redis that the fault is for; all by default. */
+  readonly redis?: readonly RedisKind[];
   readonly run: (world: World, random: Random) => Promise<void>;
 }

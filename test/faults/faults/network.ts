@@ -18,10 +18,16 @@ function namesOf(workers: readonly Worker[]): string {
   return workers.map(({ name }) => name).join(', ');
 }
 
+/** There are proxies before each Kafka, but only before a single Redis. */
+function proxied(server: Server): Pick<Fault, 'redis'> {
+  return server === 'redis' ? { redis: ['single'] } : {};
+}
+
 /** Closes the connections of all workers a few times; new connections are accepted. */
 function breakConnections(server: Server): Fault {
   return {
     name: `break-${server}`,
+    ...proxied(server),
     async run(world, random) {
       const times = 1 + below(random, 4);
       for (let time = 0; time < times; time++) {
@@ -36,6 +42,7 @@ function breakConnections(server: Server): Fault {
 function delayBytes(server: Server): Fault {
   return {
     name: `delay-${server}`,
+    ...proxied(server),
     async run(world, random) {
       const workers = someWorkers(world, random);
       const ms = 10 + below(random, 190);
@@ -73,6 +80,7 @@ function disturbRedis(
 ): Fault {
   return {
     name,
+    redis: ['single'],
     async run(world, random) {
       const workers = someWorkers(world, random);
       for (const worker of workers) {
@@ -146,7 +154,8 @@ function disturbTransactions(
 }
 
 /** Makes the next broker the leader of each partition of the topics, and the broker after that its follower. */
-async function moveLeaders({ admin, topics, kafka, running }: World): Promise<void> {
+async function moveLeaders(world: World): Promise<void> {
+  const { admin, topics, kafka } = world;
   const brokers = kafka.ports.length;
   const read = () => admin.fetchTopicMetadata({ topics: Object.values(topics) });
   const moved = (await read()).topics.map(({ name, partitions }) => ({
@@ -157,7 +166,7 @@ async function moveLeaders({ admin, topics, kafka, running }: World): Promise<vo
     })),
   }));
   await admin.alterPartitionReassignments({ topics: moved });
-  for (const { redis } of running) redis.breakAll(); // so that partitions start again as their leaders move
+  await world.breakRedis(); // so that partitions start again as their leaders move
   await eventually(async () => {
     const now = await read();
     return moved.every(({ topic, partitionAssignment }) => {

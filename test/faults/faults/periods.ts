@@ -149,7 +149,7 @@ async function announceAgain(world: World): Promise<void> {
 export const PERIOD_FAULTS: readonly Fault[] = [
   { name: 'kill-announcer', announces: true, run: killAnnouncer },
   { name: 'freeze-announcer', announces: true, run: freezeAnnouncer },
-  { name: 'lag-behind-review', announces: true, run: lagBehindReview },
+  { name: 'lag-behind-review', announces: true, redis: ['single'], run: lagBehindReview },
   { name: 'lose-before-announcement', announces: true, run: loseBeforeAnnouncement },
   { name: 'announce-again', announces: true, run: announceAgain },
 ];

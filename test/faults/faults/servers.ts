@@ -7,19 +7,31 @@ import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
 import { addWorker, asZombie, ensureTwo, killWorker } from './workers.js';
 
-/** Kills Redis and restarts it empty. */
+/** Kills Redis and restarts it empty; of a cluster or with sentinels, deletes all data of a primary. */
 export async function restartEmpty(world: World): Promise<void> {
-  await world.redis.kill();
+  if (world.kind !== 'single') return deleteData(world);
+  await world.server.kill();
   world.recordLoss();
-  await world.redis.startEmpty();
+  await world.server.startEmpty();
   world.did('losses of all of Redis', 'Redis restarted empty');
+}
+
+/** A primary that restarted empty would give way to its replica. */
+async function deleteData(world: World): Promise<void> {
+  const primaries = world.redis.primaries();
+  const primary = primaries[world.losses.length % primaries.length];
+  if (primary === undefined) throw new Error('there is no primary');
+  const [, time] = (await primary.multi().flushall().time().exec()) ?? [];
+  const [seconds, micros] = time?.[1] as [string, string];
+  world.recordLoss(Number(seconds) * 1_000_000 + Number(micros));
+  world.did('losses of the data of a primary', 'a primary lost its data');
 }
 
 /** Kills Redis and restarts it from the last saved copy of its data. */
 export async function restoreSnapshot(world: World): Promise<void> {
-  await world.redis.kill();
+  await world.server.kill();
   world.recordLoss();
-  await world.redis.startFromSnapshot();
+  await world.server.startFromSnapshot();
   world.did('restores of a snapshot', 'Redis restored from a snapshot');
 }
 
@@ -29,7 +41,7 @@ async function promoteLagging(
   random: Random,
   replace: (replica: RedisServer) => Promise<void>,
 ): Promise<number> {
-  const link = await TcpProxy.to({ host: '127.0.0.1', port: world.redis.port });
+  const link = await TcpProxy.to({ host: '127.0.0.1', port: world.server.port });
   try {
     const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(link.port));
     await eventually(
@@ -77,7 +89,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
     async run(world, random) {
       const times = 1 + below(random, 5);
       for (let time = 0; time < times; time++) {
-        await world.redis.redis.script('FLUSH');
+        for (const primary of world.redis.primaries()) await primary.script('FLUSH');
         await world.publishedMore(1 + below(random, 40));
       }
       world.did('script flushes', `scripts flushed ${times} times`, times);
@@ -85,8 +97,8 @@ export const SERVER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'fill-memory',
-    async run(world) {
-      const { redis } = world.redis;
+    async run(world, random) {
+      const redis = pick(random, world.redis.primaries());
       const logged = () => world.running.reduce((sum, worker) => sum + worker.count('OOM'), 0);
       const before = logged();
       await redis.config('SET', 'maxmemory', '1mb');
@@ -100,23 +112,26 @@ export const SERVER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'restart-redis',
+    redis: ['single'],
     async run(world) {
-      await world.redis.kill();
-      await world.redis.start();
+      await world.server.kill();
+      await world.server.start();
       world.did('restarts of Redis', 'Redis restarted with its data');
     },
   },
   { name: 'empty-redis', run: restartEmpty },
   {
     name: 'restore-redis',
+    redis: ['single'],
     async run(world, random) {
-      await world.redis.snapshot();
+      await world.server.snapshot();
       await world.publishedMore(1 + below(random, 300));
       await restoreSnapshot(world);
     },
   },
   {
     name: 'fail-over',
+    redis: ['single'],
     async run(world, random) {
       const behind = await promoteLagging(world, random, (replica) => world.failOver(replica));
       world.did('failovers', `failed over to a replica that was ${behind} records behind`);
@@ -124,8 +139,9 @@ export const SERVER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'demote-redis',
+    redis: ['single'],
     async run(world, random) {
-      const demoted = world.redis;
+      const demoted = world.server;
       const isCutOff = random() < 0.5;
       const behind = await promoteLagging(world, random, (it) => world.demote(it, isCutOff));
       const where = isCutOff ? ', cut off from the new primary' : '';
@@ -157,10 +173,12 @@ export const SERVER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'lose-while-recovering',
+    redis: ['single'],
     run: (world) => whileRecovering(world, () => restartEmpty(world)),
   },
   {
     name: 'kill-while-recovering',
+    redis: ['single'],
     async run(world, random) {
       await whileRecovering(world, () => killWorker(world, pick(random, world.running)));
       await addWorker(world);

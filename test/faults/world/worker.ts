@@ -7,13 +7,14 @@ import { eventually } from '../../support/eventually.js';
 /** The servers behind a worker's proxies. */
 export interface Targets {
   readonly kafkaPorts: readonly [number, ...number[]];
-  readonly redisPort: number;
+  /** A port, which gets a proxy; or the URL of a cluster or of sentinels, whose clients go to addresses that the servers name. */
+  readonly redis: number | string;
 }
 
 const HOST = '127.0.0.1';
 
 /**
- * A `ranklog start` process with proxies of its own in front of Kafka and Redis.
+ * A `ranklog start` process with proxies of its own in front of Kafka and of a single Redis.
  *
  * States: running; paused (SIGSTOP) until `resume`; ended (by a fault, or by itself, which is a bug).
  */
@@ -25,7 +26,7 @@ export class Worker {
     readonly name: string,
     private readonly process: RanklogProcess,
     readonly kafka: KafkaProxy,
-    readonly redis: TcpProxy,
+    private readonly redisProxy: TcpProxy | undefined,
   ) {}
 
   /** Starts a worker and waits until it runs. @throws if it ends instead */
@@ -33,11 +34,14 @@ export class Worker {
     const [first, ...others] = targets.kafkaPorts;
     const address = (port: number) => ({ host: HOST, port });
     const kafka = await KafkaProxy.to(address(first), ...others.map(address));
-    const redis = await TcpProxy.to({ host: HOST, port: targets.redisPort });
+    const redis =
+      typeof targets.redis === 'number'
+        ? await TcpProxy.to({ host: HOST, port: targets.redis })
+        : undefined;
     const process = new RanklogProcess(['start'], {
       ...env,
       KAFKA_BROKERS: kafka.broker,
-      REDIS_URL: `redis://${HOST}:${redis.port}`,
+      REDIS_URL: redis === undefined ? String(targets.redis) : `redis://${HOST}:${redis.port}`,
     });
     const worker = new Worker(name, process, kafka, redis);
     await eventually(
@@ -47,6 +51,12 @@ export class Worker {
     if (process.exitCode !== null)
       throw new Error(`worker ${name} ended at its start: ${worker.lastLines}`);
     return worker;
+  }
+
+  /** The proxy in front of Redis. @throws if Redis is a cluster or has sentinels */
+  get redis(): TcpProxy {
+    if (this.redisProxy === undefined) throw new Error('there is no proxy in front of Redis');
+    return this.redisProxy;
   }
 
   get isRunning(): boolean {
@@ -92,7 +102,7 @@ export class Worker {
     this.#wasEnded ||= this.process.exitCode === null;
     this.process.kill(signal);
     const code = await this.process.ended;
-    await Promise.all([this.kafka.close(), this.redis.close()]);
+    await Promise.all([this.kafka.close(), this.redisProxy?.close()]);
     return code;
   }
 

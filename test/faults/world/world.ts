@@ -6,13 +6,18 @@ import type { Admin, Kafka } from 'kafkajs';
 import { BoardReader, GenerationStore, KeySpace } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
 import { lastCommittedRecord } from '#kafka-batch';
+import { kindOfRedis, type RedisKind } from '#servers';
 import { letProducersDate, testKafka } from '../../support/kafka-client.js';
 import { createTestTopics } from '../../support/instance.js';
 import { boardsFile, type BoardName } from '../boards.js';
 import { eventually } from '../../support/eventually.js';
 import { RanklogCommand } from './ranklog-command.js';
+import type { Plan } from '../plan.js';
 import type { OwnKafka } from './own-kafka.js';
-import { RedisServer } from '../../support/redis-server.js';
+import type { RedisCluster } from '../../support/redis-cluster.js';
+import type { RedisServer } from '../../support/redis-server.js';
+import type { SentinelSet } from '../../support/sentinel-set.js';
+import { RedisGroup, SingleRedis, startRedis, type RunRedis } from './run-redis.js';
 import { Worker } from './worker.js';
 
 export const PARTITIONS = 4;
@@ -33,7 +38,7 @@ export class World {
   /** When Redis lost acknowledged writes, in us since 1970: while it was down. */
   readonly losses: number[] = [];
   readonly #commands: RanklogCommand[] = [];
-  #redisServers: RedisServer[] = [];
+  #redis: RunRedis | undefined;
   #folder = '';
   #env: NodeJS.ProcessEnv = {};
 
@@ -54,12 +59,12 @@ export class World {
 
   static async create(
     kafka: OwnKafka,
-    { shards, announces }: { readonly shards: number; readonly announces: boolean },
+    { shards, announces, redis }: Pick<Plan, 'shards' | 'announces' | 'redis'>,
     note: (line: string) => void,
   ): Promise<World> {
     const world = new World(kafka, shards, announces, note);
     try {
-      await world.#prepare();
+      await world.#prepare(redis);
       return world;
     } catch (error) {
       await world.remove();
@@ -67,11 +72,29 @@ export class World {
     }
   }
 
-  /** The Redis server that the workers use. */
-  get redis(): RedisServer {
-    const server = this.#redisServers.at(-1);
-    if (server === undefined) throw new Error('there is no Redis yet');
-    return server;
+  get kind(): RedisKind {
+    return kindOfRedis(this.redis.url);
+  }
+
+  get redis(): RunRedis {
+    if (this.#redis === undefined) throw new Error('there is no Redis yet');
+    return this.#redis;
+  }
+
+  /** The Redis server that the workers use. @throws if Redis is a cluster or has sentinels */
+  get server(): RedisServer {
+    return this.#single.server;
+  }
+
+  /** @throws unless Redis is a cluster or has sentinels */
+  get group(): RedisCluster | SentinelSet {
+    if (this.#redis instanceof RedisGroup) return this.#redis.servers;
+    throw new Error('Redis is a single server');
+  }
+
+  get #single(): SingleRedis {
+    if (this.#redis instanceof SingleRedis) return this.#redis;
+    throw new Error('Redis is not a single server');
   }
 
   get running(): Worker[] {
@@ -79,7 +102,7 @@ export class World {
   }
 
   async addWorker(): Promise<Worker> {
-    const targets = { kafkaPorts: this.kafka.ports, redisPort: this.redis.port };
+    const targets = { kafkaPorts: this.kafka.ports, redis: this.redis.target };
     const worker = await Worker.start(`w${this.workers.length + 1}`, targets, this.#env);
     this.workers.push(worker);
     return worker;
@@ -123,7 +146,7 @@ export class World {
 
   /** Commands have no proxies: they ask the current Redis. */
   #commandEnv(boards = this.#env['RANKLOG_BOARDS']): NodeJS.ProcessEnv {
-    return { ...this.#env, REDIS_URL: redisUrl(this.redis), RANKLOG_BOARDS: boards };
+    return { ...this.#env, REDIS_URL: this.redis.url, RANKLOG_BOARDS: boards };
   }
 
   get generations(): GenerationStore {
@@ -139,9 +162,9 @@ export class World {
     return new Map(boards.map(({ board, generation }) => [board, generation]));
   }
 
-  /** Records that Redis has lost acknowledged writes. Call it while Redis is down. */
-  recordLoss(): void {
-    this.losses.push(Date.now() * 1_000);
+  /** Records that Redis has lost acknowledged writes. Call it while Redis is down, or give the time of the loss in us. */
+  recordLoss(time = Date.now() * 1_000): void {
+    this.losses.push(time);
   }
 
   /** Counts and prints what was done. */
@@ -214,9 +237,9 @@ export class World {
 
   /** Kills the current Redis, and redirects the workers to another one. */
   async failOver(server: RedisServer): Promise<void> {
-    await this.redis.kill();
+    await this.server.kill();
     this.recordLoss();
-    this.#redisServers.push(server);
+    this.#single.replaceBy(server);
     for (const worker of this.workers) worker.failOver(server.port);
   }
 
@@ -225,10 +248,18 @@ export class World {
    * other. A replica that is cut off keeps its old data.
    */
   async demote(server: RedisServer, isCutOff: boolean): Promise<void> {
-    await this.redis.redis.replicaof('127.0.0.1', isCutOff ? NO_PORT : String(server.port));
+    await this.server.redis.replicaof('127.0.0.1', isCutOff ? NO_PORT : String(server.port));
     this.recordLoss();
-    this.#redisServers.push(server);
+    this.#single.replaceBy(server);
     for (const { redis } of this.workers) redis.retarget({ host: '127.0.0.1', port: server.port });
+  }
+
+  /** Closes the connections of all workers to Redis; new connections are accepted. */
+  async breakRedis(): Promise<void> {
+    if (this.kind === 'single') for (const { redis } of this.running) redis.breakAll();
+    else
+      for (const primary of this.redis.primaries())
+        await primary.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   }
 
   async remove(): Promise<void> {
@@ -237,18 +268,18 @@ export class World {
     const deleted = this.admin.deleteTopics({ topics: Object.values(this.topics) });
     await deleted.catch(() => undefined); // the topics do not exist, or the broker ends too
     await this.admin.disconnect();
-    await Promise.all(this.#redisServers.map((server) => server.remove()));
+    await this.#redis?.remove();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #prepare(): Promise<void> {
+  async #prepare(redis: RedisKind): Promise<void> {
     this.#folder = await mkdtemp(path.join(tmpdir(), 'ranklog-faults-'));
     const boards = await this.#writeBoards([]);
-    this.#redisServers.push(await RedisServer.start());
+    this.#redis = await startRedis(redis);
     this.#env = {
       ...process.env,
       KAFKA_BROKERS: this.kafka.broker,
-      REDIS_URL: redisUrl(this.redis),
+      REDIS_URL: this.redis.url,
       RANKLOG_BOARDS: boards,
       RANKLOG_TOPIC_PREFIX: this.name,
       RANKLOG_GROUP: this.name,
@@ -270,10 +301,6 @@ export class World {
     await writeFile(file, boardsFile(changed));
     return file;
   }
-}
-
-function redisUrl({ port }: RedisServer): string {
-  return `redis://127.0.0.1:${port}`;
 }
 
 export function sum(positions: ReadonlyMap<number, number>): number {

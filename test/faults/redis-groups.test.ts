@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { planWith } from './plan.js';
+import { verdictText } from './report.js';
+import { runPlan } from './run.js';
+import { OwnKafka } from './world/own-kafka.js';
+
+const PLANS = [
+  planWith(1, ['move-slot', 'kill-primary', 'empty-redis'], 'cluster'),
+  planWith(1, ['kill-primary'], 'sentinel'),
+];
+const MS_OF_A_RUN = 900_000;
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+describe('ranklog under faults of a Redis Cluster and of a Redis with sentinels', () => {
+  let kafka: OwnKafka;
+  beforeAll(async () => {
+    kafka = await OwnKafka.start();
+  }, 400_000);
+  afterAll(() => kafka.remove(), 60_000);
+
+  it.each(PLANS)(
+    'publishes each result exactly once, with the boards and ranks of the oracle: $redis',
+    async (plan) => {
+      const report = await runPlan(kafka, plan, say);
+      say(verdictText(report));
+      expect(report.verdict.problems).toEqual([]);
+    },
+    MS_OF_A_RUN,
+  );
+});
