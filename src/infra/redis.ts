@@ -130,7 +130,7 @@ function nameErrors(redis: RedisClient): void {
 
 function named(error: Error): Error {
   const { message } = error;
-  if (OFFLINE.test(message)) return new Error(NOT_CONNECTED);
+  if (message.match(`^${OFFLINE}`)) return new Error(NOT_CONNECTED);
   if (!message.startsWith(REDIRECTED)) return error;
   const last = message.slice(REDIRECTED.length);
   return new Error(`Redis Cluster: ${reasonOf(last)} (${last})`);
@@ -323,14 +323,14 @@ function isOfSelect(error: Error): boolean {
 }
 
 /** The texts of ioredis go on with "and enableOfflineQueue options is false", which tells users nothing. */
-const OFFLINE = /^(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue/;
+const OFFLINE = "(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue";
 const NOT_CONNECTED = 'Redis is not connected';
 /** ioredis says this when it has sent a command to 16 nodes. */
 const REDIRECTED = 'Too many Cluster redirections. Last error: ';
 
 /** ioredis exports no classes for these errors; only their texts identify them. */
 const CLIENT_ERROR = new RegExp(
-  `^(Command timed out|Connection is closed|${NOT_CONNECTED}|Reached the max retries per request limit|Redis Cluster: |Cluster is ended|None of startup nodes is available)`,
+  `^(Command timed out|Connection is closed|${OFFLINE}|${NOT_CONNECTED}|Reached the max retries per request limit|Redis Cluster: |Cluster is ended|None of startup nodes is available)`,
 );
 
 /** Error replies of a server that is full or not ready, also from within a script. */
