@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.js';
 import { RedisCluster } from '../../support/redis-cluster.js';
 import type { RedisNode } from '../../support/redis-node.js';
 import { BOARD_NAMES } from '../boards.js';
-import { pick, type Random } from '../random.js';
+import { below, pick, type Random } from '../random.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
 
@@ -35,9 +35,23 @@ const OUTAGES = {
   },
 } as const;
 
+/** Keeps the replicas of a primary from getting the records that are published from now on; returns how many. */
+async function lag(world: World, random: Random, { redis }: RedisNode): Promise<number> {
+  const behind = 1 + below(random, 100);
+  await redis.call('ACL', 'SETUSER', 'default', '-psync', '-sync');
+  await redis.client('KILL', 'TYPE', 'replica');
+  await world.publishedMore(behind);
+  return behind;
+}
+
+/** Undoes `lag` on a server that is back. */
+async function endLag({ redis }: RedisNode): Promise<void> {
+  await redis.call('ACL', 'SETUSER', 'default', '+psync', '+sync');
+}
+
 /**
  * Kills or freezes a primary until its replica has taken over; then it comes back as a replica. It
- * may have acknowledged writes that the replica lacks.
+ * has acknowledged writes that the replica lacks.
  */
 function outage(how: keyof typeof OUTAGES): Fault['run'] {
   const { done } = OUTAGES[how];
@@ -47,7 +61,7 @@ function outage(how: keyof typeof OUTAGES): Fault['run'] {
     const [old, promoted] =
       group instanceof RedisCluster
         ? await outageOfNode(world, random, how)
-        : await outageOfPrimary(world, how);
+        : await outageOfPrimary(world, random, how);
     world.did(`primaries ${done}`, `the primary at ${old} was ${done}; ${promoted} replaced it`);
   };
 }
@@ -57,12 +71,14 @@ async function outageOfNode(world: World, random: Random, how: keyof typeof OUTA
   const cluster = clusterOf(world);
   const primary = await cluster.primaryOf(await someSlot(world, random));
   const replica = await cluster.replicaOf(primary);
+  const behind = await lag(world, random, primary);
   await OUTAGES[how].harm(primary);
   world.recordLoss();
   await cluster.promoted(replica);
-  world.note(`the node at ${replica.port} is promoted`);
+  world.note(`the node at ${replica.port} is promoted, ${behind} records behind`);
   if (random() < 0.5) await world.publishedEverywhere();
   await OUTAGES[how].repair(primary);
+  await endLag(primary);
   await eventually(
     async () => (await cluster.replicaOf(replica)) === primary,
     `the node at ${primary.port} is a replica`,
@@ -75,17 +91,21 @@ async function outageOfNode(world: World, random: Random, how: keyof typeof OUTA
  * A server that is back is a primary until the sentinels demote it, so it comes back after all
  * workers have left it: ranklog relies on one primary at a time.
  */
-async function outageOfPrimary(world: World, how: keyof typeof OUTAGES) {
+async function outageOfPrimary(world: World, random: Random, how: keyof typeof OUTAGES) {
   const { group } = world;
   if (group instanceof RedisCluster) throw new Error('Redis has no sentinels');
   let old: RedisNode | undefined;
   await eventually(async () => (old = await group.primary()) !== undefined, 'sentinels agree');
+  const behind = await lag(world, random, old!);
   const failover = group.failOver(how);
   world.recordLoss();
   const promoted = await failover;
-  world.note(`the sentinels have promoted the server at ${promoted.port}`);
+  world.note(
+    `the sentinels have promoted the server at ${promoted.port}, ${behind} records behind`,
+  );
   await world.publishedEverywhere();
   await OUTAGES[how].repair(old!);
+  await endLag(old!);
   await group.demoted(old!);
   return [old!.port, promoted.port] as const;
 }

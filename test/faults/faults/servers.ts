@@ -18,7 +18,7 @@ export async function restartEmpty(world: World): Promise<void> {
 
 /** A primary that restarted empty would give way to its replica. */
 async function deleteData(world: World): Promise<void> {
-  const primaries = world.redis.primaries();
+  const primaries = await world.redis.primaries();
   const primary = primaries[world.losses.length % primaries.length];
   if (primary === undefined) throw new Error('there is no primary');
   const [, time] = (await primary.multi().flushall().time().exec()) ?? [];
@@ -89,7 +89,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
     async run(world, random) {
       const times = 1 + below(random, 5);
       for (let time = 0; time < times; time++) {
-        for (const primary of world.redis.primaries()) await primary.script('FLUSH');
+        for (const primary of await world.redis.primaries()) await primary.script('FLUSH');
         await world.publishedMore(1 + below(random, 40));
       }
       world.did('script flushes', `scripts flushed ${times} times`, times);
@@ -98,7 +98,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
   {
     name: 'fill-memory',
     async run(world, random) {
-      const redis = pick(random, world.redis.primaries());
+      const redis = pick(random, await world.redis.primaries());
       const logged = () => world.running.reduce((sum, worker) => sum + worker.count('OOM'), 0);
       const before = logged();
       await redis.config('SET', 'maxmemory', '1mb');

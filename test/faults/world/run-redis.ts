@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { RedisKind } from '#servers';
-import { openRedis, primariesOf } from '../../../scripts/redis-client.mjs';
+import { openRedis } from '../../../scripts/redis-client.mjs';
 import { RedisCluster } from '../../support/redis-cluster.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { SentinelSet } from '../../support/sentinel-set.js';
@@ -13,7 +13,7 @@ export interface RunRedis {
   /** What workers get: see `Targets`. */
   readonly target: number | string;
   /** A connection to each primary. */
-  primaries(): readonly Redis[];
+  primaries(): Promise<readonly Redis[]>;
   remove(): Promise<void>;
 }
 
@@ -48,8 +48,8 @@ export class SingleRedis implements RunRedis {
     return this.server.port;
   }
 
-  primaries(): readonly Redis[] {
-    return [this.redis];
+  primaries(): Promise<readonly Redis[]> {
+    return Promise.resolve([this.redis]);
   }
 
   replaceBy(server: RedisServer): void {
@@ -78,8 +78,12 @@ export class RedisGroup implements RunRedis {
     return this.url;
   }
 
-  primaries(): readonly Redis[] {
-    return primariesOf(this.redis);
+  /** Asks the nodes of a cluster: its client learns late of a change. */
+  async primaries(): Promise<readonly Redis[]> {
+    if (this.servers instanceof SentinelSet) return [this.redis];
+    const { nodes } = this.servers;
+    const roles = await Promise.all(nodes.map((node) => node.isPrimary()));
+    return nodes.filter((_, index) => roles[index]).map(({ redis }) => redis);
   }
 
   async remove(): Promise<void> {

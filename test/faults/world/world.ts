@@ -258,7 +258,7 @@ export class World {
   async breakRedis(): Promise<void> {
     if (this.kind === 'single') for (const { redis } of this.running) redis.breakAll();
     else
-      for (const primary of this.redis.primaries())
+      for (const primary of await this.redis.primaries())
         await primary.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   }
 
