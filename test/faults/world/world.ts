@@ -12,7 +12,6 @@ import { createTestTopics } from '../../support/instance.js';
 import { boardsFile, type BoardName } from '../boards.js';
 import { eventually } from '../../support/eventually.js';
 import { RanklogCommand } from './ranklog-command.js';
-import type { Plan } from '../plan.js';
 import type { OwnKafka } from './own-kafka.js';
 import type { RedisCluster } from '../../support/redis-cluster.js';
 import type { RedisServer } from '../../support/redis-server.js';
@@ -22,6 +21,14 @@ import { Worker } from './worker.js';
 
 export const PARTITIONS = 4;
 export const MAX_WORKERS = 3;
+
+/** The parts of a plan that hold from its beginning on. */
+interface WorldOptions {
+  readonly shards: number;
+  readonly announces: boolean;
+  readonly redis: RedisKind;
+}
+
 /** Nothing listens there. */
 const NO_PORT = '1';
 
@@ -59,7 +66,7 @@ export class World {
 
   static async create(
     kafka: OwnKafka,
-    { shards, announces, redis }: Pick<Plan, 'shards' | 'announces' | 'redis'>,
+    { shards, announces, redis }: WorldOptions,
     note: (line: string) => void,
   ): Promise<World> {
     const world = new World(kafka, shards, announces, note);
