@@ -61,3 +61,8 @@ function loginOf(text: string | undefined) {
     return undefined;
   }
 }
+
+/** A URL as messages show it. */
+export function withoutPassword(url: string): string {
+  return url.replace(/\/\/.*@/, '//***@').replace(/\?.*/s, '?***');
+}

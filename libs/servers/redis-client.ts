@@ -30,13 +30,15 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis | Clus
     return new Cluster([...nodes], {
       redisOptions,
       lazyConnect,
-      scaleReads: 'master',
+      dnsLookup: (host, done) => done(null, host), // by the socket, so that TLS knows the name
       slotsRefreshTimeout: 5_000, // longer than the default: a busy machine answers late
       ...(retryStrategy && { clusterRetryStrategy: retryStrategy }),
     });
   return new Redis({
     ...redisOptions,
     sentinels: [...nodes],
+    enableTLSForSentinelMode: true,
+    ...(address.hasTls && { sentinelTLS: options.tls ?? {} }),
     ...(primary && { name: primary }),
     ...(retryStrategy && { sentinelRetryStrategy: retryStrategy }),
   });

@@ -1,4 +1,5 @@
 import { toError } from '#errors';
+import { withoutPassword } from '#redis-url';
 import { addressOf, givenAddress, SERVER_VARIABLES } from './addresses.js';
 import { dockerAnswers, startCompose, stopCompose } from './docker.js';
 import { groupAddress, groupRuns } from './group-state.js';
@@ -112,9 +113,8 @@ async function checkGiven(folder: ServersFolder, name: ServerName): Promise<void
   try {
     await PINGS[name](address);
   } catch (error) {
-    const shown = address.replace(/\/\/[^@/]*@/, '//***@');
     throw new ServersError(
-      `${SERVER_VARIABLES[name]} is set to ${shown}, which does not answer: ${String(toError(error))}`,
+      `${SERVER_VARIABLES[name]} is set to ${withoutPassword(address)}, which does not answer: ${String(toError(error))}`,
     );
   }
 }

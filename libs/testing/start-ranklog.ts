@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import kafkajs, { type Kafka } from 'kafkajs';
 import { topicNames } from '#contracts';
+import { kindOfRedis } from '#servers';
 import { RanklogProgram } from './ranklog-program.js';
 import { startServers, type TestServers } from './test-servers.js';
 
@@ -76,6 +77,10 @@ class TestRanklog implements RunningRanklog {
     private readonly options: RanklogOptions,
   ) {
     const { kafkaBrokers, redisUrl } = servers;
+    if (kindOfRedis(redisUrl) !== 'single')
+      throw new Error(
+        'REDIS_URL names a cluster or sentinels; startRanklog takes one server: leave it out',
+      );
     const name = `test-${randomUUID().slice(0, 8)}`;
     const boards = path.join(this.#folder, 'boards.yaml');
     writeFileSync(boards, options.boards);

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { REDIS_URL_FORMS } from '#redis-url';
+import { REDIS_URL_FORMS, withoutPassword } from '#redis-url';
 import { TestCa } from '../../test/support/certificates.js';
-import { loadSettings, SettingsError, withoutPassword } from './settings.js';
+import { loadSettings, SettingsError } from './settings.js';
 import { SETTINGS_SCHEMA, variableOf, type SettingName } from './settings-schema.js';
 
 function problemsOf(env: Record<string, string>): readonly string[] {
@@ -168,7 +168,7 @@ describe('loadSettings', () => {
     ]);
     expect(problemsOf({ KAFKA_SSL_CA: ca.cert, REDIS_SSL_CA: ca.cert })).toEqual([
       'KAFKA_SSL_CA and KAFKA_SSL_CERT need TLS; set KAFKA_SSL=true, or leave them empty',
-      'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss://, or leave them empty',
+      'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss, or leave them empty',
     ]);
     ca.remove();
   });

@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import type { YAMLError } from 'yaml';
 import { suggestion } from '#board';
 import { RanklogError } from '#errors';
-import { parseRedisUrl } from '#redis-url';
+import { parseRedisUrl, withoutPassword } from '#redis-url';
 import {
   SETTINGS_SCHEMA,
   variableOf,
@@ -129,7 +129,7 @@ function* contradictions(settings: Settings) {
     settings.redisSslCa + settings.redisSslCert + settings.redisSslKey &&
     parseRedisUrl(settings.redisUrl)?.hasTls !== true
   )
-    yield 'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss://, or leave them empty';
+    yield 'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss, or leave them empty';
   for (const prefix of ['kafkaSsl', 'redisSsl'] as const)
     try {
       createSecureContext(tlsOptions(settings, prefix));
@@ -154,8 +154,4 @@ function effective({ name, setting, value, origin }: ReturnType<typeof read>) {
   const text = Array.isArray(value) ? value.join(',') : String(value);
   const secret = name === 'redisUrl' ? withoutPassword(text) : text.replace(/.+/s, '***');
   return { name, env: variableOf(name), doc, origin, value: isSecret ? secret : text };
-}
-
-export function withoutPassword(url: string): string {
-  return url.replace(/\/\/.*@/, '//***@').replace(/\?.*/s, '?***');
 }

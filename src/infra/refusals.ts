@@ -1,7 +1,7 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { parseRedisUrl } from '#redis-url';
-import { withoutPassword, type Settings } from '../config/settings.js';
+import { parseRedisUrl, withoutPassword } from '#redis-url';
+import type { Settings } from '../config/settings.js';
 
 export type Server = 'Kafka' | 'Redis';
 

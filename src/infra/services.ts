@@ -2,7 +2,8 @@ import type { RedisClient } from '#board-store';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RanklogError } from '#errors';
-import { SettingsError, withoutPassword, type Settings } from '../config/settings.js';
+import { withoutPassword } from '#redis-url';
+import { SettingsError, type Settings } from '../config/settings.js';
 import { SILENT, type Logger } from './logger.js';
 import { settingsRefusal, tlsRefusal, type Server } from './refusals.js';
 

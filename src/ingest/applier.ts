@@ -70,8 +70,8 @@ export class ApplierFactory {
 
 /**
  * Applies the records of one partition to the boards, strictly in order. A run goes to the shards
- * of its records, at the same time; a shard gets one call at a time. The others learn from `tell`
- * how far the partition is, before results are published. So a shard whose applied offset is below
+ * of its records, at the same time; a shard gets one call at a time. `sendOffset`
+ * moves the others along before results are published. So a shard whose applied offset is below
  * the published position has lost events.
  */
 export class Applier {
@@ -157,10 +157,10 @@ export class Applier {
   }
 
   /**
-   * Tells each shard that is behind that the offsets up to `through` have no more records for it.
-   * Runs beside `apply`. @throws StoreChangedError
+   * Moves the shards that had no records up to `through` to this offset. Runs beside `apply`.
+   * @throws StoreChangedError
    */
-  tell(through: number, published: number): Promise<void> {
+  sendOffset(through: number, published: number): Promise<void> {
     const isBehind = (shard: number) => this.#believed(shard) < through;
     return this.#callWithoutRecords(through, published, isBehind);
   }
@@ -243,7 +243,7 @@ export class Applier {
 
   #call(shard: number, run: ReadRun, published: number) {
     const call = () => this.#applyWhole(this.#callOf(shard, run, published), run.items);
-    const inTurn = this.#inTurn[shard] ?? pLimit(1);
+    const inTurn = this.#inTurn[shard] as ReturnType<typeof pLimit>;
     return inTurn(call).finally(() => this.services.waits.done(this.assignment, shard));
   }
 

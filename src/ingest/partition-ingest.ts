@@ -83,7 +83,7 @@ export class PartitionIngest {
       new RecurringTask(() => this.#keepUp(), KEEP_UP_EVERY_MS),
       new RecurringTask(() => this.#watchLog(), CHECK_LOG_EVERY_MS),
     ];
-    publisher.beforeTransaction = (through) => applier.tell(through, publisher.published);
+    publisher.beforeTransaction = (through) => applier.sendOffset(through, publisher.published);
     for (const task of this.#tasks) task.start();
   }
 
@@ -110,9 +110,10 @@ export class PartitionIngest {
   async #apply(records: readonly KafkaRecord[], position: BatchPosition): Promise<void> {
     for await (const run of this.applier.apply(records, position)) {
       this.log.applied(run);
-      // A replay that ends: other partitions may wait until each shard is so far.
+      // The replay ends here. Shards without records of it need its last offset, or other partitions
+      // keep waiting for them.
       if (run.through + 1 === position.published)
-        await this.applier.tell(run.through, position.published);
+        await this.applier.sendOffset(run.through, position.published);
       await this.publisher.add(run);
     }
     this.publisher.flush();

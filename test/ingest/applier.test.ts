@@ -250,16 +250,16 @@ describe('a run', () => {
     return runsOf(applier.apply(records, { from, published: 0, nextOffset }));
   };
 
-  it('goes to the shards of its records; the others are told how far it went', async () => {
+  it('goes to the shards of its records; the others get its last offset', async () => {
     await apply(0, 1, 1);
     expect(called).toEqual([1]);
     expect(await store.appliedOffsets(0)).toEqual([-1, 1, -1]);
     await apply(2, 2);
     expect(called).toEqual([1, 2]);
-    await applier.tell(2, 0);
+    await applier.sendOffset(2, 0);
     expect(called).toEqual([1, 2, 0, 1]);
     expect(await store.appliedOffsets(0)).toEqual([2, 2, 2]);
-    await applier.tell(2, 0);
+    await applier.sendOffset(2, 0);
     expect(called).toHaveLength(4);
   });
 
@@ -271,7 +271,7 @@ describe('a run', () => {
     await apply(0, 0, 0);
     await apply(2);
     await runsOf(applier.apply([], { from: 2, published: 0, nextOffset: 4 }));
-    await applier.tell(3, 0);
+    await applier.sendOffset(3, 0);
     await apply(3, 0, 0);
     await applier.keepUp(4);
     expect(calls).toEqual([
@@ -319,7 +319,7 @@ describe('a run', () => {
     expect(hasEnded).toBe(true);
   });
 
-  it('waits for a call that tells the shard how far the one before went', async () => {
+  it('waits for the call that sends the shard the offset of the run before', async () => {
     const begun: string[] = [];
     let go: (() => void) | undefined;
     store.beforeCall = async ({ shard, entries }) => {
@@ -327,8 +327,8 @@ describe('a run', () => {
       if (entries.length === 0) await new Promise<void>((resolve) => (go = resolve));
     };
     await apply(0, 1);
-    const telling = applier.tell(0, 0);
-    await eventually(() => begun.length === 3, 'both other shards are told', 10);
+    const sending = applier.sendOffset(0, 0);
+    await eventually(() => begun.length === 3, 'both other shards have a call', 10);
     const applying = apply(1, 2);
     await delay(0); // it would have begun by now
     expect(begun).toEqual(['1 1', '0 0', '2 0']);
@@ -336,6 +336,6 @@ describe('a run', () => {
     go?.(); // shard 2: its call began last
     await applying;
     expect((await store.appliedOffsets(0))[2]).toBe(1);
-    expect(await Promise.race([telling.then(() => 'told'), delay(0, 'waits')])).toBe('waits');
+    expect(await Promise.race([sending.then(() => 'sent'), delay(0, 'waits')])).toBe('waits');
   });
 });
