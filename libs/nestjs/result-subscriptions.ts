@@ -6,6 +6,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { selectedView } from '#board-store';
 import { BoardReader } from '#board-store/reader';
 import {
   DeadLetterSubscriber,
@@ -97,8 +98,8 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
   /** By consumer group, the error that has ended its subscription. */
   readonly failures = new Map<string, unknown>();
   readonly #subscribers: { stop(): Promise<void> }[] = [];
-  /** By board that a filter names, the methods with such a filter. */
-  readonly #named = new Map<string, string[]>();
+  /** The methods whose filters name a board. */
+  readonly #named: { readonly name: string; readonly filter: AnyFilter }[] = [];
   readonly #logger = new Logger('RanklogModule');
 
   constructor(
@@ -132,7 +133,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
       await this.producer.disconnect().catch(() => undefined);
       throw error;
     }
-    void this.#warnOfUnknownBoards(); // a start does not wait for Redis
+    void this.#warnOfUnknown(); // a start does not wait for Redis
   }
 
   /** Waits for running handlers, before providers that they use are destroyed. */
@@ -171,17 +172,19 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     });
   }
 
-  /** A board may be added later, so this is no error. Never rejects. */
-  async #warnOfUnknownBoards(): Promise<void> {
-    for (const [board, methods] of this.#named) {
+  /** A board or a window may be added later, so this is no error. Never rejects. */
+  async #warnOfUnknown(): Promise<void> {
+    const methods = new Map<string, string[]>();
+    for (const { name, filter } of this.#named) {
       try {
-        await this.reader.board(board);
+        const { definition } = await this.reader.board(filter.board ?? '');
+        if (typeof filter.view === 'string') selectedView(definition, { view: filter.view });
       } catch (error) {
-        this.#logger.warn(
-          `${methods.join(', ')}: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        const message = error instanceof Error ? error.message : String(error);
+        methods.set(message, [...(methods.get(message) ?? []), name]);
       }
     }
+    for (const [message, names] of methods) this.#logger.warn(`${names.join(', ')}: ${message}`);
   }
 
   #byGroup<T>(kind: ResultKind): Map<string, DecoratedHandler<T>[]> {
@@ -193,9 +196,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
           `${handler.name} has no consumer group: give RanklogModule or its decorator a groupId`,
         );
       groups.set(group, [...(groups.get(group) ?? []), handler]);
-      const { board } = handler.filter;
-      if (board !== undefined)
-        this.#named.set(board, [...(this.#named.get(board) ?? []), handler.name]);
+      if (handler.filter.board !== undefined) this.#named.push(handler);
     }
     return groups;
   }

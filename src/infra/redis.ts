@@ -68,7 +68,7 @@ function createSingle(
 
 /**
  * A node that is away fails the commands on its keys within some seconds; those on keys of other
- * nodes go on. No check of roles: replicas answer no command on a key.
+ * nodes go on. No check of roles: replicas answer no command on a key (`refuseReads`).
  */
 function createCluster(
   { nodes, username, password }: RedisAddress,
@@ -79,7 +79,6 @@ function createCluster(
     lazyConnect: true,
     enableOfflineQueue: false,
     clusterRetryStrategy: reconnectDelay,
-    slotsRefreshInterval: SLOTS_CHECK_MS,
     slotsRefreshTimeout: COMMAND_TIMEOUT_MS,
     dnsLookup: (host, done) => done(null, host), // by the socket, so that TLS knows the name
     redisOptions: {
@@ -94,11 +93,14 @@ function createCluster(
     const name = `${host}:${port}`;
     node.on('close', () => stopSocketTimer(node));
     handleAsking(node);
+    refuseReads(node);
     const state = states.get(name) ?? { is: 'new' };
     states.set(name, state);
     logConnection(node, `Redis node ${name}: connection`, logger, state);
   });
-  cluster.on('error', () => undefined); // no node answers: the nodes have said so
+  cluster.on('node error', (error: Error) => cluster.emit('error', error)); // also while it connects
+  cluster.on('error', () => undefined); // for those who listen: see services.ts
+  checkSlots(cluster);
   return cluster;
 }
 
@@ -299,6 +301,21 @@ function stopSocketTimer(redis: object): void {
   const owner = redis as { socketTimeoutTimer: NodeJS.Timeout | undefined };
   clearTimeout(owner.socketTimeoutTimer);
   owner.socketTimeoutTimer = undefined;
+}
+
+/**
+ * ioredis makes replicas answer reads (READONLY), and asks them while it knows no primary: their data
+ * may be old. Without READONLY, a replica names its primary instead (MOVED).
+ */
+function refuseReads(node: Redis): void {
+  Object.assign(node, { readonly: () => Promise.resolve('OK') });
+}
+
+/** In place of `slotsRefreshInterval`: its timer may go on after `disconnect`, and keep the process alive. */
+function checkSlots(cluster: Cluster): void {
+  const check = new RecurringTask(() => cluster.refreshSlotsCache(), SLOTS_CHECK_MS);
+  cluster.on('ready', () => check.start());
+  cluster.on('close', () => void check.stop());
 }
 
 /**

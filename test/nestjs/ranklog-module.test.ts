@@ -102,6 +102,11 @@ class Misspelt {
   handle(): void {
     got.all.length = 0;
   }
+
+  @OnLeaderChange({ board: 'arena', view: 'week' })
+  handleWeek(): void {
+    got.all.length = 0;
+  }
 }
 
 @Injectable({ scope: Scope.REQUEST })
@@ -366,10 +371,10 @@ describe('RanklogModule', () => {
     await expect(subscriber.start(() => undefined)).rejects.toThrow(TopicsMissingError);
   });
 
-  it('warns of a board that Redis does not know', async () => {
+  it('warns of a board that Redis does not know, and of a text that is no view', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start(RanklogModule.forRoot(optionsOf()), Misspelt);
-    await until(() => warn.mock.calls.length > 0, 'a warning is logged');
+    await until(() => warn.mock.calls.length > 1, 'the warnings are logged');
     expect(warn.mock.calls).toEqual([
       ['Misspelt.handle: there is no board "arenna"; live boards: arena, golf'],
     ]);

@@ -1,13 +1,33 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Cluster } from 'ioredis';
 import { KeySpace } from '#board-store';
+import { loadSettings } from '../../src/config/settings.js';
+import { createRedis } from '../../src/infra/redis.js';
 import { redisCommands } from '../security/documented-rights.js';
 import { eventually } from '../support/eventually.js';
 import { TestInstance, type RanklogProcess } from '../support/instance.js';
+import { SILENT } from '../support/loggers.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import type { RedisNode } from '../support/redis-node.js';
 
 const BOARDS = 'boards: { arena: { columns: [{ name: points }] } }';
 const SHARDS = 4;
+
+it('reads nothing from replicas of a cluster, also if they are asked', async () => {
+  const cluster = await RedisCluster.start(6);
+  const redis = createRedis(loadSettings({ REDIS_URL: cluster.url }).settings, SILENT) as Cluster;
+  try {
+    await redis.connect();
+    await redis.set('key', 'value');
+    const answers = await Promise.all(
+      redis.nodes('slave').map((replica) => replica.get('key').catch(String)),
+    );
+    expect(answers).toEqual(Array(3).fill(expect.stringContaining('MOVED')));
+  } finally {
+    redis.disconnect();
+    await cluster.remove();
+  }
+});
 
 describe('a ranklog on a Redis Cluster', () => {
   let cluster: RedisCluster;
@@ -86,6 +106,9 @@ describe('a ranklog on a Redis Cluster', () => {
     const doctor = instance.spawn('doctor');
     expect(await doctor.ended).toBe(2);
     expect(doctor.output + doctor.errors).toContain(`ACL SETUSER less ~${instance.name}:* +asking`);
+    instance.env['REDIS_URL'] = url('ranklog').replace('word', 'wrong');
+    const refused = await status();
+    expect([refused.exitCode, refused.errors]).toEqual([2, expect.stringContaining('WRONGPASS')]);
     instance.env['REDIS_URL'] = url('ranklog');
     await instance.start();
     const slot = keys.slot(0);
