@@ -6,6 +6,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import type { BoardDefinition } from '#board';
 import { selectedView } from '#board-store';
 import { BoardReader } from '#board-store/reader';
 import {
@@ -76,6 +77,16 @@ function matches(board: string, view: string, filter: AnyFilter): boolean {
   return filter.view instanceof RegExp
     ? view.search(filter.view) >= 0
     : (filter.view ?? view) === view;
+}
+
+/** @throws unless results can name a view so: of "week", they name an instance */
+function requireName(definition: BoardDefinition, name: string): void {
+  const { view } = selectedView(definition, { view: name });
+  if (view === name) return;
+  const [window = ''] = view.split(/[:@]/);
+  throw new Error(
+    `no result has the view "${name}": it is "${view}" now; a pattern such as /^${window}:/ selects all views of a window`,
+  );
 }
 
 /** @throws if the handlers of a group differ */
@@ -178,7 +189,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     for (const { name, filter } of this.#named) {
       try {
         const { definition } = await this.reader.board(filter.board ?? '');
-        if (typeof filter.view === 'string') selectedView(definition, { view: filter.view });
+        if (typeof filter.view === 'string') requireName(definition, filter.view);
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         methods.set(message, [...(methods.get(message) ?? []), name]);

@@ -63,11 +63,19 @@ function pingOf(redis: RedisClient): () => Promise<void> {
     if (error.name === 'ReplyError' || /certificate|alert/.test(error.message)) refusal = error;
   });
   return async () => {
-    if (redis.status === 'wait' || redis.status === 'end')
-      await redis.connect().catch(() => undefined);
+    if (redis.status === 'wait' || redis.status === 'end') await connected(redis);
     if (redis.status !== 'ready') throw refusal ?? new Error(`not connected, ${redis.status}`);
     await redis.ping();
   };
+}
+
+/**
+ * Resolves when the first attempt to connect has ended. `connect` of a cluster never ends if the node
+ * that it asks last does not answer; the client tries again by itself.
+ */
+async function connected(redis: RedisClient): Promise<void> {
+  const closed = new Promise<void>((resolve) => redis.once('close', () => resolve()));
+  await Promise.race([redis.connect().catch(() => undefined), closed]);
 }
 
 /** Tries once. kafkajs logs nothing, because `waitFor` logs errors. Imports kafkajs here: some commands need no Kafka. */

@@ -377,6 +377,7 @@ describe('RanklogModule', () => {
     await until(() => warn.mock.calls.length > 1, 'the warnings are logged');
     expect(warn.mock.calls).toEqual([
       ['Misspelt.handle: there is no board "arenna"; live boards: arena, golf'],
+      [expect.stringMatching(/^Misspelt\.handleWeek: no result has the view "week": it is "week:/)],
     ]);
     warn.mockRestore();
   });

@@ -19,6 +19,10 @@ it('reads nothing from replicas of a cluster, also if they are asked', async () 
   try {
     await redis.connect();
     await redis.set('key', 'value');
+    await eventually(() => {
+      redis.refreshSlotsCache();
+      return redis.nodes('slave').length === 3;
+    }, 'the client knows the replicas');
     const answers = await Promise.all(
       redis.nodes('slave').map((replica) => replica.get('key').catch(String)),
     );
@@ -110,6 +114,7 @@ describe('a ranklog on a Redis Cluster', () => {
     const refused = await status();
     expect([refused.exitCode, refused.errors]).toEqual([2, expect.stringContaining('WRONGPASS')]);
     instance.env['REDIS_URL'] = url('ranklog');
+    for (const { redis } of cluster.nodes) await redis.call('ACL', 'LOG', 'RESET');
     await instance.start();
     const slot = keys.slot(0);
     const from = await cluster.primaryOf(slot);
