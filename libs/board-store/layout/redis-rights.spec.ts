@@ -16,7 +16,7 @@ it('the commands that ranklog needs are those of its scripts and its client', ()
   ]);
   // Methods of clients and of Lua's redis that send none of these commands; and CONFIG GET, which is not needed.
   const others =
-    /^(CONNECT|DISCONNECT|ON|EMIT|CONFIG|CALL|ACL_.*|SETRESP|BREAKPOINT|LOG|PIPELINE|NODES)$/;
+    /^(CONNECT|DISCONNECT|ON|ONCE|EMIT|CONFIG|CALL|ACL_.*|SETRESP|BREAKPOINT|LOG|PIPELINE|NODES)$/;
   const needed = new Set(used.map((command) => (command === 'MEMORY' ? 'MEMORY|USAGE' : command)));
   expect([...needed].filter((command) => !others.test(command)).sort()).toEqual(
     COMMANDS.filter((command) => command !== 'EVALSHA').sort(),
