@@ -28,6 +28,12 @@ export class StoreChangedError extends RanklogError {
   }
 }
 
+/** A shard to resync, and what was read of it. */
+interface LostShard {
+  readonly shard: number;
+  readonly seen: Continuity;
+}
+
 /** What a partition found at its start, by shard. */
 export interface ShardStates {
   readonly appliedOffsets: readonly number[];
@@ -81,9 +87,11 @@ export class Resync {
     return this.#inTurn(async () => {
       for (;;) {
         const seen = await allOf(this.store.allShards.map((shard) => this.store.continuity(shard)));
-        const lost = [...seen.keys()].filter((shard) => !this.#isContinued(shard, seen[shard]));
+        const lost = seen.flatMap((continuity, shard) =>
+          this.#isContinued(shard, continuity) ? [] : [{ shard, seen: continuity }],
+        );
         if (lost.length === 0) return seen.map(({ token }) => token);
-        await this.#resync(lost, seen);
+        await this.#resync(lost);
       }
     });
   }
@@ -129,12 +137,10 @@ export class Resync {
   }
 
   /** Whether nothing was lost since the shard was last resynced. */
-  #isContinued(shard: number, seen: Continuity | undefined): boolean {
+  #isContinued(shard: number, seen: Continuity): boolean {
     const suspected = this.#suspected.get(shard);
-    const isLater = suspected === undefined || timeOf(seen?.token ?? '') > timeOf(suspected);
-    const isContinued = seen?.isContinued === true && isLater;
-    if (isContinued) this.#suspected.delete(shard);
-    return isContinued;
+    const isLater = suspected === undefined || timeOf(seen.token) > timeOf(suspected);
+    return seen.isContinued && isLater;
   }
 
   /**
@@ -142,7 +148,7 @@ export class Resync {
    * meanwhile. Releases the leases also on failure, so that any process can begin at once. Leaves
    * out shards that another process resyncs.
    */
-  async #resync(lost: readonly number[], seen: readonly Continuity[]): Promise<void> {
+  async #resync(lost: readonly LostShard[]): Promise<void> {
     const begun = new Map<number, BegunResync>();
     const ofAll = async (work: (resync: BegunResync) => Promise<void>): Promise<void> => {
       await Promise.allSettled([...begun.values()].map(work)); // if Redis is down, endResync fails too
@@ -152,12 +158,8 @@ export class Resync {
     renewal.start();
     try {
       await allOf(
-        lost.map(async (shard) => {
-          const resync = await this.store.beginResync(
-            shard,
-            seen[shard] as Continuity,
-            this.leaseMs,
-          );
+        lost.map(async ({ shard, seen }) => {
+          const resync = await this.store.beginResync(shard, seen, this.leaseMs);
           if (resync !== undefined) begun.set(shard, resync);
         }),
       );
@@ -178,6 +180,8 @@ export class Resync {
     const ended = await allOf(
       [...begun].map(async ([shard, resync]) => {
         const recovered = await this.store.endResync(shard, resync, positions, current);
+        // The new token may look older: the clock of the server before may have been ahead.
+        if (recovered !== undefined) this.#suspected.delete(shard);
         return { shard, recovered };
       }),
     );

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ContinuityStore, type KeySpace } from '#board-store';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { until } from '../support/instance.js';
-import { Resync } from '../../src/ingest/resync.js';
+import { Resync, StoreChangedError } from '../../src/ingest/resync.js';
 import { loggerTo } from '../support/loggers.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -97,5 +97,16 @@ describe('a resync', () => {
     expect(await token).toEqual([(await store.continuity(0)).token]);
     expect(instance.begun).toBe(2);
     expect(instance.logged[0]).toContain('shard 0 has changed while it was compared with Kafka');
+  });
+
+  it('is done once if the clock of the server before was ahead', async () => {
+    const instance = new Instance();
+    instance.open();
+    const ahead = `server ${(Date.now() + 3_600_000) * 1_000}`;
+    instance.resync.suspect(new StoreChangedError(0, ahead, 'is on another server'));
+    const waiting = instance.resync.continuity();
+    await until(() => instance.begun >= 1, 'it resyncs');
+    expect(await waiting).toEqual([(await store.continuity(0)).token]);
+    expect(instance.begun).toBe(1);
   });
 });
