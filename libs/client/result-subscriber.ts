@@ -21,6 +21,7 @@ import {
   LogGapError,
   logRange,
   logRanges,
+  NEW_TOPIC_MS,
   OtherTopicsError,
   requireTopics,
   type KafkaRecord,
@@ -66,9 +67,6 @@ interface ResultTopic<T> {
 
 /** After this many permanent failures of a partition's start in a row, the subscription ends. The pauses between them grow. */
 const MAX_FAILED_STARTS = 10;
-
-/** Brokers learn of a new topic one after the other. */
-const NEW_TOPIC_MS = 2_000;
 
 /**
  * Delivers all committed results of a topic: those of one partition in order, one at a time; several partitions concurrently.

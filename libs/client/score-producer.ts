@@ -14,6 +14,7 @@ import {
   isPermanent,
   KafkaUnreachableError,
   limitedProducer,
+  NEW_TOPIC_MS,
   partitionOf,
   patchKafkajs,
   requireTopics,
@@ -49,9 +50,6 @@ export interface SendOptions {
   /** Kafka gets all events of the list in one transaction, or none of them. Needs a `transactionalId`. */
   readonly transaction?: boolean;
 }
-
-/** Brokers learn of a new topic one after the other. */
-const NEW_TOPIC_MS = 2_000;
 
 /** How long `sendAndWait` waits for the places: the outcome is known by then. */
 const MOST_PLACES_MS = 1_000;

@@ -13,7 +13,13 @@ export { ROUND_ROBIN } from './consume/group-members.js';
 export { kafkaLogCreator, limitedProducer } from './kafkajs/kafka-logger.js';
 export { KAFKA_ERRORS, patchKafkajs } from './kafkajs/kafkajs-patches.js';
 export type { LogEnd } from './look-up/leader-lookups.js';
-export { logRange, logRanges, partitionCount, requireTopics } from './look-up/log-ranges.js';
+export {
+  logRange,
+  logRanges,
+  NEW_TOPIC_MS,
+  partitionCount,
+  requireTopics,
+} from './look-up/log-ranges.js';
 export { LogReader, unlessAborted, type LogReaderOptions } from './look-up/log-reader.js';
 export {
   lastCommittedRecord,

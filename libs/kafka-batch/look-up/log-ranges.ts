@@ -6,7 +6,8 @@ import type { LogEnd } from './leader-lookups.js';
 import { leaderOf, oneCluster, withLeaders } from './shared-leaders.js';
 import { repeatWhile, whenKnown } from './when-known.js';
 
-const UNKNOWN_FOR_MS = 2_000;
+/** Brokers learn of a new topic one after the other. */
+export const NEW_TOPIC_MS = 2_000;
 
 /**
  * The range of each partition of a topic, in the order of the partitions. Cost: a connection to
@@ -19,7 +20,7 @@ export function logRanges(
   topic: string,
   end?: LogEnd,
 ): Promise<Map<number, LogRange>> {
-  return whenKnown(() => rangesOf(kafka, topic, end), UNKNOWN_FOR_MS);
+  return whenKnown(() => rangesOf(kafka, topic, end), NEW_TOPIC_MS);
 }
 
 function rangesOf(kafka: Kafka, topic: string, end?: LogEnd): Promise<Map<number, LogRange>> {

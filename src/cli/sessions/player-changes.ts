@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { BanEntry, BoardReader } from '#board-store';
 import { ModerationProducer, ScoreProducer } from '#client';
 import type { PlayerRecord, PlayerRecordKind } from '#contracts';
@@ -46,17 +47,13 @@ export async function sortRecords(
 /** How many players are looked up at a time. */
 const LOOK_UPS = 100;
 
-async function readEntries(
+function readEntries(
   reader: Pick<BoardReader, 'ban'>,
   players: readonly PlayerOfBoard[],
 ): Promise<(BanEntry | null)[]> {
-  const entries: (BanEntry | null)[] = [];
-  for (let first = 0; first < players.length; first += LOOK_UPS) {
-    const some = players.slice(first, first + LOOK_UPS);
-    const found = some.map(({ board, playerId }) => reader.ban(board, playerId));
-    entries.push(...(await Promise.all(found)));
-  }
-  return entries;
+  const limit = pLimit(LOOK_UPS);
+  const reads = players.map(({ board, playerId }) => limit(() => reader.ban(board, playerId)));
+  return Promise.all(reads);
 }
 
 /** Sends the records, and waits until they are applied, or for the timeout. */

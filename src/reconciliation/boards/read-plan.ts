@@ -1,7 +1,6 @@
-import type { RedisClient } from '#board-store';
 import type { Admin, Kafka } from 'kafkajs';
 import type { BoardDefinition } from '#board';
-import type { Starts, ViewSummary } from '#board-store';
+import type { RedisClient, Starts, ViewSummary } from '#board-store';
 import { logRanges, offsetsAtTime } from '#kafka-batch';
 import type { Stores } from '../../infra/stores.js';
 import { cutPartitions } from '../runs/log-history.js';
