@@ -31,7 +31,7 @@ export const SETTINGS_SCHEMA = {
     'The group of ingest; empty: the stored one, or the topic prefix.',
   ),
   redisPrefix: setting(kafkaName, 'ranklog', 'The prefix of all keys in Redis.'),
-  shards: setting(count, 1, 'Number of shards; the first start fixes it.'),
+  shards: setting(format.shards, 1, 'Number of shards, up to 256; the first start fixes it.'),
   partitions: setting(count, 4, 'Partitions of a score topic that "ranklog topics" creates.'),
   replicationFactor: setting(replicas, -1, "Replicas of new topics; -1 is the broker's default."),
   allowShortHistory: setting(flag, false, 'Accept a score topic that deletes old events.'),

@@ -76,7 +76,7 @@ describe('loadSettings', () => {
       }),
     ).toEqual([
       'RANKLOG_SHARD is not a setting; did you mean RANKLOG_SHARDS?',
-      'RANKLOG_SHARDS: "two" is not allowed; use a whole number from 1 to 100000',
+      'RANKLOG_SHARDS: "two" is not allowed; use a whole number from 1 to 256',
       'RANKLOG_START_TIMEOUT: "30" is not allowed; use a duration such as 500ms, 30s or 5m, up to 1d',
       'RANKLOG_HTTP_PORT: "70000" is not allowed; use a port from 1 to 65535, or 0 for any free one',
       'RANKLOG_VERIFY_SCHEDULE: "0 4 30 2 *" is not allowed; use a cron expression that matches some time, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',

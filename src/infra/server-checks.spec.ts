@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadSettings } from '../config/settings.js';
-import { kafkaVersionProblem, redisVersion, type Subject } from './server-checks.js';
+import { kafkaVersionProblem, redisReplicas, redisVersion, type Subject } from './server-checks.js';
 
 const { settings } = loadSettings({});
-const redisWith = (info: string) =>
-  redisVersion({ settings, redis: { info: () => Promise.resolve(info) } } as unknown as Subject);
+const withInfo = (info: string) =>
+  ({ settings, redis: { info: () => Promise.resolve(info) } }) as unknown as Subject;
+const redisWith = (info: string) => redisVersion(withInfo(info));
 
 describe('the oldest versions', () => {
   it('of Redis is 7.0', async () => {
@@ -22,4 +23,13 @@ describe('the oldest versions', () => {
     );
     expect(kafkaVersionProblem('', 17)).toBeUndefined();
   });
+});
+
+it('a primary with a replica should need it for writes', async () => {
+  const primary = 'role:master\r\nconnected_slaves:1\r\n';
+  await expect(redisReplicas(withInfo(primary))).resolves.toContain(
+    'set "min-replicas-to-write 1" in redis.conf',
+  );
+  const others = [`${primary}min_slaves_good_slaves:1\r\n`, 'connected_slaves:0\r\n'];
+  for (const info of others) await expect(redisReplicas(withInfo(info))).resolves.toBeUndefined();
 });

@@ -67,6 +67,14 @@ const redisPersistence = ofEachPrimary(async ({ server, name }) => {
   return `${name} has no persistence and no replica, so a restart empties it, and boards are stale until they are built again from the log; set "appendonly yes" in redis.conf`;
 });
 
+/** INFO has the second field if `min-replicas-to-write` is set. */
+export const redisReplicas = ofEachPrimary(async ({ server, name }) => {
+  const replication = await server.info('replication');
+  const hasReplica = /^connected_slaves:[1-9]/m.test(replication);
+  if (!hasReplica || replication.includes('min_slaves_good_slaves')) return undefined;
+  return `${name} has a replica, but also takes writes that no replica gets: if it is cut off, another server becomes the primary, and this one goes on for a time; set "min-replicas-to-write 1" in redis.conf (writes then wait while no replica is connected)`;
+});
+
 const redisRights = ofEachPrimary(async ({ server, name, settings, isNode }) => {
   const { redisPrefix } = settings;
   const refused = await refusedCommands(server, new KeySpace(redisPrefix), isNode);
@@ -113,6 +121,7 @@ export const REDIS_CHECKS: Checks = {
   'Redis version': redisVersion,
   'Redis eviction': redisEviction,
   'Redis persistence': redisPersistence,
+  'Redis replicas': redisReplicas,
   'Redis rights': redisRights,
 };
 export const KAFKA_CHECKS: Checks = { 'Kafka version and rights': kafkaRights };

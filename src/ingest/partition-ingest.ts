@@ -9,6 +9,7 @@ import {
 } from '#kafka-batch';
 import { RecurringTask } from '../infra/recurring-task.js';
 import { ApplierFactory, type Applier } from './applier.js';
+import { ReplacedServerError } from './continuity-times.js';
 import { PartitionLogFactory, type PartitionLog } from './partition-log.js';
 import { PublisherFactory, type PartitionPublisher } from './partition-publisher.js';
 import { Resync } from './resync.js';
@@ -16,8 +17,8 @@ import type { BatchPosition } from './split-calls.js';
 
 /** How often a partition sends its published position to all shards. */
 const KEEP_UP_EVERY_MS = 5_000;
-/** How often to check for a recreated topic, even if fetches show no sign of one. */
-const CHECK_LOG_EVERY_MS = 10_000;
+/** How often to check for a recreated topic and a replaced server of Redis, even if nothing shows them. */
+const CHECK_EVERY_MS = 10_000;
 
 /** A partition that has started, and the offset at which reading begins. */
 interface Started {
@@ -36,12 +37,12 @@ export class PartitionIngestFactory {
 
   /**
    * Fences the previous publisher, and continues the partition from what Kafka and Redis hold.
-   * @throws StoreChangedError, WrongLogError, NeedsOperatorError, and errors of Kafka and Redis
+   * @throws StoreChangedError, ReplacedServerError, WrongLogError, NeedsOperatorError, and errors of Kafka and Redis
    */
   async start(assignment: PartitionAssignment): Promise<Started> {
     await this.publishers.check(assignment);
     const continuity = await this.resync.continuity();
-    const publisher = await this.publishers.open(assignment);
+    const publisher = await this.publishers.open(assignment, continuity);
     try {
       const { published } = publisher;
       const applier = await this.appliers.open(assignment, continuity);
@@ -65,7 +66,7 @@ export class PartitionIngestFactory {
 /**
  * Applies the records of one assigned partition and publishes their results.
  * States: open, then closed by `close`. Every failure ends this object, except a temporary one of
- * `#watchLog`. The failure is thrown or reported to `assignment.restart`. Then the partition starts
+ * `#watch`. The failure is thrown or reported to `assignment.restart`. Then the partition starts
  * again, or stops if the failure is permanent.
  */
 export class PartitionIngest {
@@ -81,7 +82,7 @@ export class PartitionIngest {
   ) {
     this.#tasks = [
       new RecurringTask(() => this.#keepUp(), KEEP_UP_EVERY_MS),
-      new RecurringTask(() => this.#watchLog(), CHECK_LOG_EVERY_MS),
+      new RecurringTask(() => this.#watch(), CHECK_EVERY_MS),
     ];
     publisher.beforeTransaction = (through) => applier.sendOffset(through, publisher.published);
     for (const task of this.#tasks) task.start();
@@ -131,11 +132,14 @@ export class PartitionIngest {
    * Runs concurrently with the batches, so a leader that does not answer can't delay them. Ignores
    * temporary failures.
    */
-  async #watchLog(): Promise<void> {
+  async #watch(): Promise<void> {
     try {
       await this.log.check(this.publisher.published);
+      await this.publisher.checkServers();
     } catch (error) {
-      if (error instanceof PermanentPartitionError) this.assignment.restart(error);
+      const isFinal =
+        error instanceof PermanentPartitionError || error instanceof ReplacedServerError;
+      if (isFinal) this.assignment.restart(error);
     }
   }
 }

@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TransactionalPublisher } from '#kafka-batch';
 import { Metrics } from '../infra/metrics.js';
 import type { AppliedRun } from './applier.js';
 import type { ReportedDeadLetter } from './dead-letter-report.js';
 import { MAX_WAITING_RESULTS, PartitionPublisher } from './partition-publisher.js';
-import type { Publication, Result, ResultLog } from './result-log.js';
+import type { OpenPublisher, Publication, Result, ResultLog } from './result-log.js';
 
 const results = (nextOffset: number, count = 1) =>
   Array.from({ length: count }, (_, index) => ({
@@ -23,12 +22,14 @@ class ManualLog {
 
   readonly encode = (_: number, verdict: unknown) => verdict as Result;
 
+  readonly continuityOf = () => Promise.resolve([]);
+
   readonly maxBytes = (_: number, topic: string): number => {
     if (topic === 'bad') throw new Error('cannot be encoded');
     return Infinity;
   };
 
-  readonly publish: ResultLog['publish'] = (_, __, publication) =>
+  readonly publish: ResultLog['publish'] = (_, publication) =>
     new Promise((succeed, fail) => this.calls.push({ publication, succeed, fail }));
 }
 
@@ -38,7 +39,7 @@ function publisherOf(manual: ManualLog, failures: Error[] = []) {
   const publisher = new PartitionPublisher(
     { resultLog: manual, deadLetters: { published: () => undefined }, metrics },
     { partition: 0, restart: (error) => failures.push(error) },
-    { close: () => Promise.resolve() } as TransactionalPublisher,
+    { publisher: { close: () => Promise.resolve() } } as OpenPublisher,
     0,
   );
   const addAll = (all: readonly Result[], nextOffset: number) => {

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { firstValueFrom, Subject } from 'rxjs';
 import { recordBytes } from '#contracts';
 import { toError } from '#errors';
-import { BatchEncoder, type PartitionAssignment, type TransactionalPublisher } from '#kafka-batch';
+import { BatchEncoder, type PartitionAssignment } from '#kafka-batch';
 import { Metrics } from '../infra/metrics.js';
 import type { AppliedRun } from './applier.js';
+import { requireNewest, timeOf } from './continuity-times.js';
 import { DeadLetterReport } from './dead-letter-report.js';
-import { ResultLog, type Publication, type Result } from './result-log.js';
+import { ResultLog, type OpenPublisher, type Publication, type Result } from './result-log.js';
 
 /** A partition with more unpublished results than this waits before it applies more records. */
 export const MAX_WAITING_RESULTS = 4_000;
@@ -17,7 +18,7 @@ const BYTES_OF_A_RESULT = 4_096;
 type Assignment = Pick<PartitionAssignment, 'partition' | 'restart'>;
 
 interface PublisherServices {
-  readonly resultLog: Pick<ResultLog, 'encode' | 'maxBytes' | 'publish'>;
+  readonly resultLog: Pick<ResultLog, 'encode' | 'maxBytes' | 'publish' | 'continuityOf'>;
   readonly deadLetters: Pick<DeadLetterReport, 'published'>;
   readonly metrics: Metrics;
 }
@@ -38,15 +39,21 @@ export class PublisherFactory {
     return this.resultLog.checkPartition(partition);
   }
 
-  /** Fences the previous publisher of the partition. */
-  async open(assignment: Assignment): Promise<PartitionPublisher> {
+  /**
+   * Fences the previous publisher of the partition. `tokens` are the continuity of the shards on
+   * which its results will be drawn. @throws ReplacedServerError
+   */
+  async open(assignment: Assignment, tokens: readonly string[]): Promise<PartitionPublisher> {
     const { resultLog, deadLetters, metrics } = this;
     const { partition } = assignment;
     const publisher = await resultLog.openPublisher(partition);
     try {
       const published = await resultLog.publishedPosition(partition);
       const services = { resultLog, deadLetters, metrics };
-      return new PartitionPublisher(services, assignment, publisher, published);
+      const open = { partition, publisher, continuity: tokens.map(timeOf) };
+      const opened = new PartitionPublisher(services, assignment, open, published);
+      await opened.checkServers();
+      return opened;
     } catch (error) {
       await publisher.close();
       throw error;
@@ -78,7 +85,7 @@ export class PartitionPublisher {
   constructor(
     private readonly services: PublisherServices,
     private readonly assignment: Assignment,
-    private readonly publisher: TransactionalPublisher,
+    private readonly open: OpenPublisher,
     published: number,
   ) {
     this.#published = published;
@@ -87,6 +94,16 @@ export class PartitionPublisher {
   /** The published position. */
   get published(): number {
     return this.#published;
+  }
+
+  /**
+   * Checks that the servers of Redis are the newest ones on which results of the partition were
+   * drawn. Fenced publishers find out that way, too, while they have nothing to publish.
+   * @throws ReplacedServerError
+   */
+  async checkServers(): Promise<void> {
+    const newest = await this.services.resultLog.continuityOf(this.open.partition);
+    for (const [shard, time] of this.open.continuity.entries()) requireNewest(shard, time, newest);
   }
 
   /**
@@ -128,7 +145,7 @@ export class PartitionPublisher {
   async close(): Promise<void> {
     this.flush();
     await this.#running;
-    await this.publisher.close();
+    await this.open.publisher.close();
   }
 
   get #gauge() {
@@ -171,7 +188,7 @@ export class PartitionPublisher {
     const { resultLog, deadLetters, metrics } = this.services;
     await this.beforeTransaction(publication.nextOffset - 1);
     await resultLog
-      .publish(this.publisher, this.assignment.partition, publication)
+      .publish(this.open, publication)
       .finally(metrics.histograms.ranklog_publish_duration_seconds.startTimer());
     this.#published = publication.nextOffset;
     for (const letter of publication.deadLetters) deadLetters.published(letter);

@@ -1,7 +1,14 @@
 import type { BoardStore } from '#board-store';
 import { headerText } from '#contracts';
-import { Batched, committedOffsets, lastCommittedRecord, type KafkaRecord } from '#kafka-batch';
+import {
+  Batched,
+  committedOffsets,
+  committedWithMetadata,
+  lastCommittedRecord,
+  type KafkaRecord,
+} from '#kafka-batch';
 import type { KafkaConnection } from '../infra/kafka.js';
+import { decodeTimes, latestTimes, type ContinuityTimes } from './continuity-times.js';
 
 /**
  * The published positions of score partitions. Each is the largest that three places have, as each place alone may lack it:
@@ -12,6 +19,7 @@ export class PublishedPositions {
   readonly #scoreEvents: string;
   readonly resultTopics: readonly string[];
   readonly #stored = new Batched<number, number>(() => this.stored());
+  readonly #continuity = new Batched<number, ContinuityTimes>(() => this.#readContinuity());
 
   constructor(
     private readonly connection: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
@@ -32,6 +40,16 @@ export class PublishedPositions {
     return Math.max(stored, ...afterCauses);
   }
 
+  /** On which servers of Redis the last results of a partition were drawn. */
+  async continuityOf(partition: number): Promise<ContinuityTimes> {
+    return (await this.#continuity.get(partition)) ?? [];
+  }
+
+  /** The newest servers of Redis of which results are published. Cost: one request. */
+  async newestContinuity(): Promise<ContinuityTimes> {
+    return [...(await this.#readContinuity()).values()].reduce(latestTimes, []);
+  }
+
   /** By partition, what the group and Redis have. Needs no right to read results, and costs less than `of`. */
   async stored(): Promise<Map<number, number>> {
     const [committed, stored] = await Promise.all([
@@ -41,6 +59,14 @@ export class PublishedPositions {
     for (const [partition, position] of stored)
       committed.set(partition, Math.max(position, committed.get(partition) ?? 0));
     return committed;
+  }
+
+  async #readContinuity(): Promise<Map<number, ContinuityTimes>> {
+    const { admin } = this.connection;
+    const committed = await committedWithMetadata(admin, this.group, this.#scoreEvents);
+    return new Map(
+      [...committed].map(([partition, { metadata }]) => [partition, decodeTimes(metadata)]),
+    );
   }
 
   /** The offset after the score event that caused the last result; 0 if there is none, or if another topic or partition did. */

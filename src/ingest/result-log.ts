@@ -21,6 +21,7 @@ import {
 } from '#kafka-batch';
 import { KafkaConnection } from '../infra/kafka.js';
 import { maxMessageBytes, TopicsMissingError } from '../infra/topics.js';
+import { encodeTimes, latestTimes, type ContinuityTimes } from './continuity-times.js';
 import type { ReportedDeadLetter } from './dead-letter-report.js';
 import { NeedsOperatorError } from './ingest-errors.js';
 import { PublishedPositions } from './published-positions.js';
@@ -46,6 +47,13 @@ export interface Publication {
   nextOffset: number;
   /** How many results there are; a large result counts as several. */
   weight: number;
+}
+
+/** The only publisher of a partition that can commit, and the servers of Redis on which its results are drawn. */
+export interface OpenPublisher {
+  readonly partition: number;
+  readonly publisher: TransactionalPublisher;
+  readonly continuity: ContinuityTimes;
 }
 
 /** max.message.bytes by topic. */
@@ -97,12 +105,23 @@ export class ResultLog {
     return this.#positions.of(partition);
   }
 
+  /** On which servers of Redis the last results of a partition were drawn; final as `publishedPosition` is. */
+  continuityOf(partition: number): Promise<ContinuityTimes> {
+    return this.#positions.continuityOf(partition);
+  }
+
+  /** The newest servers of Redis of which results are published. */
+  newestContinuity(): Promise<ContinuityTimes> {
+    return this.#positions.newestContinuity();
+  }
+
   /**
    * Fences the publishers of all partitions and returns the published positions, which are final then. Processes that publish
-   * these partitions start them again. After a failure, it opens no further publishers. Cost: about ten requests per partition.
-   * @throws TopicsMissingError
+   * these partitions start them again. Commits `continuity` with each position, so that no partition starts on an older server
+   * from then on. After a failure, it opens no further publishers. Cost: about fourteen requests per partition.
+   * @throws TopicsMissingError, ProducerFencedError if a partition has started meanwhile
    */
-  async finalPositions(): Promise<Map<number, number>> {
+  async finalPositions(continuity: ContinuityTimes): Promise<Map<number, number>> {
     const { scoreEvents } = this.#topics;
     const count = await partitionCount(this.connection.kafka, scoreEvents);
     if (count === 0) throw new TopicsMissingError([scoreEvents]);
@@ -111,7 +130,13 @@ export class ResultLog {
     const finalPosition = async (partition: number) => {
       const publisher = await this.openPublisher(partition);
       try {
-        return await this.publishedPosition(partition);
+        const [position, before] = await Promise.all([
+          this.publishedPosition(partition),
+          this.continuityOf(partition),
+        ]);
+        const times = latestTimes(before, continuity);
+        await publisher.publish({ records: [], offset: this.#offset(partition, position, times) });
+        return position;
       } finally {
         await publisher.close();
       }
@@ -154,22 +179,26 @@ export class ResultLog {
     return { topic: leaderChanges, board, record: message };
   }
 
-  /** Publishes results and position in one transaction. @throws what TransactionalPublisher.publish throws */
+  /** Publishes results, position and `continuity` in one transaction. @throws what TransactionalPublisher.publish throws */
   async publish(
-    publisher: TransactionalPublisher,
-    partition: number,
+    { partition, publisher, continuity }: OpenPublisher,
     { results, nextOffset }: Publication,
   ): Promise<void> {
     const records = [...results].map(([topic, { batches }]) => {
       return { topic, partition, batches: batches.close() };
     });
-    const group = { groupId: this.identity.group, topic: this.#topics.scoreEvents, partition };
     try {
-      await publisher.publish({ records, offset: { ...group, offset: nextOffset } });
+      const offset = this.#offset(partition, nextOffset, continuity);
+      await publisher.publish({ records, offset });
     } catch (error) {
       if (error instanceof RecordTooLargeError) throw await this.#sizeError(partition, error);
       throw error;
     }
+  }
+
+  #offset(partition: number, offset: number, continuity: ContinuityTimes) {
+    const group = { groupId: this.identity.group, topic: this.#topics.scoreEvents };
+    return { ...group, partition, offset, metadata: encodeTimes(continuity) };
   }
 
   /** Results are encoded for the limits at the start: if these still hold, the refused result can't be made smaller. */

@@ -7,6 +7,7 @@ import { allOf, RanklogError } from '#errors';
 import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
+import { timeOf, type ContinuityTimes } from './continuity-times.js';
 import { recoveryTargetsText } from './partition-waits.js';
 import { ResultLog } from './result-log.js';
 
@@ -64,7 +65,8 @@ export class Resync {
 
   constructor(
     private readonly store: ContinuityStore,
-    @Inject(ResultLog) private readonly resultLog: Pick<ResultLog, 'finalPositions'>,
+    @Inject(ResultLog)
+    private readonly resultLog: Pick<ResultLog, 'finalPositions' | 'newestContinuity'>,
     @Inject(DefinitionsTopic)
     private readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'unreadable'>,
     private readonly log: Logger,
@@ -90,8 +92,9 @@ export class Resync {
         const lost = seen.flatMap((continuity, shard) =>
           this.#isContinued(shard, continuity) ? [] : [{ shard, seen: continuity }],
         );
-        if (lost.length === 0) return seen.map(({ token }) => token);
-        await this.#resync(lost);
+        const tokens = seen.map(({ token }) => token);
+        if (lost.length === 0) return tokens;
+        await this.#resync(lost, tokens.map(timeOf));
       }
     });
   }
@@ -148,7 +151,7 @@ export class Resync {
    * meanwhile. Releases the leases also on failure, so that any process can begin at once. Leaves
    * out shards that another process resyncs.
    */
-  async #resync(lost: readonly LostShard[]): Promise<void> {
+  async #resync(lost: readonly LostShard[], times: ContinuityTimes): Promise<void> {
     const begun = new Map<number, BegunResync>();
     const ofAll = async (work: (resync: BegunResync) => Promise<void>): Promise<void> => {
       await Promise.allSettled([...begun.values()].map(work)); // if Redis is down, endResync fails too
@@ -157,13 +160,15 @@ export class Resync {
     const renewal = new RecurringTask(renew, this.leaseMs / 4);
     renewal.start();
     try {
+      const newest = await this.resultLog.newestContinuity();
       await allOf(
         lost.map(async ({ shard, seen }) => {
-          const resync = await this.store.beginResync(shard, seen, this.leaseMs);
+          const options = { ms: this.leaseMs, after: newest[shard] ?? 0 };
+          const resync = await this.store.beginResync(shard, seen, options);
           if (resync !== undefined) begun.set(shard, resync);
         }),
       );
-      if (begun.size > 0) await this.#setTargets(begun);
+      if (begun.size > 0) await this.#setTargets(begun, times);
       if (begun.size < lost.length) await delay(RETRY_MS); // another process resyncs the others
     } finally {
       await renewal.stop();
@@ -171,8 +176,12 @@ export class Resync {
     }
   }
 
-  async #setTargets(begun: ReadonlyMap<number, BegunResync>): Promise<void> {
-    const positions = await this.resultLog.finalPositions();
+  async #setTargets(begun: ReadonlyMap<number, BegunResync>, seen: ContinuityTimes): Promise<void> {
+    const times = seen.map((time, shard) => {
+      const resync = begun.get(shard);
+      return resync === undefined ? time : timeOf(resync.token);
+    });
+    const positions = await this.resultLog.finalPositions(times);
     const readable = await this.definitions.readAll();
     // A shard from before a promotion is emptied, also if this version can't read the promoted
     // definition.
@@ -219,8 +228,3 @@ export class Resync {
 const CHANGED_MEANWHILE =
   'has changed while it was compared with Kafka: Redis lost events again, its boards changed, ' +
   'or this process paused and another one took over; checking whether it must be compared again';
-
-/** When a token was made, in µs of the server's clock. */
-function timeOf(token: string): number {
-  return Number(token.slice(token.indexOf(' ') + 1));
-}

@@ -259,8 +259,10 @@ describe('a start and "ranklog doctor"', () => {
     expect(all.found.map(({ check, outcome }) => [check, outcome])).toEqual(
       [
         ...['Redis connection', 'Kafka connection'],
-        ...['Redis version', 'Redis eviction', 'Redis persistence', 'Redis rights'],
+        ...['Redis version', 'Redis eviction', 'Redis persistence'],
         ...[
+          'Redis replicas',
+          'Redis rights',
           'Kafka version and rights',
           'Topics',
           'Score log',

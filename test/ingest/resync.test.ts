@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ContinuityStore, type KeySpace } from '#board-store';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { until } from '../support/instance.js';
+import { timeOf, type ContinuityTimes } from '../../src/ingest/continuity-times.js';
 import { Resync, StoreChangedError } from '../../src/ingest/resync.js';
 import { loggerTo } from '../support/loggers.js';
 
@@ -27,9 +28,13 @@ class Instance {
   readonly logged: string[] = [];
   readonly resync: Resync;
   readonly #opened = new Promise<void>((resolve) => (this.open = resolve));
+  /** What Kafka knows of the servers: `finalPositions` commits it. */
+  newest: ContinuityTimes = [];
   readonly results = {
-    finalPositions: async () => {
+    newestContinuity: () => Promise.resolve(this.newest),
+    finalPositions: async (continuity: ContinuityTimes) => {
       this.begun += 1;
+      this.newest = continuity;
       await this.#opened;
       return new Map([[0, 0]]);
     },
@@ -69,7 +74,7 @@ describe('a resync', () => {
   });
 
   it('goes to another instance after the lease of a killed instance expires, and the killed instance cannot end it', async () => {
-    const killed = (await store.beginResync(0, await store.continuity(0), 400))!; // never renewed
+    const killed = (await store.beginResync(0, await store.continuity(0), { ms: 400 }))!; // never renewed
     const next = new Instance();
     const token = next.resync.continuity();
     await until(() => next.begun === 1, 'the other one resyncs');
@@ -97,6 +102,17 @@ describe('a resync', () => {
     expect(await token).toEqual([(await store.continuity(0)).token]);
     expect(instance.begun).toBe(2);
     expect(instance.logged[0]).toContain('shard 0 has changed while it was compared with Kafka');
+  });
+
+  it('ends with a later time than Kafka knows, which Kafka knows before it ends', async () => {
+    const instance = new Instance();
+    instance.open();
+    const ahead = (Date.now() + 3_600_000) * 1_000;
+    instance.newest = [ahead];
+    const [token = ''] = await instance.resync.continuity();
+    const [committed = 0] = instance.newest;
+    expect(committed).toBeGreaterThan(ahead);
+    expect(timeOf(token)).toBeGreaterThan(committed);
   });
 
   it('is done once if the clock of the server before was ahead', async () => {

@@ -32,12 +32,12 @@ export class ContinuityStore extends ShardedStore {
 
   /**
    * Begins a resync: until its end, the shard refuses all apply calls. Takes a lease of `ms` ms (`renew`, `release`).
-   * Returns undefined if the continuity of the shard is no longer `seen`, or another process holds the lease.
+   * The new continuity is later than `after`, in µs. Returns undefined if the continuity of the shard is no longer `seen`, or another process holds the lease.
    */
   async beginResync(
     shard: number,
     seen: Continuity,
-    ms = LEASE_MS,
+    { ms = LEASE_MS, after = 0 }: { readonly ms?: number; readonly after?: number } = {},
   ): Promise<BegunResync | undefined> {
     const key = this.keys.resyncLease(shard);
     const lease = await takeLease(this.redis, { key, ms });
@@ -47,6 +47,7 @@ export class ContinuityStore extends ShardedStore {
       resyncLease: key,
       seen: seen.token,
       token: lease,
+      after,
     });
     const begun = { ...seen, token, lease: { key, ms, token: lease } };
     if (token !== '') return begun;

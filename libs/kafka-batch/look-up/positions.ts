@@ -6,24 +6,40 @@ import { isBusy } from '../kafkajs/kafka-errors.js';
 /** A new cluster creates the topic of its groups at the first request for a group. */
 const COORDINATOR_TIMEOUT_MS = 15_000;
 
-/**
- * The group's committed offsets by partition. Leaves out negative ones: nothing was committed, or
- * kafkajs lost it. Asks again while the coordinator of the group is not ready; kafkajs does not.
- */
+/** `metadata` is the text that was committed with the offset, '' for none. */
+export interface CommittedOffset {
+  readonly offset: number;
+  readonly metadata: string;
+}
+
+/** The group's committed offsets by partition. */
 export async function committedOffsets(
   admin: Admin,
   groupId: string,
   topic: string,
 ): Promise<Map<number, number>> {
+  const committed = await committedWithMetadata(admin, groupId, topic);
+  return new Map([...committed].map(([partition, { offset }]) => [partition, offset]));
+}
+
+/**
+ * The group's committed offsets by partition. Leaves out negative ones: nothing was committed, or
+ * kafkajs lost it. Asks again while the coordinator of the group is not ready; kafkajs does not.
+ */
+export async function committedWithMetadata(
+  admin: Admin,
+  groupId: string,
+  topic: string,
+): Promise<Map<number, CommittedOffset>> {
   const [deadline, backoff] = [performance.now() + COORDINATOR_TIMEOUT_MS, new Backoff()];
   for (;;)
     try {
       const [found] = await admin.fetchOffsets({ groupId, topics: [topic] });
-      return new Map(
-        found?.partitions
-          .map(({ partition, offset }) => [partition, Number(offset)] as const)
-          .filter(([, offset]) => offset >= 0),
-      );
+      const committed = new Map<number, CommittedOffset>();
+      for (const { partition, offset, metadata } of found?.partitions ?? [])
+        if (Number(offset) >= 0)
+          committed.set(partition, { offset: Number(offset), metadata: metadata ?? '' });
+      return committed;
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
       await delay(backoff.next());

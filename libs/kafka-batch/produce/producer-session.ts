@@ -15,12 +15,13 @@ export interface PartitionBatches {
   readonly batches: readonly EncodedBatch[];
 }
 
-/** An offset of a consumer group. */
+/** An offset of a consumer group. Brokers take up to 4,096 bytes of `metadata` by default. */
 export interface GroupOffset {
   readonly groupId: string;
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
+  readonly metadata?: string;
 }
 
 /** Kafka aborts a transaction after this time. It limits how long readers wait for one that a crash left open. */
@@ -111,8 +112,9 @@ export class ProducerSession {
     return this.cluster.findTopicPartitionMetadata(topic).length;
   }
 
-  async commitOffset({ groupId, topic, partition, offset }: GroupOffset): Promise<void> {
-    const topics = [{ topic, partitions: [{ partition, offset: String(offset) }] }];
+  async commitOffset({ groupId, topic, ...committed }: GroupOffset): Promise<void> {
+    const { partition, offset, metadata } = committed;
+    const topics = [{ topic, partitions: [{ partition, offset: String(offset), metadata }] }];
     await this.#repeat(async () => {
       const coordinator = await this.#coordinator(GROUP, groupId);
       await coordinator.txnOffsetCommit({ ...this.#own, groupId, topics });

@@ -14,13 +14,13 @@ export class PeriodServices {
   readonly logEnds: ScoreLogEnds;
 
   constructor(
-    @Inject(Stores) readonly stores: Pick<Stores, 'store' | 'leases' | 'pinned'>,
+    @Inject(Stores) readonly stores: Pick<Stores, 'store' | 'continuity' | 'leases' | 'pinned'>,
     @Inject(KafkaConnection)
     readonly connection: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
     @Inject(IdentityCheck) readonly identity: Pick<IdentityCheck, 'group'>,
     @Inject(SETTINGS) private readonly settings: Pick<ProcessOptions['settings'], 'clockTolerance'>,
   ) {
-    this.logEnds = new ScoreLogEnds(connection, identity.group, stores.store);
+    this.logEnds = new ScoreLogEnds(connection, identity.group, stores);
   }
 
   /** How far behind the clock of a broker, which stamps the records, may be. */

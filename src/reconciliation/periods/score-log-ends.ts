@@ -1,4 +1,4 @@
-import type { BoardStore, LiveBoard } from '#board-store';
+import type { LiveBoard } from '#board-store';
 import {
   isUnauthorized,
   lastCommittedRecord,
@@ -8,7 +8,9 @@ import {
   type LogRange,
 } from '#kafka-batch';
 import type { KafkaConnection } from '../../infra/kafka.js';
+import type { Stores } from '../../infra/stores.js';
 import { closingProblems } from '../../infra/topics.js';
+import { requireNewest, timeOf } from '../../ingest/continuity-times.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
 
 export type Ends = ReadonlyMap<number, number>;
@@ -21,10 +23,10 @@ export class ScoreLogEnds {
   constructor(
     private readonly connection: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
     group: string,
-    store: Pick<BoardStore, 'publishedPositions'>,
+    private readonly stores: Pick<Stores, 'store' | 'continuity'>,
   ) {
     this.#topic = connection.topics.scoreEvents;
-    this.#positions = new PublishedPositions(connection, group, store);
+    this.#positions = new PublishedPositions(connection, group, stores.store);
   }
 
   /**
@@ -38,8 +40,9 @@ export class ScoreLogEnds {
   /**
    * Why these boards, which close windows, may lack a record below the ends, or can't be announced;
    * undefined if they have all records, also after any loss of Redis. A partition that was added
-   * later has no end. Cost: two requests for the topics, two to each leader, two for the positions;
-   * for each partition that is behind, searches for the ends of its log and of its results.
+   * later has no end. Cost: two requests for the topics, two to each leader, three for the
+   * positions, one for each board; for each partition that is behind, searches for the ends of its
+   * log and of its results. @throws ReplacedServerError
    */
   async missing(ends: Ends, boards: readonly LiveBoard[]): Promise<string | undefined> {
     const { admin, topics } = this.connection;
@@ -60,7 +63,18 @@ export class ScoreLogEnds {
       const reason = await this.#unpublished(partition, { start, end }, position);
       if (reason !== undefined) return reason;
     }
+    await this.#requireNewestServers(names);
     return undefined;
+  }
+
+  /** A server that another one has replaced lacks the records that were published since. */
+  async #requireNewestServers(boards: readonly string[]): Promise<void> {
+    const { store, continuity } = this.stores;
+    const newest = await this.#positions.newestContinuity();
+    for (const shard of new Set(boards.map((board) => store.shardOf(board)))) {
+      const { token } = await continuity.continuity(shard);
+      requireNewest(shard, timeOf(token), newest);
+    }
   }
 
   async #unpublished(

@@ -182,8 +182,8 @@ describe('the periods of a board', () => {
       if (reads++ === 0) await sandbox.reconciler.build([definition], RUN);
       return board;
     };
-    const { store, leases } = sandbox;
-    const services = new PeriodServices({ store, leases, pinned }, instance, { group: instance.name }, { clockTolerance: 60_000 }); // prettier-ignore
+    const { store, continuity, leases } = sandbox;
+    const services = new PeriodServices({ store, continuity, leases, pinned }, instance, { group: instance.name }, { clockTolerance: 60_000 }); // prettier-ignore
     const [found] = await listPeriods(services);
     // The log has none of the events, so the new generation has no views and no clock.
     expect(found?.periods.map(({ window }) => window)).toEqual([dayOf(8)]);

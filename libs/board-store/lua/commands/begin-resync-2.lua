@@ -3,6 +3,7 @@
 -- KEYS  continuity, resync_lease
 -- ARGV  seen   continuity that the caller has seen ('' for none)
 --       token  of the lease
+--       after  time in us: the new continuity is later
 -- Returns  the continuity to end the resync with; '' if the continuity is no longer the one that
 --          the caller has seen, or another process holds the lease
 -- Cost  O(1)
@@ -16,6 +17,7 @@
 
 local stored = call('GET', continuity) or ''
 if stored ~= seen or not holds_lease(resync_lease, token) then return '' end
-local begun = format('%s %d', RESYNCING, math.max(now_in_us(), time_of(seen) + 1))
+local before = math.max(time_of(seen), tonumber(after))
+local begun = format('%s %d', RESYNCING, math.max(now_in_us(), before + 1))
 call('SET', continuity, begun)
 return begun
