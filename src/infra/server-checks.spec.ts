@@ -25,11 +25,11 @@ describe('the oldest versions', () => {
   });
 });
 
-it('a primary with a replica should need it for writes', async () => {
-  const primary = 'role:master\r\nconnected_slaves:1\r\n';
+it('a primary with two replicas should need one for writes', async () => {
+  const primary = 'role:master\r\nconnected_slaves:2\r\n';
   await expect(redisReplicas(withInfo(primary))).resolves.toContain(
     'set "min-replicas-to-write 1" in redis.conf',
   );
-  const others = [`${primary}min_slaves_good_slaves:1\r\n`, 'connected_slaves:0\r\n'];
+  const others = [`${primary}min_slaves_good_slaves:1\r\n`, 'connected_slaves:1\r\n'];
   for (const info of others) await expect(redisReplicas(withInfo(info))).resolves.toBeUndefined();
 });

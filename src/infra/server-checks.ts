@@ -67,12 +67,15 @@ const redisPersistence = ofEachPrimary(async ({ server, name }) => {
   return `${name} has no persistence and no replica, so a restart empties it, and boards are stale until they are built again from the log; set "appendonly yes" in redis.conf`;
 });
 
-/** INFO has the second field if `min-replicas-to-write` is set. */
+/**
+ * INFO has the second field if `min-replicas-to-write` is set. With a single replica, it would stop
+ * writes whenever either server is lost, so it is no advice then.
+ */
 export const redisReplicas = ofEachPrimary(async ({ server, name }) => {
   const replication = await server.info('replication');
-  const hasReplica = /^connected_slaves:[1-9]/m.test(replication);
-  if (!hasReplica || replication.includes('min_slaves_good_slaves')) return undefined;
-  return `${name} has a replica, but also takes writes that no replica gets: if it is cut off, another server becomes the primary, and this one goes on for a time; set "min-replicas-to-write 1" in redis.conf (writes then wait while no replica is connected)`;
+  const replicas = /^connected_slaves:(\d+)/m.exec(replication)?.[1] ?? '0';
+  if (Number(replicas) < 2 || replication.includes('min_slaves_good_slaves')) return undefined;
+  return `${name} has ${replicas} replicas, but also takes writes that none of them gets: if it is cut off, another server becomes the primary, and this one goes on for a time; set "min-replicas-to-write 1" in redis.conf`;
 });
 
 const redisRights = ofEachPrimary(async ({ server, name, settings, isNode }) => {
