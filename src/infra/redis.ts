@@ -359,6 +359,7 @@ const SYSTEM_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT
 /** Whether a command failed because Redis is unreachable, full or not ready. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error.name.startsWith('KafkaJS')) return false; // they have codes of the system, too
   if (error.name === 'ReplyError') return SERVER_ERROR.test(error.message);
   const { code } = error as NodeJS.ErrnoException;
   return CLIENT_ERROR.test(error.message) || (code !== undefined && SYSTEM_ERRORS.has(code));

@@ -21,17 +21,19 @@ const AS_PROCESS_1 =
 
 interface ComposeService {
   readonly command?: string[];
-  readonly depends_on?: object;
+  readonly depends_on?: object | string[];
   readonly secrets?: string[];
   readonly volumes?: string[];
   readonly stop_grace_period?: ms.StringValue;
 }
 interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
-  readonly secrets: Readonly<Record<string, { file: string }>>;
+  readonly secrets?: Readonly<Record<string, { file: string }>>;
 }
+const readCompose = (file: string) =>
+  parse(readFileSync(`deploy/${file}`, 'utf8'), { merge: true }) as ComposeFile;
 const composeText = readFileSync('deploy/docker-compose.yml', 'utf8');
-const compose = parse(composeText, { merge: true }) as ComposeFile;
+const compose = readCompose('docker-compose.yml');
 
 describe('the Dockerfile', () => {
   const image = new BuiltImage();
@@ -83,24 +85,28 @@ describe('the Dockerfile', () => {
   });
 });
 
-describe('deploy/docker-compose.yml', () => {
-  it('names services and secrets that it has', () => {
-    const { services, secrets } = compose;
+it.each(['docker-compose.yml', 'cluster.yml'])(
+  'deploy/%s names services and secrets that it has',
+  (file) => {
+    const { services, secrets = {} } = readCompose(file);
     for (const { depends_on = {}, secrets: used = [] } of Object.values(services)) {
-      expect(Object.keys(services)).toEqual(expect.arrayContaining(Object.keys(depends_on)));
+      const needed = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
+      expect(Object.keys(services)).toEqual(expect.arrayContaining(needed));
       expect(Object.keys(secrets)).toEqual(expect.arrayContaining(used));
     }
     expect(ms(services['ranklog']!.stop_grace_period!)).toBeGreaterThan(
       ms(SHUTDOWN as ms.StringValue),
     );
-  });
+  },
+);
 
+describe('deploy/docker-compose.yml', () => {
   it('begins with commands that write its secrets', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-secrets-'));
     const commands = [...composeText.matchAll(/^# {3}(\S.*)$/gm)].map(([, command]) => command);
     await output('sh', ['-ec', commands.join('\n')], { cwd: folder });
     const read = (name: string) =>
-      readFileSync(path.join(folder, compose.secrets[name]!.file), 'utf8');
+      readFileSync(path.join(folder, compose.secrets![name]!.file), 'utf8');
     const [, password] = read('redis.conf').split(' ');
     expect(read('redis-url')).toBe(`redis://:${password}@redis:6379`);
     const scopes = ['read', 'write', 'operate'];

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Redis, type RedisOptions } from 'ioredis';
+import kafkajs from 'kafkajs';
 import { LeaseLostError } from '#board-store';
 import { PermanentPartitionError, UnreadableBatchError } from '#kafka-batch';
 import { EXIT } from './exit-codes.js';
@@ -57,6 +58,13 @@ describe('an error of Redis', () => {
       expect.stringMatching(/^WRONGTYPE/),
     ]);
   });
+});
+
+it('an error of a connection to Kafka has exit code 3, and names Kafka', () => {
+  const text = 'Connection error: connect ECONNREFUSED 127.0.0.1:9093';
+  const error = new kafkajs.KafkaJSConnectionError(text, { code: 'ECONNREFUSED' });
+  expect(exitCodeOf(error)).toBe(EXIT.unreachable);
+  expect(messageOf(error)).toBe(`Kafka is unavailable (${text}); try again later`);
 });
 
 it('a batch that can not be read has exit code 2, as its message says what to do', () => {

@@ -63,6 +63,8 @@ export function exitCodeOf(error: unknown): number {
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env['RANKLOG_LOG_LEVEL'] === 'debug') return error.stack ?? error.message;
+  if (error instanceof kafkajs.KafkaJSConnectionError)
+    return `Kafka is unavailable (${error.message}); try again later`;
   if (isRedisUnavailable(error)) return `Redis is unavailable (${error.message}); try again later`;
   return error.message + hint(error);
 }
