@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -102,6 +102,13 @@ describe('docs/reading.md', () => {
     expect(calls).toContain('standings');
     expect(calls.filter((call) => !page.includes(`${call}(`))).toEqual([]);
   });
+});
+
+it('docs/tour.md names files that exist', () => {
+  const tour = readFileSync('docs/tour.md', 'utf8');
+  const files = [...tour.matchAll(/`((?:src|libs)\/[^`]+)`/g)].map(([, file = '']) => file);
+  expect(files.length).toBeGreaterThan(30);
+  expect(files.filter((file) => !existsSync(file))).toEqual([]);
 });
 
 describe('docs/glossary.md', () => {
