@@ -15,6 +15,8 @@ const SLOTS = 16_384;
 /** Nodes of a cluster talk to each other at their port plus this. */
 const BUS = 10_000;
 const SECONDS_TO_FORM = 30;
+/** A node of a cluster that does not answer the others for so long is away. */
+export const NODE_TIMEOUT_MS = 2_000;
 
 /** What a group is called in messages. */
 export const GROUP_TITLES: Readonly<Record<RedisGroup, string>> = {
@@ -78,7 +80,7 @@ function clusterSettings(port: number): string[] {
   return [
     ...dataSettings(port),
     'cluster-enabled yes',
-    'cluster-node-timeout 2000',
+    `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
     `cluster-announce-ip ${HOST}`,
   ];
 }

@@ -6,7 +6,7 @@ import { OwnKafka } from './world/own-kafka.js';
 
 /** They run beside each other. */
 const PLANS = [
-  planWith(1, ['move-slot', 'kill-primary', 'empty-redis'], 'cluster'),
+  planWith(1, ['move-slot', 'cut-off-node', 'empty-redis'], 'cluster'),
   planWith(1, ['kill-primary'], 'sentinel'),
 ];
 const MS_OF_A_RUN = 900_000;

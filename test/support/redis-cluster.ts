@@ -3,7 +3,9 @@ import {
   freeGroupPorts,
   groupServers,
   groupUrl,
+  NODE_TIMEOUT_MS,
 } from '../../libs/servers/redis-groups.js';
+import { BUS, BusProxy } from './cluster-bus.js';
 import { eventually } from './eventually.js';
 import { RedisNode } from './redis-node.js';
 
@@ -11,8 +13,14 @@ const SECONDS_TO_FAIL_OVER = 30;
 /** Redis gives up a failover by request after 5 s. */
 const SECONDS_OF_AN_ATTEMPT = 6;
 
-/** A Redis Cluster of a test, which does harm to it. Its nodes can be killed, frozen and restarted. */
+/**
+ * A Redis Cluster of a test, which does harm to it. Its nodes can be killed, frozen and restarted,
+ * and one can be cut off from the others.
+ */
 export class RedisCluster {
+  #bus: readonly BusProxy[] = [];
+  #cutOff: RedisNode | undefined;
+
   private constructor(readonly nodes: RedisNode[]) {}
 
   /** Starts an empty cluster: 3 primaries, or 6 nodes, of which the last three are the replicas. */
@@ -149,12 +157,56 @@ export class RedisCluster {
     return node;
   }
 
-  async remove(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.remove()));
+  /**
+   * Cuts the bus between a node and all others until `heal`, while clients reach all of them.
+   * Resolves when the node refuses commands, which is before the others promote its replica, as it
+   * waits for half as long. The replica keeps the connection over which it gets the data.
+   */
+  async cutOff(node: RedisNode): Promise<void> {
+    const isCut = (from: number, to: number) =>
+      [from, to].some((port) => port === this.#cutOff?.port);
+    this.#bus = await Promise.all(this.nodes.map(({ port }) => BusProxy.before(port, isCut)));
+    await this.#announce(this.#bus.map((proxy) => proxy.port));
+    await node.redis.config('SET', 'cluster-node-timeout', NODE_TIMEOUT_MS / 2);
+    this.#cutOff = node;
+    await eventually(async () => {
+      return ((await node.redis.call('CLUSTER', 'INFO')) as string).includes('cluster_state:fail');
+    }, `the node at ${node.port} refuses commands`);
   }
 
+  /** Undoes `cutOff`. */
+  async heal(node: RedisNode): Promise<void> {
+    this.#cutOff = undefined;
+    await node.redis.config('SET', 'cluster-node-timeout', NODE_TIMEOUT_MS);
+    await this.#announce(this.nodes.map(() => 0));
+    await Promise.all(this.#bus.map((proxy) => proxy.close()));
+    this.#bus = [];
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.remove()));
+    await Promise.all(this.#bus.map((proxy) => proxy.close()));
+  }
+
+  /** The nodes that the others reach. */
   get #running(): RedisNode[] {
-    return this.nodes.filter((node) => node.isRunning);
+    return this.nodes.filter((node) => node.isRunning && node !== this.#cutOff);
+  }
+
+  /** Announces the bus ports of all nodes (0: the default ones); resolves when they are in use. */
+  async #announce(busPorts: readonly number[]): Promise<void> {
+    const ends = busPorts.map((bus, index) => {
+      const { port } = this.nodes[index]!;
+      return `:${port}@${bus === 0 ? port + BUS : bus}`;
+    });
+    for (const [index, bus] of busPorts.entries())
+      await this.nodes[index]!.redis.config('SET', 'cluster-announce-bus-port', bus);
+    await eventually(async () => {
+      const views = await Promise.all(this.nodes.map((node) => this.#lines(node)));
+      return views.every((lines) =>
+        ends.every((end) => lines.some((line) => line.includes(end) && isConnected(line))),
+      );
+    }, 'all nodes know the bus ports');
   }
 
   /** The nodes as one of them sees them: a line of CLUSTER NODES for each. */
@@ -177,6 +229,10 @@ async function idOf({ redis }: RedisNode): Promise<string> {
 /** A primary that has lost its last slot has made itself a replica. */
 function ignoreIfReplica(error: unknown): void {
   if (!String(error).includes('only with masters')) throw error;
+}
+
+function isConnected(line: string): boolean {
+  return / connected( |$)/.test(line) && isKnown(line);
 }
 
 function isKnown(line: string): boolean {

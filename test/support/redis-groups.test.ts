@@ -64,6 +64,22 @@ describe('RedisCluster', () => {
     expect(await client.get(harm)).toBe('is kept');
   });
 
+  it('cuts a primary off from the others: they promote its replica, and it refuses writes', async () => {
+    await client.set('cut', 'before');
+    const primary = await cluster.primaryOfKey('cut');
+    const replica = await cluster.replicaOf(primary);
+    await cluster.cutOff(primary);
+    const refused = await primary.redis.set('cut', 'too late').catch(String);
+    expect(refused).toContain('CLUSTERDOWN');
+    expect(await replica.isPrimary()).toBe(false);
+    await cluster.promoted(replica);
+    expect(await primary.isPrimary()).toBe(true);
+    await replica.redis.set('cut', 'by the others');
+    await cluster.heal(primary);
+    expect(await cluster.replicaOf(replica)).toBe(primary);
+    expect(await client.get('cut')).toBe('by the others');
+  });
+
   it('takes new nodes: a primary for moved slots, and its replica', async () => {
     const added = await cluster.addNode();
     await client.set('new', 'node');
@@ -74,27 +90,45 @@ describe('RedisCluster', () => {
   });
 });
 
+type Harm = (primary: RedisNode, set: SentinelSet) => unknown;
+
 describe('SentinelSet', () => {
   const sets: SentinelSet[] = [];
   afterAll(() => Promise.all(sets.map((set) => set.remove())));
 
   it('waits until the sentinels have promoted the replica, and demoted the old primary', async () => {
     // At once, as it takes the sentinels 10 s to demote a server.
-    const failOver = async (how: 'kill' | 'freeze') => {
+    const failOver = async (harm: Harm, repair: Harm) => {
       const set = await SentinelSet.start();
       sets.push(set);
       const [first, second] = set.servers;
       expect(await set.primary()).toBe(first);
       const client = openRedis(set.url);
       client.on('error', () => undefined);
-      await client.set('kept', how);
-      expect(await set.failOver(how)).toBe(second);
-      expect(await second?.redis.get('kept')).toBe(how);
-      await (how === 'kill' ? first?.restart() : first?.resume());
+      await client.set('kept', 'value');
+      expect(await set.failOver((primary) => harm(primary, set))).toBe(second);
+      expect(await second?.redis.get('kept')).toBe('value');
+      await repair(first!, set);
       await set.demoted(first!);
-      expect(await client.get('kept')).toBe(how);
+      expect(await client.get('kept')).toBe('value');
       client.disconnect();
     };
-    await Promise.all([failOver('kill'), failOver('freeze')]);
+    await Promise.all([
+      failOver(
+        (primary) => primary.kill(),
+        (primary) => primary.restart(),
+      ),
+      failOver(
+        (primary) => primary.freeze(),
+        (primary) => primary.resume(),
+      ),
+      failOver(
+        (primary, set) => set.cutOff(primary),
+        async (primary, set) => {
+          expect(await primary.isPrimary()).toBe(true); // another one
+          await set.heal(primary);
+        },
+      ),
+    ]);
   });
 });

@@ -43,18 +43,31 @@ export class SentinelSet {
   }
 
   /**
-   * Kills or freezes the primary, and waits until the sentinels have promoted the replica. Sentinels
+   * Does harm to the primary, and waits until the sentinels have promoted the replica. Sentinels
    * promote no other one within 12 s, and need 10 s to demote the old primary when it is back.
    * @returns the new primary
    */
-  async failOver(how: 'kill' | 'freeze'): Promise<RedisNode> {
+  async failOver(harm: (primary: RedisNode) => unknown): Promise<RedisNode> {
     const old = await this.primary();
     const replica = this.servers.find((server) => server !== old);
     if (old === undefined || replica === undefined) throw new Error('the sentinels do not agree');
-    await old[how]();
+    await harm(old);
     const isDone = async () => (await this.primary()) === replica && (await replica.isPrimary());
     await eventually(isDone, 'the sentinels have promoted the replica', 30);
     return replica;
+  }
+
+  /**
+   * Lets the sentinels take a server for dead, while its other clients use it. They ask it what it
+   * is, but make it no replica until `heal`.
+   */
+  async cutOff({ redis }: RedisNode): Promise<void> {
+    await redis.call('ACL', 'SETUSER', 'default', '-ping');
+  }
+
+  /** Undoes `cutOff`. */
+  async heal({ redis }: RedisNode): Promise<void> {
+    await redis.call('ACL', 'SETUSER', 'default', '+ping');
   }
 
   /** Waits until the sentinels have made a server that is back a replica of the primary. */

@@ -6,6 +6,7 @@ import { BOARD_NAMES } from '../boards.js';
 import { below, pick, type Random } from '../random.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
+import { microsecondsOf } from './servers.js';
 
 /** Faults of a cluster under load, and of a primary with sentinels. */
 
@@ -33,6 +34,12 @@ const OUTAGES = {
     harm: (node: RedisNode) => node.freeze(),
     repair: (node: RedisNode) => node.resume(),
   },
+  /** Workers still reach the node. */
+  cutOff: {
+    done: 'cut off',
+    harm: (node: RedisNode, group: World['group']) => group.cutOff(node),
+    repair: (node: RedisNode, group: World['group']) => group.heal(node),
+  },
 } as const;
 
 /** Keeps the replicas of a primary from getting the records that are published from now on; returns how many. */
@@ -50,8 +57,8 @@ async function endLag({ redis }: RedisNode): Promise<void> {
 }
 
 /**
- * Kills or freezes a primary until its replica has taken over; then it comes back as a replica. It
- * has acknowledged writes that the replica lacks.
+ * Kills, freezes or cuts off a primary until its replica has taken over; then it comes back as a
+ * replica. It has acknowledged writes that the replica lacks.
  */
 function outage(how: keyof typeof OUTAGES): Fault['run'] {
   const { done } = OUTAGES[how];
@@ -72,12 +79,12 @@ async function outageOfNode(world: World, random: Random, how: keyof typeof OUTA
   const primary = await cluster.primaryOf(await someSlot(world, random));
   const replica = await cluster.replicaOf(primary);
   const behind = await lag(world, random, primary);
-  await OUTAGES[how].harm(primary);
+  await OUTAGES[how].harm(primary, cluster);
   world.recordLoss();
   await cluster.promoted(replica);
   world.note(`the node at ${replica.port} is promoted, ${behind} records behind`);
   if (random() < 0.5) await world.publishedEverywhere();
-  await OUTAGES[how].repair(primary);
+  await OUTAGES[how].repair(primary, cluster);
   await endLag(primary);
   await eventually(
     async () => (await cluster.replicaOf(replica)) === primary,
@@ -89,7 +96,8 @@ async function outageOfNode(world: World, random: Random, how: keyof typeof OUTA
 
 /**
  * A server that is back is a primary until the sentinels demote it, so it comes back after all
- * workers have left it: ranklog relies on one primary at a time.
+ * workers have left it: ranklog relies on one primary at a time. All workers use a server that is
+ * cut off until it is demoted.
  */
 async function outageOfPrimary(world: World, random: Random, how: keyof typeof OUTAGES) {
   const { group } = world;
@@ -97,17 +105,25 @@ async function outageOfPrimary(world: World, random: Random, how: keyof typeof O
   let old: RedisNode | undefined;
   await eventually(async () => (old = await group.primary()) !== undefined, 'sentinels agree');
   const behind = await lag(world, random, old!);
-  const failover = group.failOver(how);
-  world.recordLoss();
+  const failover = group.failOver((node) => OUTAGES[how].harm(node, group));
+  if (how !== 'cutOff') world.recordLoss();
   const promoted = await failover;
   world.note(
     `the sentinels have promoted the server at ${promoted.port}, ${behind} records behind`,
   );
   await world.publishedEverywhere();
-  await OUTAGES[how].repair(old!);
+  await OUTAGES[how].repair(old!, group);
   await endLag(old!);
+  if (how === 'cutOff') world.recordLoss(await demote(old!, promoted));
   await group.demoted(old!);
   return [old!.port, promoted.port] as const;
+}
+
+/** Makes a server a replica and closes its connections, as sentinels do; returns its time in us. */
+async function demote({ redis }: RedisNode, { port }: RedisNode): Promise<number> {
+  const commands = redis.multi().time().replicaof('127.0.0.1', port);
+  const [time] = (await commands.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes').exec()) ?? [];
+  return microsecondsOf(time?.[1]);
 }
 
 /** A primary gives way to its replica, and nothing is lost. */
@@ -150,6 +166,7 @@ async function addNode(world: World, random: Random): Promise<void> {
 export const REDIS_GROUP_FAULTS: readonly Fault[] = [
   { name: 'kill-primary', redis: ['cluster', 'sentinel'], run: outage('kill') },
   { name: 'freeze-primary', redis: ['cluster', 'sentinel'], run: outage('freeze') },
+  { name: 'cut-off-node', redis: ['cluster', 'sentinel'], run: outage('cutOff') },
   { name: 'switch-over', redis: ['cluster'], run: switchOver },
   { name: 'move-slot', redis: ['cluster'], run: moveToPrimary },
   { name: 'add-node', redis: ['cluster'], run: addNode },

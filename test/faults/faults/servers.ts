@@ -22,9 +22,14 @@ async function deleteData(world: World): Promise<void> {
   const primary = primaries[world.losses.length % primaries.length];
   if (primary === undefined) throw new Error('there is no primary');
   const [, time] = (await primary.multi().flushall().time().exec()) ?? [];
-  const [seconds, micros] = time?.[1] as [string, string];
-  world.recordLoss(Number(seconds) * 1_000_000 + Number(micros));
+  world.recordLoss(microsecondsOf(time?.[1]));
   world.did('losses of the data of a primary', 'a primary lost its data');
+}
+
+/** The answer of Redis to TIME, in us since 1970. */
+export function microsecondsOf(time: unknown): number {
+  const [seconds, micros] = time as [string, string];
+  return Number(seconds) * 1_000_000 + Number(micros);
 }
 
 /** Kills Redis and restarts it from the last saved copy of its data. */
