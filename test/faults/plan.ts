@@ -57,9 +57,11 @@ export function planWith(
   };
 }
 
-/** The random numbers of the load, or of the fault of a step (the index of the step, from 0). */
-export function randomOf({ seed }: Plan, what: 'load' | number): Random {
-  return randomFrom(seed * 31 + (what === 'load' ? 0 : 1 + what));
+const OWN_RANDOM = { load: 0, reads: 30 };
+
+/** The random numbers of the load or the reads, or of the fault of a step (its index, from 0). */
+export function randomOf({ seed }: Plan, what: keyof typeof OWN_RANDOM | number): Random {
+  return randomFrom(seed * 31 + (typeof what === 'number' ? 1 + what : OWN_RANDOM[what]));
 }
 
 const REDIS_TEXTS: Readonly<Record<RedisKind, string>> = {

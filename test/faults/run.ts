@@ -2,11 +2,13 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { check, type Verdict } from './check/check.js';
+import { pageProblems } from './check/pages.js';
 import { faultNamed } from './faults/all.js';
 import { retryAll } from './faults/retries.js';
 import { Load } from './load.js';
 import { planText, randomOf, type Plan } from './plan.js';
 import type { OwnKafka } from './world/own-kafka.js';
+import { Reads } from './world/reads.js';
 import { allAnnounced, allApplied, readFacts } from './world/read-facts.js';
 import { World } from './world/world.js';
 
@@ -56,12 +58,15 @@ const NOTHING_CHECKED = {
 
 async function carryOut(world: World, plan: Plan): Promise<Verdict> {
   try {
-    const load = await doHarm(world, plan);
+    const reads = new Reads(world, randomOf(plan, 'reads'));
+    const load = await doHarm(world, plan, reads).finally(() => reads.stop());
     const facts = await readFacts(world, load.sent);
     world.note('all is read');
     const verdict = check(world.topics.scoreEvents, facts, world.losses);
+    const readProblems = [...reads.problems, ...pageProblems(reads.pages, facts.rankChanges)];
     world.note('all is checked');
-    return { ...verdict, problems: [...unexpectedEnds(world), ...verdict.problems] };
+    const problems = [...unexpectedEnds(world), ...readProblems, ...verdict.problems];
+    return { ...verdict, problems };
   } catch (error) {
     const problem = error instanceof Error ? String(error.stack) : String(error);
     const problems = [...unexpectedEnds(world), problem, ...(await diagnosis(world))];
@@ -72,7 +77,7 @@ async function carryOut(world: World, plan: Plan): Promise<Verdict> {
 /**
  * Runs all steps of the plan under load; returns the load when everything is published and applied.
  */
-async function doHarm(world: World, plan: Plan): Promise<Load> {
+async function doHarm(world: World, plan: Plan, reads: Reads): Promise<Load> {
   for (let worker = 0; worker < plan.workers; worker++) await world.addWorker();
   const random = randomOf(plan, 'load');
   const target = {
@@ -84,6 +89,7 @@ async function doHarm(world: World, plan: Plan): Promise<Load> {
     world.count(what);
   });
   await load.start();
+  if (world.kind !== 'single') reads.start(); // a single Redis moves to other ports
   try {
     for (const [index, { fault, after }] of plan.steps.entries()) {
       await world.publishedMore(after);

@@ -136,6 +136,11 @@ export class World {
     return this.#start(new RanklogCommand(args, this.#commandEnv()));
   }
 
+  /** Starts `ranklog status`. */
+  status(): RanklogCommand {
+    return this.#start(new RanklogCommand(['status', '--json'], this.#commandEnv()));
+  }
+
   /** Starts `ranklog skip` for a batch that can't be read. */
   skip(batch: string): RanklogCommand {
     return this.#start(new RanklogCommand(['skip', batch], this.#commandEnv()));
