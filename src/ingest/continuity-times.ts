@@ -9,6 +9,9 @@ export type ContinuityTimes = readonly number[];
 /** 256 shards take 2,732 of the 4,096 bytes that brokers take as metadata. */
 const BYTES_OF_A_TIME = 8;
 
+/** How long a server is refused, before it takes over from one that nobody may use any more. */
+export const REFUSED_MS = 30_000;
+
 /**
  * Another server has become the primary of a shard, while this process still uses the one before:
  * two act as primary. The partition starts again, until the client finds the new one.
@@ -17,11 +20,16 @@ export class ReplacedServerError extends RanklogError {
   /** A new process may find the new server. */
   override readonly retriable = true;
 
-  constructor(shard: number, { used, newest }: { readonly used: number; readonly newest: number }) {
+  constructor(
+    readonly shard: number,
+    /** When its server was compared with Kafka. */
+    readonly usedAt: number,
+    newestAt: number,
+  ) {
     super(
-      `shard ${shard} is on a Redis server that another one has replaced: this one was compared with Kafka at ${textOf(used)}, ` +
-        `the other one at ${textOf(newest)}. Results are published only on the newer one. If this server is to be used ` +
-        'again, restart it',
+      `shard ${shard} is on a Redis server that another one has replaced: this one was compared with Kafka at ${textOf(usedAt)}, ` +
+        `the other one at ${textOf(newestAt)}. Nothing is published meanwhile; if this goes on for ` +
+        `${REFUSED_MS / 1_000} s, this server takes over`,
     );
   }
 }
@@ -38,13 +46,14 @@ export function encodeTimes(times: ContinuityTimes): string {
   return bytes.toString('base64');
 }
 
-/** Returns [] for the metadata of a version that wrote none. */
+/** Returns [] for metadata of other programs, and of a version that wrote none. */
 export function decodeTimes(metadata: string): ContinuityTimes {
   const bytes = Buffer.from(metadata, 'base64');
-  const count = Math.floor(bytes.length / BYTES_OF_A_TIME);
-  return Array.from({ length: count }, (_, shard) =>
+  if (bytes.length % BYTES_OF_A_TIME !== 0 || bytes.toString('base64') !== metadata) return [];
+  const times = Array.from({ length: bytes.length / BYTES_OF_A_TIME }, (_, shard) =>
     Number(bytes.readBigUInt64BE(shard * BYTES_OF_A_TIME)),
   );
+  return times.every(Number.isSafeInteger) ? times : [];
 }
 
 /** The later time of each shard. */
@@ -54,13 +63,16 @@ export function latestTimes(one: ContinuityTimes, other: ContinuityTimes): Conti
 }
 
 /**
- * Checks that the server of a shard, which was compared with Kafka at the time `used`, is the
+ * Whether the server of a shard, which was compared with Kafka at the time `used`, is older than the
  * newest one of which results are published.
- * @throws ReplacedServerError
  */
-export function requireNewest(shard: number, used: number, newest: ContinuityTimes): void {
+export function replacedError(
+  shard: number,
+  used: number,
+  newest: ContinuityTimes,
+): ReplacedServerError | undefined {
   const latest = newest[shard] ?? 0;
-  if (latest > used) throw new ReplacedServerError(shard, { used, newest: latest });
+  return latest > used ? new ReplacedServerError(shard, used, latest) : undefined;
 }
 
 function textOf(microseconds: number): string {

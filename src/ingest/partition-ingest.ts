@@ -133,13 +133,11 @@ export class PartitionIngest {
    * temporary failures.
    */
   async #watch(): Promise<void> {
-    try {
-      await this.log.check(this.publisher.published);
-      await this.publisher.checkServers();
-    } catch (error) {
-      const isFinal =
-        error instanceof PermanentPartitionError || error instanceof ReplacedServerError;
-      if (isFinal) this.assignment.restart(error);
+    const checks = [this.log.check(this.publisher.published), this.publisher.checkServers()];
+    for (const found of await Promise.allSettled(checks)) {
+      const error: unknown = found.status === 'rejected' ? found.reason : undefined;
+      if (error instanceof PermanentPartitionError || error instanceof ReplacedServerError)
+        this.assignment.restart(error);
     }
   }
 }

@@ -22,7 +22,7 @@ class ManualLog {
 
   readonly encode = (_: number, verdict: unknown) => verdict as Result;
 
-  readonly continuityOf = () => Promise.resolve([]);
+  readonly recentContinuity = () => Promise.resolve([]);
 
   readonly maxBytes = (_: number, topic: string): number => {
     if (topic === 'bad') throw new Error('cannot be encoded');

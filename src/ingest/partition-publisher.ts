@@ -5,7 +5,7 @@ import { toError } from '#errors';
 import { BatchEncoder, type PartitionAssignment } from '#kafka-batch';
 import { Metrics } from '../infra/metrics.js';
 import type { AppliedRun } from './applier.js';
-import { requireNewest, timeOf } from './continuity-times.js';
+import { replacedError, timeOf, type ContinuityTimes } from './continuity-times.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 import { ResultLog, type OpenPublisher, type Publication, type Result } from './result-log.js';
 
@@ -18,7 +18,7 @@ const BYTES_OF_A_RESULT = 4_096;
 type Assignment = Pick<PartitionAssignment, 'partition' | 'restart'>;
 
 interface PublisherServices {
-  readonly resultLog: Pick<ResultLog, 'encode' | 'maxBytes' | 'publish' | 'continuityOf'>;
+  readonly resultLog: Pick<ResultLog, 'encode' | 'maxBytes' | 'publish' | 'recentContinuity'>;
   readonly deadLetters: Pick<DeadLetterReport, 'published'>;
   readonly metrics: Metrics;
 }
@@ -41,19 +41,21 @@ export class PublisherFactory {
 
   /**
    * Fences the previous publisher of the partition. `tokens` are the continuity of the shards on
-   * which its results will be drawn. @throws ReplacedServerError
+   * which its results will be drawn. An older server fences nobody, and no resync is between its last
+   * look and its first transaction unnoticed, as that fences. @throws ReplacedServerError
    */
   async open(assignment: Assignment, tokens: readonly string[]): Promise<PartitionPublisher> {
     const { resultLog, deadLetters, metrics } = this;
     const { partition } = assignment;
+    const continuity = tokens.map(timeOf);
+    requireNewest(continuity, await resultLog.newestContinuity());
     const publisher = await resultLog.openPublisher(partition);
     try {
       const published = await resultLog.publishedPosition(partition);
       const services = { resultLog, deadLetters, metrics };
-      const open = { partition, publisher, continuity: tokens.map(timeOf) };
-      const opened = new PartitionPublisher(services, assignment, open, published);
-      await opened.checkServers();
-      return opened;
+      requireNewest(continuity, await resultLog.newestContinuity());
+      const open = { partition, publisher, continuity };
+      return new PartitionPublisher(services, assignment, open, published);
     } catch (error) {
       await publisher.close();
       throw error;
@@ -97,13 +99,11 @@ export class PartitionPublisher {
   }
 
   /**
-   * Checks that the servers of Redis are the newest ones on which results of the partition were
-   * drawn. Fenced publishers find out that way, too, while they have nothing to publish.
-   * @throws ReplacedServerError
+   * Checks that the servers of Redis are the newest ones. So a publisher that was fenced finds out
+   * while it has nothing to publish. @throws ReplacedServerError
    */
   async checkServers(): Promise<void> {
-    const newest = await this.services.resultLog.continuityOf(this.open.partition);
-    for (const [shard, time] of this.open.continuity.entries()) requireNewest(shard, time, newest);
+    requireNewest(this.open.continuity, await this.services.resultLog.recentContinuity());
   }
 
   /**
@@ -240,4 +240,11 @@ function weightOf({ record, deadLetter }: Result): number {
   const bytes =
     deadLetter === undefined ? (value?.length ?? 0) : recordBytes({ key, value, headers });
   return 1 + Math.floor(bytes / BYTES_OF_A_RESULT);
+}
+
+function requireNewest(used: ContinuityTimes, newest: ContinuityTimes): void {
+  for (const [shard, time] of used.entries()) {
+    const error = replacedError(shard, time, newest);
+    if (error !== undefined) throw error;
+  }
 }

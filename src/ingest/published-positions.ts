@@ -10,6 +10,9 @@ import {
 import type { KafkaConnection } from '../infra/kafka.js';
 import { decodeTimes, latestTimes, type ContinuityTimes } from './continuity-times.js';
 
+/** Half of the time between two looks of a partition. */
+const RECENT_MS = 5_000;
+
 /**
  * The published positions of score partitions. Each is the largest that three places have, as each place alone may lack it:
  * Kafka deletes the committed offsets of a group without members, and may show the offset of a finished transaction later than
@@ -19,7 +22,10 @@ export class PublishedPositions {
   readonly #scoreEvents: string;
   readonly resultTopics: readonly string[];
   readonly #stored = new Batched<number, number>(() => this.stored());
-  readonly #continuity = new Batched<number, ContinuityTimes>(() => this.#readContinuity());
+  readonly #newest = new Batched<'all', ContinuityTimes>(async () => {
+    return new Map([['all', await this.#readNewest()]]);
+  });
+  #recent: { readonly at: number; readonly times: Promise<ContinuityTimes> } | undefined;
 
   constructor(
     private readonly connection: Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>,
@@ -40,14 +46,17 @@ export class PublishedPositions {
     return Math.max(stored, ...afterCauses);
   }
 
-  /** On which servers of Redis the last results of a partition were drawn. */
-  async continuityOf(partition: number): Promise<ContinuityTimes> {
-    return (await this.#continuity.get(partition)) ?? [];
+  /** The newest servers of Redis on which results were drawn. Cost: one request, with the metadata of all partitions. */
+  async newestContinuity(): Promise<ContinuityTimes> {
+    return (await this.#newest.get('all')) ?? [];
   }
 
-  /** The newest servers of Redis of which results are published. Cost: one request. */
-  async newestContinuity(): Promise<ContinuityTimes> {
-    return [...(await this.#readContinuity()).values()].reduce(latestTimes, []);
+  /** As newestContinuity, but up to RECENT_MS old: all partitions of a process share it. */
+  recentContinuity(): Promise<ContinuityTimes> {
+    const now = performance.now();
+    if (this.#recent === undefined || now - this.#recent.at > RECENT_MS)
+      this.#recent = { at: now, times: this.newestContinuity() };
+    return this.#recent.times;
   }
 
   /** By partition, what the group and Redis have. Needs no right to read results, and costs less than `of`. */
@@ -61,12 +70,12 @@ export class PublishedPositions {
     return committed;
   }
 
-  async #readContinuity(): Promise<Map<number, ContinuityTimes>> {
+  async #readNewest(): Promise<ContinuityTimes> {
     const { admin } = this.connection;
     const committed = await committedWithMetadata(admin, this.group, this.#scoreEvents);
-    return new Map(
-      [...committed].map(([partition, { metadata }]) => [partition, decodeTimes(metadata)]),
-    );
+    return [...committed.values()]
+      .map(({ metadata }) => decodeTimes(metadata))
+      .reduce(latestTimes, []);
   }
 
   /** The offset after the score event that caused the last result; 0 if there is none, or if another topic or partition did. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { BoardStore, IdentityCheck, type Verdict } from '#board-store';
@@ -10,12 +11,14 @@ import {
   leaderMovements,
   type TopicNames,
 } from '#contracts';
+import { allOf, toError } from '#errors';
 import {
   Batched,
   type BatchEncoder,
   type OutgoingRecord,
   partitionCount,
   PermanentPartitionError,
+  ProducerFencedError,
   RecordTooLargeError,
   TransactionalPublisher,
 } from '#kafka-batch';
@@ -30,6 +33,8 @@ import type { ReadRecord } from './read-record.js';
 /** Keeps requests below 100 MiB, which a broker accepts by default (socket.request.max.bytes), whatever the topic allows. */
 const MAX_REQUEST_BYTES = 64 * 1_024 * 1_024;
 const MAX_CONCURRENT_FENCINGS = 8;
+const MAX_FENCINGS = 10;
+const MAX_FENCED_PAUSE_MS = 100;
 
 /** A record for a result topic. It goes to the partition with the same number as the partition of the score event. */
 export interface Result {
@@ -105,21 +110,21 @@ export class ResultLog {
     return this.#positions.of(partition);
   }
 
-  /** On which servers of Redis the last results of a partition were drawn; final as `publishedPosition` is. */
-  continuityOf(partition: number): Promise<ContinuityTimes> {
-    return this.#positions.continuityOf(partition);
-  }
-
-  /** The newest servers of Redis of which results are published. */
+  /** The newest servers of Redis on which results were drawn. */
   newestContinuity(): Promise<ContinuityTimes> {
     return this.#positions.newestContinuity();
+  }
+
+  /** The same, up to some seconds old, for frequent looks. */
+  recentContinuity(): Promise<ContinuityTimes> {
+    return this.#positions.recentContinuity();
   }
 
   /**
    * Fences the publishers of all partitions and returns the published positions, which are final then. Processes that publish
    * these partitions start them again. Commits `continuity` with each position, so that no partition starts on an older server
    * from then on. After a failure, it opens no further publishers. Cost: about fourteen requests per partition.
-   * @throws TopicsMissingError, ProducerFencedError if a partition has started meanwhile
+   * @throws TopicsMissingError
    */
   async finalPositions(continuity: ContinuityTimes): Promise<Map<number, number>> {
     const { scoreEvents } = this.#topics;
@@ -127,24 +132,44 @@ export class ResultLog {
     if (count === 0) throw new TopicsMissingError([scoreEvents]);
     const partitions = Array.from({ length: count }, (_, partition) => partition);
     const limit = pLimit(MAX_CONCURRENT_FENCINGS);
+    let failure: Error | undefined;
     const finalPosition = async (partition: number) => {
-      const publisher = await this.openPublisher(partition);
+      if (failure !== undefined) throw failure;
       try {
-        const [position, before] = await Promise.all([
-          this.publishedPosition(partition),
-          this.continuityOf(partition),
-        ]);
-        const times = latestTimes(before, continuity);
-        await publisher.publish({ records: [], offset: this.#offset(partition, position, times) });
-        return position;
-      } finally {
-        await publisher.close();
+        return [partition, await this.#finalPosition(partition, continuity)] as const;
+      } catch (error) {
+        failure ??= toError(error);
+        throw error;
       }
     };
+    // Waits also for those under way: they would fence the next attempt.
+    return new Map(await allOf(partitions.map((partition) => limit(finalPosition, partition))));
+  }
+
+  /** A start of the partition, or another resync, may fence this publisher: then it fences that one. */
+  async #finalPosition(partition: number, continuity: ContinuityTimes): Promise<number> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await this.#commitContinuity(partition, continuity);
+      } catch (error) {
+        if (!(error instanceof ProducerFencedError) || attempt === MAX_FENCINGS) throw error;
+        await delay(Math.random() * MAX_FENCED_PAUSE_MS); // two resyncs must not stay in step
+      }
+  }
+
+  /** Fences the publisher of a partition, and commits its position again, with `continuity`. */
+  async #commitContinuity(partition: number, continuity: ContinuityTimes): Promise<number> {
+    const publisher = await this.openPublisher(partition);
     try {
-      return await mapOf(partitions, (partition) => limit(finalPosition, partition));
+      const [position, before] = await Promise.all([
+        this.publishedPosition(partition),
+        this.newestContinuity(),
+      ]);
+      const times = latestTimes(before, continuity);
+      await publisher.publish({ records: [], offset: this.#offset(partition, position, times) });
+      return position;
     } finally {
-      limit.clearQueue();
+      await publisher.close();
     }
   }
 

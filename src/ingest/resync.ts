@@ -7,7 +7,13 @@ import { allOf, RanklogError } from '#errors';
 import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
-import { timeOf, type ContinuityTimes } from './continuity-times.js';
+import {
+  REFUSED_MS,
+  replacedError,
+  ReplacedServerError,
+  timeOf,
+  type ContinuityTimes,
+} from './continuity-times.js';
 import { recoveryTargetsText } from './partition-waits.js';
 import { ResultLog } from './result-log.js';
 
@@ -54,14 +60,19 @@ export interface ShardStates {
 @Injectable()
 export class Resync {
   /**
-   * Shards with a sign of a loss, and the token at that time. A later token means that the shard
-   * was resynced since.
+   * Shards with a sign of a loss, and the time of the token that they had. A later one means that
+   * the shard was resynced since.
    */
-  readonly #suspected = new Map<number, string>();
+  readonly #suspected = new Map<number, number>();
+  /** Shards on replaced servers: the time of their tokens, and since when they are refused. */
+  readonly #refusals = new Map<number, { readonly usedAt: number; readonly since: number }>();
+  /** Shards whose replaced server was refused for long enough. */
+  readonly #takesOver = new Set<number>();
   /** Recovering shards whose recovery is not logged yet. */
   readonly #recovering = new Set<number>();
   readonly #inTurn = pLimit(1);
   protected readonly leaseMs: number = LEASE_MS;
+  protected readonly refusedMs: number = REFUSED_MS;
 
   constructor(
     private readonly store: ContinuityStore,
@@ -74,11 +85,9 @@ export class Resync {
 
   /** Remembers a sign of a loss; ignores other errors. */
   suspect(error: unknown): void {
+    if (error instanceof ReplacedServerError) this.#refused(error);
     if (!(error instanceof StoreChangedError)) return;
-    const { shard, continuity } = error;
-    const before = this.#suspected.get(shard);
-    if (before === undefined || timeOf(continuity) > timeOf(before))
-      this.#suspected.set(shard, continuity);
+    this.#suspectSince(error.shard, timeOf(error.continuity));
   }
 
   /**
@@ -139,11 +148,28 @@ export class Resync {
         );
   }
 
+  #suspectSince(shard: number, time: number): void {
+    this.#suspected.set(shard, Math.max(time, this.#suspected.get(shard) ?? 0));
+  }
+
+  /**
+   * A replaced server that is refused for long takes over, as nobody may use the newer one any more:
+   * it is resynced, so its ranks are right then. While two servers are really in use, they take turns.
+   */
+  #refused({ shard, usedAt }: ReplacedServerError): void {
+    const before = this.#refusals.get(shard);
+    const now = performance.now();
+    if (before?.usedAt !== usedAt) this.#refusals.set(shard, { usedAt, since: now });
+    else if (now - before.since > this.refusedMs) {
+      this.#refusals.delete(shard);
+      this.#takesOver.add(shard);
+      this.#suspectSince(shard, usedAt);
+    }
+  }
+
   /** Whether nothing was lost since the shard was last resynced. */
   #isContinued(shard: number, seen: Continuity): boolean {
-    const suspected = this.#suspected.get(shard);
-    const isLater = suspected === undefined || timeOf(seen.token) > timeOf(suspected);
-    return seen.isContinued && isLater;
+    return seen.isContinued && timeOf(seen.token) > (this.#suspected.get(shard) ?? -1);
   }
 
   /**
@@ -161,6 +187,7 @@ export class Resync {
     renewal.start();
     try {
       const newest = await this.resultLog.newestContinuity();
+      this.#requireNewest(lost, newest);
       await allOf(
         lost.map(async ({ shard, seen }) => {
           const options = { ms: this.leaseMs, after: newest[shard] ?? 0 };
@@ -176,12 +203,24 @@ export class Resync {
     }
   }
 
+  /** @throws ReplacedServerError for a server that did not change, if another one is newer */
+  #requireNewest(lost: readonly LostShard[], newest: ContinuityTimes): void {
+    for (const { shard, seen } of lost) {
+      if (!seen.isContinued || this.#takesOver.has(shard)) continue;
+      const error = replacedError(shard, timeOf(seen.token), newest);
+      if (error !== undefined) throw error;
+    }
+  }
+
   async #setTargets(begun: ReadonlyMap<number, BegunResync>, seen: ContinuityTimes): Promise<void> {
     const times = seen.map((time, shard) => {
       const resync = begun.get(shard);
       return resync === undefined ? time : timeOf(resync.token);
     });
     const positions = await this.resultLog.finalPositions(times);
+    const newest = await this.resultLog.newestContinuity();
+    // Another server was resynced meanwhile: only a later time than that one's makes this one newer.
+    if ([...begun.keys()].some((shard) => (newest[shard] ?? 0) > (times[shard] ?? 0))) return;
     const readable = await this.definitions.readAll();
     // A shard from before a promotion is emptied, also if this version can't read the promoted
     // definition.
@@ -191,6 +230,7 @@ export class Resync {
         const recovered = await this.store.endResync(shard, resync, positions, current);
         // The new token may look older: the clock of the server before may have been ahead.
         if (recovered !== undefined) this.#suspected.delete(shard);
+        if (recovered !== undefined) this.#takesOver.delete(shard);
         return { shard, recovered };
       }),
     );

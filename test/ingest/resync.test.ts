@@ -2,7 +2,11 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ContinuityStore, type KeySpace } from '#board-store';
 import { openTestRedis } from '../board-store/test-redis.js';
 import { until } from '../support/instance.js';
-import { timeOf, type ContinuityTimes } from '../../src/ingest/continuity-times.js';
+import {
+  ReplacedServerError,
+  timeOf,
+  type ContinuityTimes,
+} from '../../src/ingest/continuity-times.js';
 import { Resync, StoreChangedError } from '../../src/ingest/resync.js';
 import { loggerTo } from '../support/loggers.js';
 
@@ -11,6 +15,9 @@ afterAll(close);
 
 /** How long a lease lasts. It is renewed each quarter of this time, so its holder keeps it over a pause of three quarters. */
 const LEASE_MS = 4_000;
+
+/** How long a replaced server is refused. */
+const REFUSED_MS = 300;
 
 const NO_DEFINITIONS = { readAll: () => Promise.resolve(new Map()), unreadable: new Map() };
 
@@ -44,6 +51,7 @@ class Instance {
     const log = loggerTo((message) => this.logged.push(message));
     class Leased extends Resync {
       protected override readonly leaseMs = leaseMs;
+      protected override readonly refusedMs = REFUSED_MS;
     }
     this.resync = new Leased(store, this.results, NO_DEFINITIONS, log);
   }
@@ -113,6 +121,40 @@ describe('a resync', () => {
     const [committed = 0] = instance.newest;
     expect(committed).toBeGreaterThan(ahead);
     expect(timeOf(token)).toBeGreaterThan(committed);
+  });
+
+  it('begins again if another server is resynced meanwhile', async () => {
+    const instance = new Instance();
+    const token = instance.resync.continuity();
+    await until(() => instance.begun === 1, 'it resyncs');
+    const later = (Date.now() + 3_600_000) * 1_000;
+    instance.newest = [later];
+    instance.open();
+    expect(timeOf((await token)[0] ?? '')).toBeGreaterThan(later);
+    expect(instance.begun).toBe(2);
+  });
+
+  it('of a server that another one has replaced is refused, until it was refused for long', async () => {
+    const instance = new Instance();
+    instance.open();
+    const [token = ''] = await instance.resync.continuity();
+    const later = (Date.now() + 3_600_000) * 1_000;
+    instance.newest = [later];
+    instance.resync.suspect(new StoreChangedError(0, token, 'is on another server'));
+    let refusals = 0;
+    const start = () =>
+      instance.resync.continuity().catch((error: unknown) => {
+        expect(error).toBeInstanceOf(ReplacedServerError);
+        refusals += 1;
+        instance.resync.suspect(error);
+      });
+    const began = performance.now();
+    let taken: unknown;
+    await until(async () => (taken = await start()) !== undefined, 'it takes over');
+    expect(performance.now() - began).toBeGreaterThan(REFUSED_MS);
+    expect(refusals).toBeGreaterThan(1);
+    expect(timeOf(String(taken))).toBeGreaterThan(later);
+    expect(instance.begun).toBe(2);
   });
 
   it('is done once if the clock of the server before was ahead', async () => {

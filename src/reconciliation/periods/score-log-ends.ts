@@ -10,7 +10,7 @@ import {
 import type { KafkaConnection } from '../../infra/kafka.js';
 import type { Stores } from '../../infra/stores.js';
 import { closingProblems } from '../../infra/topics.js';
-import { requireNewest, timeOf } from '../../ingest/continuity-times.js';
+import { replacedError, timeOf } from '../../ingest/continuity-times.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
 
 export type Ends = ReadonlyMap<number, number>;
@@ -42,7 +42,7 @@ export class ScoreLogEnds {
    * undefined if they have all records, also after any loss of Redis. A partition that was added
    * later has no end. Cost: two requests for the topics, two to each leader, three for the
    * positions, one for each board; for each partition that is behind, searches for the ends of its
-   * log and of its results. @throws ReplacedServerError
+   * log and of its results.
    */
   async missing(ends: Ends, boards: readonly LiveBoard[]): Promise<string | undefined> {
     const { admin, topics } = this.connection;
@@ -63,18 +63,19 @@ export class ScoreLogEnds {
       const reason = await this.#unpublished(partition, { start, end }, position);
       if (reason !== undefined) return reason;
     }
-    await this.#requireNewestServers(names);
-    return undefined;
+    return this.#replacedServer(names);
   }
 
   /** A server that another one has replaced lacks the records that were published since. */
-  async #requireNewestServers(boards: readonly string[]): Promise<void> {
+  async #replacedServer(boards: readonly string[]): Promise<string | undefined> {
     const { store, continuity } = this.stores;
     const newest = await this.#positions.newestContinuity();
     for (const shard of new Set(boards.map((board) => store.shardOf(board)))) {
       const { token } = await continuity.continuity(shard);
-      requireNewest(shard, timeOf(token), newest);
+      const error = replacedError(shard, timeOf(token), newest);
+      if (error !== undefined) return error.message;
     }
+    return undefined;
   }
 
   async #unpublished(

@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import type { BoardDefinition, Close } from '#board';
 import { KeySpace } from '#board-store';
 import type { PeriodRecord } from '#contracts';
+import { ResultLog } from '../../../src/ingest/result-log.js';
 import { PeriodLog } from '../../../src/reconciliation/periods/period-log.js';
 import { listPeriods } from '../../../src/reconciliation/periods/period-list.js';
 import { PeriodServices } from '../../../src/reconciliation/periods/period-services.js';
@@ -172,6 +173,13 @@ describe('the periods of a board', () => {
     expect((await get(URL_OF_ALL)).body).toMatchObject({ stale: true });
     await expectWait(expect.stringContaining('lost events of Redis'));
     await fixture.redis.hdel(fixture.keys.recoveryTargets(0), '0');
+  });
+
+  it('wait if another Redis server has become the primary since', async () => {
+    const { kafka, admin, topics, name } = instance;
+    const resultLog = new ResultLog({ kafka, admin, topics }, { group: name }, fixture.store);
+    await resultLog.finalPositions([(Date.now() + DAY) * 1_000]);
+    await expectWait(expect.stringContaining('that another one has replaced'));
   });
 
   it('are read again if another generation goes live meanwhile', async () => {
