@@ -247,7 +247,7 @@ export class Resync {
       if (recovered === undefined) this.log.warn(`shard ${shard} ${CHANGED_MEANWHILE}`);
       else if (recovered.outdated.length > 0)
         this.log.warn(
-          `shard ${shard} is from before the last change of board ${recovered.outdated.join(', ')}: all that it holds is discarded, ` +
+          `shard ${shard} is from before the last change of ${boardsText(recovered.outdated)}: all that it holds is discarded, ` +
             'and built again from the log by the live definitions',
         );
       else if (missing.length === 0) complete.push(shard);
@@ -263,6 +263,15 @@ export class Resync {
         `compared shard ${complete.sort((a, b) => a - b).join(', ')} with Kafka: nothing is missing`,
       );
   }
+}
+
+/** How many boards a log line names. */
+const MOST_NAMED = 20;
+
+function boardsText(boards: readonly string[]): string {
+  const named = `board ${boards.slice(0, MOST_NAMED).join(', ')}`;
+  const others = boards.length - MOST_NAMED;
+  return others > 0 ? `${named} and ${others} more` : named;
 }
 
 const CHANGED_MEANWHILE =

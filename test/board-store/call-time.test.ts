@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
+import { BoardStore, ContinuityStore } from '#board-store';
 import { splitRuns } from '../../src/ingest/split-calls.js';
 import { RedisServer } from '../support/redis-server.js';
 import { arena, lasting, scored, StoreFixture, verdictsOf } from './fixture.js';
+import { interceptedClient } from './test-redis.js';
 
 /** Events of a batch, from which ingest takes the calls. */
 const BATCH = 500;
@@ -130,6 +132,32 @@ function columns(count: number): BoardDefinition['columns'] {
   return Array.from({ length: count }, (_, index) => ({ ...arena.columns[0]!, name: `c${index}` }));
 }
 
+/**
+ * The CPU time of the script that ends a resync of a shard with so many boards; with `isOutdated`,
+ * it empties the shard.
+ */
+async function timeOfResync(boards: number, isOutdated: boolean): Promise<number> {
+  const keys = own.newKeys();
+  const store = new BoardStore(own.redis, keys, { shards: 1 });
+  await store.claim();
+  await store.registerBoards(
+    Array.from({ length: boards }, (_, index) => ({ ...arena, board: `b${index}` })),
+  );
+  let time = NaN;
+  const measured = interceptedClient(own.redis, /^ranklogEndResync$/, async (run) => {
+    const before = await redisCpu();
+    const reply = await run();
+    time = (await redisCpu()) - before;
+    return reply;
+  });
+  const continuity = new ContinuityStore(measured, keys, { shards: 1 });
+  const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
+  const since = isOutdated ? 9_000_000_000_000_000 : 1;
+  const recovered = await continuity.endResync(0, begun, new Map(), new Map([['b1', { since }]]));
+  expect(recovered?.outdated).toEqual(isOutdated ? ['b1'] : []);
+  return time;
+}
+
 const NAMES = { ...arena.publish, overtook: 100, leaders: 100 };
 const MANY = { viewsAt: views(256), players: 1 };
 
@@ -179,3 +207,14 @@ it('an update of a view takes at most twice as long if its event has 256 views i
   );
   expect(ratio).toBeLessThan(2);
 });
+
+it.each([false, true])(
+  'the end of a resync takes at most 5 times as long with 5,000 boards in place of 5; it empties the shard: %s',
+  async (isOutdated) => {
+    const ratio = await ratioOf(
+      () => timeOfResync(5_000, isOutdated),
+      () => timeOfResync(5, isOutdated),
+    );
+    expect(ratio).toBeLessThan(5);
+  },
+);

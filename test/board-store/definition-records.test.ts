@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DefinitionRecord } from '#contracts';
-import { ContinuityStore, type LiveBoard, type Promoted } from '#board-store';
-import { arena, movements, scored, StoreFixture } from './fixture.js';
+import { ContinuityStore, GenerationCatalog, type LiveBoard, type Promoted } from '#board-store';
+import { arena, movements, pointTo, scored, StoreFixture } from './fixture.js';
 import { dumpKeys, interceptedClient, openTestRedis } from './test-redis.js';
 
 const { redis, newKeys, close } = openTestRedis();
@@ -121,14 +121,27 @@ describe('a resync of a shard that may have lost the promotion of a board', () =
     expect(await recover(current({ board: 'arena' }))).toEqual(['arena']);
     const generations = [...boards.values()].map(({ generation }) => generation);
     expect((await names()).filter((name) => !generations.some((id) => name.startsWith(id))).sort()).toEqual([
-      'continuity', 'definitions', 'discarded', 'live', 'published', 'recovery-targets', 'snapshots',
+      'continuity', 'definitions', 'emptied', 'live', 'published', 'recovery-targets', 'snapshots',
     ]); // prettier-ignore
-    expect((await redis.smembers(fixture.keys.discarded(0))).sort()).toEqual(
+    expect((await redis.hkeys(fixture.keys.emptied(0))).sort()).toEqual(
       [...generations, 'p', 's'].sort(),
     );
+    expect(await redis.hgetall(fixture.keys.definitions(0))).toEqual({ kept: '{}' });
     expect(await fixture.continuity.recoveryTargets()).toEqual([
       { shard: 0, partition: 0, target: 1, applied: 0 },
     ]);
+  });
+
+  it('frees the generations of a shard that was emptied twice, and keeps the snapshots', async () => {
+    await recover(current({ board: 'arena' }));
+    await register([arena], current({ board: 'arena' }));
+    await recover(current({ board: 'arena', since: FAR + 9 }));
+    const catalog = new GenerationCatalog(redis, fixture.keys, { shards: 1 });
+    while ((await catalog.sweep()) > 0);
+    expect((await names()).sort()).toEqual([
+      'continuity', 'definitions', 'live', 'published', 'recovery-targets', 'snapshots',
+    ]); // prettier-ignore
+    expect(await redis.hkeys(fixture.keys.definitions(0))).toEqual(['kept']);
   });
 
   it('makes a shard that lost it recover like an empty one: muted below the published position, then every result once', async () => {
@@ -197,13 +210,24 @@ describe('a resync of a shard that may have lost the promotion of a board', () =
   it('changes nothing if the shard got a board after the caller had read the boards', async () => {
     const { continuity } = fixture;
     const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
-    const late = interceptedClient(redis, /^hkeys$/, async (run) => {
+    const late = interceptedClient(redis, /^hmget$/, async (run) => {
       const found = await run();
-      await redis.hset(fixture.keys.live(0), 'late', '-');
+      await pointTo(redis, fixture.keys.live(0), 'late', '-');
       return found;
     });
     const store = new ContinuityStore(late, fixture.keys, { shards: 1 });
     expect(await store.endResync(0, begun, new Map(), current({ board: 'arena' }))).toBeUndefined();
     expect(await redis.exists(fixture.keys.registered(0))).toBe(1);
+  });
+
+  it('deletes no leader reports once another process has taken the resync over', async () => {
+    const { continuity, keys } = fixture;
+    const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
+    await continuity.release(begun);
+    await continuity.beginResync(0, await continuity.continuity(0));
+    const known = current({ board: 'arena' });
+    expect(await redis.exists(keys.leaders(0, 'other'))).toBe(1);
+    expect(await continuity.endResync(0, begun, new Map(), known)).toBeUndefined();
+    expect(await redis.exists(keys.leaders(0, 'other'))).toBe(1);
   });
 });

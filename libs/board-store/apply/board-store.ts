@@ -12,6 +12,7 @@ import type { Boards } from '../layout/generation-types.js';
 import { IdentityCheck, REDIS } from '../layout/identity-check.js';
 import type { KeySpace } from '../layout/keys.js';
 import { statesOfPlayers } from '../layout/player-states.js';
+import { partsOf, readHash } from '../layout/scans.js';
 import { largestOf, ShardedStore } from '../layout/sharded-store.js';
 import { BoardBuildingError, UnknownBoardError } from '../layout/store-errors.js';
 import type {
@@ -75,7 +76,7 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Makes new boards live, all boards of a shard in one step. If the shard has applied offsets, a new board becomes `building`: it
+   * Makes new boards live, in parts: a shard counts as registered after the last one. If the shard has applied offsets, a new board becomes `building`: it
    * may lack events. `current` are the definition records of Kafka; `begins` are the starts of boards without such a record.
    * `unreadable` are boards whose definitions are unknown: if Redis lacks them, they become `building`, so that their events wait.
    */
@@ -92,34 +93,38 @@ export class BoardStore extends ShardedStore {
     );
     for (const shard of this.allShards) {
       const isHere = ({ board }: { readonly board: string }) => this.shardOf(board) === shard;
-      const ofShard = definitions.filter(isHere);
       const unknown = unreadable.filter((board) => isHere({ board }));
-      const known = ofShard.flatMap((definition) => {
+      const known = definitions.filter(isHere).map((definition) => {
         const { board } = definition;
         const { starts, since } = current.get(board) ?? { starts: begins, since: 0 };
         const text = startsText(starts?.size === 0 ? undefined : starts);
         return [board, definitionHash(definition), definitionText(definition), text, since];
       });
-      await this.redis.ranklogRegister({
-        live: keys.live(shard),
-        appliedOffsets: keys.appliedOffsets(shard),
-        definitions: keys.definitions(shard),
-        registered: keys.registered(shard),
-        starts: keys.starts(shard),
-        promotions: keys.promotions(shard),
-        removed: keys.removed(shard),
-        boardCount: ofShard.length + unknown.length,
-        boards: [...known, ...unknown.flatMap((board) => [board, '', '', '', 0])],
-        removedBoards: removed.filter(isHere).map(({ board }) => board),
-      });
+      const boards = partsOf([...known, ...unknown.map((board) => [board, '', '', '', 0])]);
+      const removedBoards = partsOf(removed.filter(isHere).map(({ board }) => board));
+      const parts = Math.max(boards.length, removedBoards.length, 1);
+      for (let part = 0; part < parts; part++)
+        await this.redis.ranklogRegister({
+          live: keys.live(shard),
+          appliedOffsets: keys.appliedOffsets(shard),
+          definitions: keys.definitions(shard),
+          registered: keys.registered(shard),
+          starts: keys.starts(shard),
+          promotions: keys.promotions(shard),
+          removed: keys.removed(shard),
+          isLast: Number(part === parts - 1),
+          boardCount: boards[part]?.length ?? 0,
+          boards: boards[part]?.flat() ?? [],
+          removedBoards: removedBoards[part] ?? [],
+        });
     }
     return this.boards();
   }
 
   /** When the pointer of each board last moved: a time in us of Redis' clock. Cost: one request per shard. */
   async promotions(): Promise<Map<string, number>> {
-    const found = await this.perShard((shard) => this.redis.hgetall(this.keys.promotions(shard)));
-    const entries = found.flatMap((promotions) => Object.entries(promotions));
+    const found = await this.perShard((shard) => readHash(this.redis, this.keys.promotions(shard)));
+    const entries = found.flatMap((promotions) => [...promotions]);
     return new Map(entries.map(([board, promotion]) => [board, Number(promotion)]));
   }
 

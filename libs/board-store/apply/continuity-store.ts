@@ -1,7 +1,9 @@
-import { parseRecord, recordText, VERSION } from '../layout/boards.js';
+import { BUILDING, parseRecord, recordText, VERSION } from '../layout/boards.js';
 import { LEASE_MS, releaseLease, renewLease, takeLease } from '../layout/leases.js';
+import { partsOf, scanHash } from '../layout/scans.js';
 import { ShardedStore } from '../layout/sharded-store.js';
 import type { Continuity, RecoveryTarget, RecordIdentity } from '../layout/types.js';
+import { refusalOf } from '../lua/scripts.js';
 
 /** A resync under way: the continuity that endResync expects, and the lease. */
 export interface BegunResync extends Continuity {
@@ -69,6 +71,7 @@ export class ContinuityStore extends ShardedStore {
    * Ends a resync. `positions` are the published positions of all partitions once their publishers are fenced; `current` are the
    * definition records of Kafka, by board. Partitions below their position recover from now on; a shard that has lost a promotion
    * or removal recovers from the start of the log. Returns undefined if the shard has changed meanwhile: repeat the resync then.
+   * Cost: two requests for each thousand boards, and some more.
    */
   async endResync(
     shard: number,
@@ -77,11 +80,10 @@ export class ContinuityStore extends ShardedStore {
     current: ReadonlyMap<string, Promoted> = new Map(),
   ): Promise<Recovered | undefined> {
     const { keys } = this;
-    const fields = await this.redis.hkeys(keys.live(shard));
-    const live = fields.filter((field) => field !== VERSION);
-    const ofShard = [...current.keys()].filter((board) => this.shardOf(board) === shard);
-    const boards = [...new Set([...live, ...ofShard])];
-    const [token, ...outdated] = await this.redis.ranklogEndResync({
+    const version = (await this.redis.hget(keys.live(shard), VERSION)) ?? '';
+    const outdated = await this.#outdatedBoards(shard, current);
+    if (outdated.length > 0 && !(await this.#deleteLeaders(shard, begun))) return undefined;
+    const token = await this.redis.ranklogEndResync({
       continuity: keys.continuity(shard),
       recoveryTargets: keys.recoveryTargets(shard),
       appliedOffsets: keys.appliedOffsets(shard),
@@ -94,16 +96,52 @@ export class ContinuityStore extends ShardedStore {
       previous: keys.previous(shard),
       definitions: keys.definitions(shard),
       snapshots: keys.snapshots(shard),
-      discarded: keys.discarded(shard),
+      emptied: keys.emptied(shard),
       outboxes: [...positions.keys()].map((partition) => keys.outbox(shard, partition)),
-      leaders: boards.map((board) => keys.leaders(shard, board)),
       server: begun.server,
       begun: begun.token,
-      partitionCount: positions.size,
+      seenVersion: version,
+      isOutdated: Number(outdated.length > 0),
       positions: [...positions].flat(),
-      boards: boards.flatMap((board) => [board, ...promotionOf(current.get(board))]),
     });
-    return token === undefined ? undefined : { token, outdated };
+    return token === '' ? undefined : { token, outdated };
+  }
+
+  /** The boards whose last promotion or removal the shard has lost; none if it has no boards yet. */
+  async #outdatedBoards(
+    shard: number,
+    current: ReadonlyMap<string, Promoted>,
+  ): Promise<readonly string[]> {
+    const { keys, redis } = this;
+    if ((await redis.exists(keys.registered(shard))) === 0) return [];
+    const outdated: string[] = [];
+    const ofShard = [...current.keys()].filter((board) => this.shardOf(board) === shard);
+    for (const boards of partsOf(ofShard)) {
+      const [pointers, promotions] = await Promise.all([
+        redis.hmget(keys.live(shard), ...boards),
+        redis.hmget(keys.promotions(shard), ...boards),
+      ]);
+      const found = boards.filter((board, index) => {
+        const known = { pointer: pointers[index], since: Number(promotions[index] ?? 0) };
+        return hasLostPromotion(known, current.get(board));
+      });
+      outdated.push(...found);
+    }
+    return outdated;
+  }
+
+  /** Deletes all leader reports of a shard. Returns false if the resync is no longer under way. */
+  async #deleteLeaders(shard: number, { token }: Continuity): Promise<boolean> {
+    const { keys, redis } = this;
+    for await (const page of scanHash(redis, keys.live(shard))) {
+      const reply = await redis.ranklogDeleteLeaders({
+        continuity: keys.continuity(shard),
+        leaders: page.map(([board]) => keys.leaders(shard, board)),
+        begun: token,
+      });
+      if (refusalOf(reply) !== undefined) return false;
+    }
+    return true;
   }
 
   /** Partitions below their recovery targets, sorted by shard and partition. Cost: two requests per shard. */
@@ -142,7 +180,14 @@ export class ContinuityStore extends ShardedStore {
   }
 }
 
-/** When the board was last promoted or removed according to Kafka (0: never), and whether it is defined since then. */
-function promotionOf(current: Promoted | undefined): [number, 0 | 1] {
-  return current === undefined ? [0, 0] : [current.since, current.definition === null ? 0 : 1];
+/** What a shard has of a board, in comparison with Kafka. */
+function hasLostPromotion(
+  known: { readonly pointer: string | null | undefined; readonly since: number },
+  current: Promoted | undefined,
+): boolean {
+  if (current === undefined) return false;
+  // A removed board has no pointer, or BUILDING if it is being built again.
+  const { pointer } = known;
+  const isGone = pointer === null || pointer === undefined || pointer === BUILDING;
+  return !(current.definition === null && isGone) && known.since < current.since;
 }

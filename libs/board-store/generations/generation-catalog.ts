@@ -2,6 +2,7 @@ import { liveBoardOf, parseOrigin, VERSION } from '../layout/boards.js';
 import type { GenerationOverview } from '../layout/generation-types.js';
 import type { KeySpace } from '../layout/keys.js';
 import { heldLease } from '../layout/leases.js';
+import { FIELDS_A_CALL, readHash } from '../layout/scans.js';
 import { ShardedStore } from '../layout/sharded-store.js';
 import { refusalOf } from '../lua/scripts.js';
 import type { RedisClient } from '../layout/redis-client.js';
@@ -10,7 +11,7 @@ const VIEWS_PER_STEP = 100;
 
 /** The generations in Redis. Discards unneeded ones, and frees their memory. */
 export class GenerationCatalog extends ShardedStore {
-  /** All generations but discarded ones, sorted by board; of each board, the live one first. Cost: eight requests per shard. */
+  /** All generations but discarded ones, sorted by board; of each board, the live one first. Cost: eight requests per shard, more with thousands of boards. */
   async generations(): Promise<GenerationOverview[]> {
     const found = await this.perShard((shard) => this.#generationsOf(shard));
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
@@ -26,8 +27,7 @@ export class GenerationCatalog extends ShardedStore {
   /** Discards the shadow of a killed build, verify or snapshot; returns its board, if it exists. @throws LeaseHeldError if it is in use */
   async discardShadow(generation: string): Promise<string | undefined> {
     for (const shard of this.allShards) {
-      const shadows = await this.redis.hgetall(this.keys.shadows(shard));
-      for (const [board, entry] of Object.entries(shadows)) {
+      for (const [board, entry] of await readHash(this.redis, this.keys.shadows(shard))) {
         const [id, purpose] = entry.split(' ');
         if (id !== generation || purpose === 'rollback') continue; // that of a rollback counts as previous
         const reply = await this.#discard(shard, { from: 'shadow', board, generation });
@@ -55,10 +55,20 @@ export class GenerationCatalog extends ShardedStore {
     const now = await this.serverTime(shard);
     const isOver = (keptUntil: string) => Number(keptUntil) * 1_000 <= now;
     const expired = await this.#discardThose(shard, 'previous', isOver);
+    await this.#discardEmptied(shard);
     const discarded = await this.redis.smembers(this.keys.discarded(shard));
     for (const generation of discarded)
       if (!(await this.#deleteSome(shard, generation))) await this.#deleteTexts(shard, generation);
     return killed + expired + discarded.length;
+  }
+
+  /** Discards some generations of a shard that a resync has emptied. */
+  async #discardEmptied(shard: number): Promise<void> {
+    const { keys, redis } = this;
+    const found = (await redis.hrandfield(keys.emptied(shard), FIELDS_A_CALL)) as string[];
+    if (found.length === 0) return;
+    await redis.sadd(keys.discarded(shard), ...found);
+    await redis.hdel(keys.emptied(shard), ...found);
   }
 
   /** Discards the generations of a role whose entries have a second word that `isUnneeded` accepts. Returns how many. */
@@ -68,11 +78,9 @@ export class GenerationCatalog extends ShardedStore {
     isUnneeded: (word: string) => boolean,
   ): Promise<number> {
     const { keys, redis } = this;
-    const entries = await redis.hgetall(
-      from === 'shadow' ? keys.shadows(shard) : keys.previous(shard),
-    );
+    const key = from === 'shadow' ? keys.shadows(shard) : keys.previous(shard);
     let count = 0;
-    for (const [board, entry] of Object.entries(entries)) {
+    for (const [board, entry] of await readHash(redis, key)) {
       const [generation = '', word = ''] = entry.split(' ');
       const move = { from, board, generation };
       if (isUnneeded(word) && (await this.#discard(shard, move)) === 1) count += 1;
@@ -143,35 +151,37 @@ export class GenerationCatalog extends ShardedStore {
     const { keys, redis } = this;
     const [live, previous, shadows, snapshots, promotions, definitions, starts, origins] =
       await Promise.all([
-        redis.hgetall(keys.live(shard)),
-        redis.hgetall(keys.previous(shard)),
-        redis.hgetall(keys.shadows(shard)),
-        redis.hgetall(keys.snapshots(shard)),
-        redis.hgetall(keys.promotions(shard)),
-        redis.hgetall(keys.definitions(shard)),
-        redis.hgetall(keys.starts(shard)),
-        redis.hgetall(keys.origins(shard)),
+        readHash(redis, keys.live(shard)),
+        readHash(redis, keys.previous(shard)),
+        readHash(redis, keys.shadows(shard)),
+        readHash(redis, keys.snapshots(shard)),
+        readHash(redis, keys.promotions(shard)),
+        readHash(redis, keys.definitions(shard)),
+        readHash(redis, keys.starts(shard)),
+        readHash(redis, keys.origins(shard)),
       ]);
     const overview = (generation = '', facts: Facts): GenerationOverview[] => {
-      const text = definitions[generation];
+      const text = definitions.get(generation);
       if (text === undefined) return []; // not built yet, or lost
-      const { asOf, begunAt } = parseOrigin(origins[generation]);
-      return [{ ...liveBoardOf(generation, text, starts[generation]), begunAt, asOf, ...facts }];
+      const { asOf, begunAt } = parseOrigin(origins.get(generation));
+      return [
+        { ...liveBoardOf(generation, text, starts.get(generation)), begunAt, asOf, ...facts },
+      ];
     };
     return [
-      ...Object.entries(live)
+      ...[...live]
         .filter(([board]) => board !== VERSION)
         .flatMap(([board, generation]) =>
-          overview(generation, { role: 'live', since: sinceOf(promotions[board]) }),
+          overview(generation, { role: 'live', since: sinceOf(promotions.get(board)) }),
         ),
-      ...Object.values(previous).flatMap((entry) => {
+      ...[...previous.values()].flatMap((entry) => {
         const [generation, keptUntil] = entry.split(' ');
         return overview(generation, { role: 'previous', keptUntil: Number(keptUntil) });
       }),
-      ...Object.values(shadows).flatMap((entry) =>
+      ...[...shadows.values()].flatMap((entry) =>
         overview(entry.split(' ')[0], { role: 'shadow' }),
       ),
-      ...Object.keys(snapshots).flatMap((generation) => overview(generation, { role: 'snapshot' })),
+      ...[...snapshots.keys()].flatMap((generation) => overview(generation, { role: 'snapshot' })),
     ];
   }
 }

@@ -1,7 +1,7 @@
 import { formatTime } from '#board';
 import type { DecodedPlayerRecord, PlayerRecordKind } from '#contracts';
-import { rowsOf } from '../lua/scripts.js';
 import type { RedisClient } from './redis-client.js';
+import { scanHash } from './scans.js';
 
 /** An entry of the ban register: the player record that counts, and its place in the score topic. */
 export interface BanEntry {
@@ -43,20 +43,11 @@ export function describeBan(text: string): string {
   return `${kind} at ${formatTime(time)}`;
 }
 
-/** How many entries a step of a scan looks at. */
-const ENTRIES_A_STEP = 1_000;
-
 /** All entries of a generation, with their texts; page by page. Finds every entry that is there during the whole scan. */
 export async function* scanBans(
   redis: RedisClient,
   key: string,
 ): AsyncGenerator<{ readonly entry: BanEntry; readonly text: string }[]> {
-  let cursor = '0';
-  do {
-    const [next, words] = await redis.hscan(key, cursor, 'COUNT', ENTRIES_A_STEP);
-    yield rowsOf(words, 2).map(([playerId = '', text = '']) => {
-      return { entry: parseBan(playerId, text), text };
-    });
-    cursor = next;
-  } while (cursor !== '0');
+  for await (const page of scanHash(redis, key))
+    yield page.map(([playerId, text]) => ({ entry: parseBan(playerId, text), text }));
 }

@@ -4,6 +4,7 @@ import type { Boards, ShadowPurpose } from './generation-types.js';
 import type { KeySpace } from './keys.js';
 import type { LiveBoard, RecordIdentity, Starts } from './types.js';
 import type { RedisClient } from './redis-client.js';
+import { readHash } from './scans.js';
 
 /** The pointer of a board whose first generation is being built. */
 export const BUILDING = '-';
@@ -32,17 +33,17 @@ export async function readBoards(
   const removed = new Set<string>();
   for (const shard of shards) {
     const [pointers, definitions, starts, removedHere] = await Promise.all([
-      redis.hgetall(keys.live(shard)),
-      redis.hgetall(keys.definitions(shard)),
-      redis.hgetall(keys.starts(shard)),
+      readHash(redis, keys.live(shard)),
+      readHash(redis, keys.definitions(shard)),
+      readHash(redis, keys.starts(shard)),
       redis.smembers(keys.removed(shard)),
     ]);
     for (const board of removedHere) removed.add(board);
-    for (const [board, generation] of Object.entries(pointers)) {
-      const text = definitions[generation];
+    for (const [board, generation] of pointers) {
+      const text = definitions.get(generation);
       if (generation === BUILDING) building.add(board);
       else if (text !== undefined)
-        live.set(board, liveBoardOf(generation, text, starts[generation]));
+        live.set(board, liveBoardOf(generation, text, starts.get(generation)));
     }
   }
   return { live, building, removed, versions };

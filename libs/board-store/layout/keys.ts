@@ -55,6 +55,8 @@ export class KeySpace {
   readonly shadows = this.#ofShard('shadows');
   /** hash: snapshot (a generation) -> board */
   readonly snapshots = this.#ofShard('snapshots');
+  /** hash: generation -> JSON of its definition; of a shard that was emptied, until the sweep discards them */
+  readonly emptied = this.#ofShard('emptied');
   /** set: generations whose memory is to be freed */
   readonly discarded = this.#ofShard('discarded');
   /** set: boards that were removed by a command, also before they were live */

@@ -14,8 +14,9 @@ interface Scripts {
   ranklogBuild: Script<CatchUpReply>;
   ranklogClaim: Script<string>;
   ranklogCompareGenerations: Script<CatchUpReply>;
+  ranklogDeleteLeaders: Script<number>;
   ranklogDeleteReports: Script<number>;
-  ranklogEndResync: Script<string[]>;
+  ranklogEndResync: Script<string>;
   ranklogJoinRecords: Script<number>;
   ranklogHistogramBuffer: Script<ReadReply>;
   ranklogMove: Script<number>;
@@ -104,6 +105,7 @@ export const SCRIPTS = [
   'build-4',
   'claim-1',
   'compare-generations-15',
+  'delete-leaders-1',
   'delete-reports-3',
   'end-resync-13',
   'join-records-2',

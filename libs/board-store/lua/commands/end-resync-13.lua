@@ -3,74 +3,59 @@
 --
 -- A shard that has lost a board's promotion or removal is emptied (but for snapshots) and built
 -- again with the definitions in Kafka: results since then come from these, not from those it has.
+-- The caller finds this out with short calls, however many boards there are: every change of a
+-- pointer sets a new version (shard.lua), and this script refuses if there is one. The leader
+-- reports were deleted before (delete-leaders-1.lua).
 --
 -- KEYS  continuity, recovery_targets, applied_offsets, published, live, registered, records,
---       promotions, shadows, previous, definitions, snapshots, discarded
+--       promotions, shadows, previous, definitions, snapshots, emptied
 --       outboxes...   of each partition
---       leaders...    of each board
 -- ARGV  server        replication id that the caller saw before the resync
 --       begun         continuity that begin-resync-2.lua returned
---       partition_count
+--       seen_version  version of the pointers before the caller read them ('' for none)
+--       is_outdated   whether the shard has lost a promotion or a removal (1, 0)
 --       positions...  for each partition: its number, published position
---       boards...     for each board that Redis or Kafka knows: name, time in us of its last
---                     promotion or removal in Kafka (0 none), defined (1) or removed (0)
--- Returns  { new continuity, boards with a lost promotion or removal, ... }; {} if the server, the
---          continuity or the boards have changed since: then nothing was written
--- Cost  O(partitions + boards + generations); memory is freed in the background
+-- Returns  the new continuity; '' if the server, the continuity or the boards have changed since:
+--          then nothing was written
+-- Cost  O(partitions + snapshots), and O(generations) if the sweep has not yet discarded those of
+--       an earlier call; memory is freed in the background
 
 -- include shard.lua
 
-local boards_from = positions_from + 2 * tonumber(partition_count)
-
--- A removed board has no pointer, or BUILDING if it is being built again.
-local function has_lost_promotion(board, since, is_defined)
-  local pointer = call('HGET', live, board)
-  if not is_defined and (not pointer or pointer == BUILDING) then return false end
-  return tonumber(call('HGET', promotions, board) or '0') < since
-end
-
-local function read_boards()
-  local known, outdated = {}, {}
-  local is_registered = call('EXISTS', registered) == 1
-  for i = boards_from, #ARGV, 3 do
-    local board, since, is_defined = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2] == '1'
-    known[board] = true
-    if is_registered and has_lost_promotion(board, since, is_defined) then
-      outdated[#outdated + 1] = board
-    end
+-- Moves the definitions of all generations but snapshots to `emptied`, whose generations the sweep
+-- discards in parts.
+local function leave_generations()
+  local kept = {}
+  for _, generation in ipairs(call('HKEYS', snapshots)) do
+    kept[generation] = call('HGET', definitions, generation) or nil
+    call('HDEL', definitions, generation)
   end
-  return known, outdated
-end
-
-local function are_all_known(known)
-  for _, board in ipairs(call('HKEYS', live)) do
-    if board ~= VERSION and not known[board] then return false end
+  if call('EXISTS', emptied) == 1 then
+    call_in_chunks('HSET', emptied, call('HGETALL', definitions))
+    call('UNLINK', definitions)
+  elseif call('EXISTS', definitions) == 1 then
+    call('RENAME', definitions, emptied)
   end
-  return true
+  for generation, definition in pairs(kept) do call('HSET', definitions, generation, definition) end
 end
 
 -- Recovery targets and published positions stay: they come from Kafka, and may only be raised.
 local function empty()
-  for _, generation in ipairs(call('HKEYS', definitions)) do
-    if call('HEXISTS', snapshots, generation) == 0 then call('SADD', discarded, generation) end
-  end
-  for _, board in ipairs(call('HKEYS', live)) do
-    if board ~= VERSION then call('HDEL', live, board) end
-  end
+  leave_generations()
+  call('UNLINK', live, applied_offsets, registered, records, promotions, shadows, previous)
+  if seen_version ~= '' then call('HSET', live, VERSION, seen_version) end
   move_version(live)
-  call('UNLINK', applied_offsets, registered, records, promotions, shadows, previous)
-  for i = outboxes_from, #KEYS do call('UNLINK', KEYS[i]) end -- and the leaders behind them
+  for i = outboxes_from, #KEYS do call('UNLINK', KEYS[i]) end
 end
 
-if replication_id() ~= server or call('GET', continuity) ~= begun then return {} end
-local known, outdated = read_boards()
-if not are_all_known(known) then return {} end
+if replication_id() ~= server or call('GET', continuity) ~= begun then return '' end
+if (call('HGET', live, VERSION) or '') ~= seen_version then return '' end
 
 -- Nothing below can fail.
 local resynced = format('%s %d', server, math.max(now_in_us(), time_of(begun) + 1))
 call('SET', continuity, resynced)
-if #outdated > 0 then empty() end
-for i = positions_from, boards_from - 1, 2 do
+if is_outdated == '1' then empty() end
+for i = positions_from, #ARGV, 2 do
   local partition = ARGV[i]
   local target = tonumber(call('HGET', recovery_targets, partition) or '0')
   local position = math.max(tonumber(ARGV[i + 1]), target)
@@ -80,5 +65,4 @@ for i = positions_from, boards_from - 1, 2 do
   if applied < position then call('HSET', recovery_targets, partition, text) end
   if stored_position < position then call('HSET', published, partition, text) end
 end
-table.insert(outdated, 1, resynced)
-return outdated
+return resynced

@@ -1,8 +1,12 @@
+-- Registers a part of the boards of a shard. The last part marks the shard as registered: until
+-- then, no process applies events to it, so no event misses its board.
+--
 -- Gives boards their first generation, or BUILDING if the shard already has applied offsets or the
 -- definition is unknown. A live generation with a definition stays.
 --
 -- KEYS  live, applied_offsets, definitions, registered, starts, promotions, removed
--- ARGV  board_count
+-- ARGV  is_last            whether this is the last part of the boards (1, 0)
+--       board_count
 --       boards...          for each: name, hash of its definition, definition (JSON; '' unknown),
 --                          starts (JSON; '' whole log), time in us that its promotion must exceed
 --                          (0 any)
@@ -43,8 +47,9 @@ for i = boards_from, removed_boards_from - 1, 5 do
 end
 
 -- Nothing below can fail.
-local has_changed = #new > 0 or call('EXISTS', registered) == 0
-call('SET', registered, '1')
+local is_registered = is_last == '1' and call('EXISTS', registered) == 0
+local has_changed = is_registered or next(promoted_at) ~= nil or #new > 0
+if is_registered then call('SET', registered, '1') end
 for _, words in ipairs(new) do
   local board, generation, definition, start_offsets = unpack(words)
   if generation ~= BUILDING then
