@@ -134,9 +134,9 @@ export async function ranklog(redis, definition) {
 
 /**
  * @param {import('#board').BoardDefinition} definition @param {Score} score
- * @param {number} offset @returns {import('#board-store').ApplyEntry}
+ * @param {number} offset @returns {import('#board-store').EventEntry}
  */
-function toEntry(definition, { player, delta, time }, offset) {
+export function toEntry(definition, { player, delta, time }, offset) {
   const deltas = Object.fromEntries(
     definition.columns.map(({ name }, index) => [
       name,

@@ -16,26 +16,29 @@ const BATCHES_PER_ROUND = 4;
  * @param {import('ioredis').Redis} redis @param {number[]} sizes
  */
 export function compareGrowth(redis, sizes) {
-  return withBoards(redis, sizes, async (boards) => {
-    const pairs = boards.map(({ board, players, prefix }) => ({
-      ...{ players, board, bare: counter(redis, { views: 1, ranks: true, prefix }) },
-      rounds: /** @type {Omit<Row, 'players'>[]} */ ([]),
-    }));
-    for (let round = 0; round <= ROUNDS; round++)
-      for (const { players, board, bare, rounds } of pairs) {
-        const batches = Array.from({ length: BATCHES_PER_ROUND }, (_, index) =>
-          batch(players + (round * BATCHES_PER_ROUND + index) * BATCH, BATCH, () =>
-            Math.floor(Math.random() * players),
-          ),
-        );
-        const own = perEvent(await run(redis, board, batches));
-        const other = perEvent(await run(redis, bare, batches));
-        const figures = { own: own.all, bare: other.all };
-        // The first round warms up.
-        if (round > 0) rounds.push({ ...figures, ownRedis: own.redis, bareRedis: other.redis });
-      }
-    return { rows: pairs.map(({ players, rounds }) => ({ players, ...medians(rounds) })) };
-  });
+  return withBoards(redis, sizes, async (boards) => ({ rows: await compareRounds(redis, boards) }));
+}
+
+/** The rows of filled boards. @param {import('ioredis').Redis} redis @param {import('../read/filled-board.mjs').FilledBoard[]} boards */
+export async function compareRounds(redis, boards) {
+  const pairs = boards.map(({ board, players, prefix }) => ({
+    ...{ players, board, bare: counter(redis, { views: 1, ranks: true, prefix }) },
+    rounds: /** @type {Omit<Row, 'players'>[]} */ ([]),
+  }));
+  for (let round = 0; round <= ROUNDS; round++)
+    for (const { players, board, bare, rounds } of pairs) {
+      const batches = Array.from({ length: BATCHES_PER_ROUND }, (_, index) =>
+        batch(players + (round * BATCHES_PER_ROUND + index) * BATCH, BATCH, () =>
+          Math.floor(Math.random() * players),
+        ),
+      );
+      const own = perEvent(await run(redis, board, batches));
+      const other = perEvent(await run(redis, bare, batches));
+      const figures = { own: own.all, bare: other.all };
+      // The first round warms up.
+      if (round > 0) rounds.push({ ...figures, ownRedis: own.redis, bareRedis: other.redis });
+    }
+  return pairs.map(({ players, rounds }) => ({ players, ...medians(rounds) }));
 }
 
 /** @param {import('../apply/measure.mjs').Round} round */
