@@ -49,7 +49,8 @@ export class Calls {
     const send = redis.sendCommand.bind(redis);
     /** @type {typeof redis.sendCommand} */
     const measured = (command, ...rest) => {
-      if (this.isOff || /^(info|slowlog|config|ping)$/.test(command.name)) return send(command, ...rest);
+      if (this.isOff || /^(info|slowlog|config|ping)$/.test(command.name))
+        return send(command, ...rest);
       const before = redis.info('cpu');
       const result = send(command, ...rest);
       void this.#note(command.name, before, redis.info('cpu'));
