@@ -14,6 +14,7 @@ Options:
   --minutes N   begin no more test runs after N minutes (default 0: one test run)
   --seed S      seed of the first test run, a whole number (default: a random one, which is printed)
   --redis KIND  single (the default), cluster or sentinel: what Redis the test runs have
+  --brokers N   all test runs have N brokers, and N replicas of each topic (default 1)
   --faults F,G  choose among these faults only; their names are in test/faults/README.md
   --json        the report as JSON on standard output; the progress goes to standard error
   --help
@@ -45,13 +46,17 @@ function parse(args) {
     const flag = /** @type {const} */ ({ type: 'boolean', default: false });
     const { values } = parseArgs({
       args,
-      options: { minutes: text, seed: text, redis: text, faults: text, json: flag, help: flag },
+      options: {
+        ...{ minutes: text, seed: text, redis: text, brokers: text, faults: text },
+        ...{ json: flag, help: flag },
+      },
     });
     if (values.help) return void process.stdout.write(HELP);
     return {
       minutes: number('minutes', values.minutes ?? '0'),
       seed: number('seed', values.seed ?? String(randomInt(1_000_000))),
       redis: kind(values.redis ?? 'single'),
+      brokers: Math.max(1, number('brokers', values.brokers ?? '1')),
       faults: values.faults?.split(',') ?? [],
       json: values.json,
     };

@@ -11,13 +11,14 @@ interface Options {
   readonly minutes: number;
   readonly seed: number;
   readonly redis: RedisKind;
+  readonly brokers: number;
   readonly json: boolean;
   /** Names of faults; empty for all faults. */
   readonly faults: readonly string[];
 }
 
 const options = JSON.parse(process.env['RANKLOG_TEST_FAULTS'] ?? '{}') as Options;
-const { minutes, seed, redis, json } = options;
+const { minutes, seed, redis, brokers, json } = options;
 const MS_FOR_THE_LAST_RUN = 15 * 60_000;
 requireOn(redis, options.faults);
 const names = options.faults.length > 0 ? options.faults : faultsOn(redis);
@@ -30,7 +31,8 @@ function say(text: string): void {
 function commandFor({ plan }: RunReport): string {
   const limited = options.faults.length > 0 ? ` --faults ${names.join()}` : '';
   const kind = redis === 'single' ? '' : ` --redis ${redis}`;
-  return `npm run test:faults -- --seed ${plan.seed}${kind}${limited}`;
+  const replicated = brokers === 1 ? '' : ` --brokers ${brokers}`;
+  return `npm run test:faults -- --seed ${plan.seed}${kind}${replicated}${limited}`;
 }
 
 let kafka: OwnKafka;
@@ -45,7 +47,11 @@ it(
     const end = performance.now() + minutes * 60_000;
     const reports: RunReport[] = [];
     do {
-      const report = await runPlan(kafka, planOf(seed + reports.length, names, redis), say);
+      const report = await runPlan(
+        kafka,
+        planOf(seed + reports.length, names, redis, brokers),
+        say,
+      );
       say(verdictText(report));
       if (report.verdict.problems.length > 0) say(`repeat it with: ${commandFor(report)}`);
       reports.push(report);

@@ -7,6 +7,8 @@ import { below, pick, type Random } from './random.js';
 export interface Plan {
   readonly seed: number;
   readonly redis: RedisKind;
+  /** At least so many, each with a replica of every topic; some faults need more. */
+  readonly brokers: number;
   readonly shards: number;
   /** Workers at the start. */
   readonly workers: number;
@@ -30,13 +32,19 @@ const MAX_RECORDS_BETWEEN = 120;
 const MORE_SHARDS = 5;
 
 /** Random faults in random order. */
-export function planOf(seed: number, faults: readonly string[], redis: RedisKind = 'single'): Plan {
+export function planOf(
+  seed: number,
+  faults: readonly string[],
+  redis: RedisKind = 'single',
+  brokers = 1,
+): Plan {
   const random = randomFrom(seed);
   const count = MIN_STEPS + below(random, MAX_STEPS - MIN_STEPS + 1);
   return planWith(
     seed,
     Array.from({ length: count }, () => pick(random, faults)),
     redis,
+    brokers,
   );
 }
 
@@ -45,11 +53,13 @@ export function planWith(
   seed: number,
   faults: readonly string[],
   redis: RedisKind = 'single',
+  brokers = 1,
 ): Plan {
   const random = randomFrom(seed + 1);
   return {
     seed,
     redis,
+    brokers,
     shards: 1 + below(random, 2) + (redis === 'cluster' ? MORE_SHARDS : 0),
     workers: 1 + below(random, 2),
     steps: faults.map((fault) => ({ fault, after: 1 + below(random, MAX_RECORDS_BETWEEN) })),
@@ -70,8 +80,10 @@ const REDIS_TEXTS: Readonly<Record<RedisKind, string>> = {
   sentinel: 'Redis with sentinels',
 };
 
-export function planText({ seed, redis, shards, workers, steps, announces }: Plan): string {
+export function planText(plan: Plan): string {
+  const { seed, redis, brokers, shards, workers, steps, announces } = plan;
   const list = steps.map(({ fault, after }) => `after ${after} records ${fault}`).join(', ');
   const stamps = announces ? 'the broker stamps' : 'producers stamp';
-  return `seed ${seed}: ${REDIS_TEXTS[redis]}, ${shards} shard(s), ${workers} worker(s), ${stamps}; ${list}`;
+  const kafka = brokers === 1 ? '' : `, ${brokers} brokers`;
+  return `seed ${seed}: ${REDIS_TEXTS[redis]}${kafka}, ${shards} shard(s), ${workers} worker(s), ${stamps}; ${list}`;
 }

@@ -35,7 +35,7 @@ export async function runPlan(
   say(planText(plan));
   const note = (line: string) => say(`${time()} s  ${line}`);
   const brokers = plan.steps.map(({ fault }) => faultNamed(fault).brokers ?? 1);
-  await kafka.grow(Math.max(...brokers));
+  await kafka.grow(Math.max(plan.brokers, ...brokers));
   const world = await World.create(kafka, plan, note);
   try {
     const verdict = await carryOut(world, plan);

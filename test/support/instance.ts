@@ -19,10 +19,11 @@ export async function createTestTopics(
   admin: Admin,
   topics: TopicNames,
   partitions: number,
+  replicationFactor = -1,
 ): Promise<void> {
   await createTopics(admin, topics, {
     partitions,
-    replicationFactor: -1,
+    replicationFactor,
     allowShortHistory: false,
   });
 }

@@ -1,5 +1,6 @@
 import kafkajs, {
   ConfigResourceTypes,
+  ConfigSource,
   type Admin,
   type Kafka,
   type KafkaConfig,
@@ -47,6 +48,22 @@ export const letProducersDate = (kafka: { admin: Admin }, topic: string): Promis
     'message.timestamp.after.max.ms': '3600000',
     'message.timestamp.type': 'CreateTime',
   });
+
+/** Adds to the configuration of a topic that so many replicas must have a record. */
+export async function needReplicas(
+  kafka: { admin: Admin },
+  topic: string,
+  replicas: number,
+): Promise<void> {
+  const resources = [{ type: ConfigResourceTypes.TOPIC, name: topic }];
+  const described = await kafka.admin.describeConfigs({ resources, includeSynonyms: false });
+  const entries = described.resources[0]?.configEntries ?? [];
+  const own = entries.filter(({ configSource }) => configSource === ConfigSource.TOPIC_CONFIG);
+  await configure(kafka, topic, {
+    ...Object.fromEntries(own.map(({ configName, configValue }) => [configName, configValue])),
+    'min.insync.replicas': String(replicas),
+  });
+}
 
 /** Waits for earlier transactions of the id in short steps. */
 export function transactionalProducer(kafka: Kafka, transactionalId: string): Producer {

@@ -153,18 +153,26 @@ function disturbTransactions(
   };
 }
 
-/** Makes the next broker the leader of each partition of the topics, and the broker after that its follower. */
+/**
+ * Makes the next broker the leader of each partition of the topics, and the broker after that its
+ * follower; then the leader before, too, if it had two.
+ */
 async function moveLeaders(world: World): Promise<void> {
   const { admin, topics, kafka } = world;
   const brokers = kafka.ports.length;
   const read = () => admin.fetchTopicMetadata({ topics: Object.values(topics) });
-  const moved = (await read()).topics.map(({ name, partitions }) => ({
-    topic: name,
-    partitionAssignment: partitions.map(({ partitionId, leader }) => ({
-      partition: partitionId,
-      replicas: [(leader % brokers) + 1, ((leader + 1) % brokers) + 1],
-    })),
-  }));
+  const before = (await read()).topics;
+  const assign = (replicas: number) =>
+    before.map(({ name, partitions }) => ({
+      topic: name,
+      partitionAssignment: partitions.map(({ partitionId, leader }) => ({
+        partition: partitionId,
+        replicas: [leader, leader + 1, leader + 2]
+          .map((broker) => (broker % brokers) + 1)
+          .slice(0, replicas),
+      })),
+    }));
+  const moved = assign(2);
   await admin.alterPartitionReassignments({ topics: moved });
   await world.breakRedis(); // so that partitions start again as their leaders move
   await eventually(async () => {
@@ -176,6 +184,8 @@ async function moveLeaders(world: World): Promise<void> {
       );
     });
   }, 'the leaders of all partitions have moved');
+  const replicas = Math.max(...before.flatMap(({ partitions }) => partitions.map((it) => it.replicas.length))); // prettier-ignore
+  if (replicas > 2) await admin.alterPartitionReassignments({ topics: assign(replicas) });
 }
 
 const { addPartitionsToTxn, produce, addOffsetsToTxn, txnOffsetCommit, endTxn } = KAFKA_API;

@@ -7,7 +7,7 @@ import { BoardReader, GenerationStore, KeySpace } from '#board-store';
 import { topicNames, type TopicNames } from '#contracts';
 import { lastCommittedRecord } from '#kafka-batch';
 import { kindOfRedis, type RedisKind } from '#servers';
-import { letProducersDate, testKafka } from '../../support/kafka-client.js';
+import { letProducersDate, needReplicas, testKafka } from '../../support/kafka-client.js';
 import { createTestTopics } from '../../support/instance.js';
 import { boardsFile, type BoardName } from '../boards.js';
 import { eventually } from '../../support/eventually.js';
@@ -27,6 +27,7 @@ interface WorldOptions {
   readonly shards: number;
   readonly announces: boolean;
   readonly redis: RedisKind;
+  readonly brokers: number;
 }
 
 /** Nothing listens there. */
@@ -66,12 +67,12 @@ export class World {
 
   static async create(
     kafka: OwnKafka,
-    { shards, announces, redis }: WorldOptions,
+    { shards, announces, redis, brokers }: WorldOptions,
     note: (line: string) => void,
   ): Promise<World> {
     const world = new World(kafka, shards, announces, note);
     try {
-      await world.#prepare(redis);
+      await world.#prepare(redis, brokers);
       return world;
     } catch (error) {
       await world.remove();
@@ -284,7 +285,7 @@ export class World {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #prepare(redis: RedisKind): Promise<void> {
+  async #prepare(redis: RedisKind, brokers: number): Promise<void> {
     this.#folder = await mkdtemp(path.join(tmpdir(), 'ranklog-faults-'));
     const boards = await this.#writeBoards([]);
     this.#redis = await startRedis(redis);
@@ -304,8 +305,10 @@ export class World {
       RANKLOG_LOG_FORMAT: 'json',
     };
     await this.admin.connect();
-    await createTestTopics(this.admin, this.topics, PARTITIONS);
+    await createTestTopics(this.admin, this.topics, PARTITIONS, brokers);
     if (!this.announces) await letProducersDate(this, this.topics.scoreEvents);
+    if (brokers > 1)
+      for (const topic of Object.values(this.topics)) await needReplicas(this, topic, brokers - 1);
   }
 
   async #writeBoards(changed: readonly BoardName[]): Promise<string> {
