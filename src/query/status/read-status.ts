@@ -96,7 +96,9 @@ export async function readPositions({ kafka, topics }: Clients, positions: Publi
     // publish.
     const committedEnd = (last?.offset ?? -1) + 1;
     const lag = Math.max(0, committedEnd - published);
-    return { partition, logEnd, committedEnd, published, lag, stopped: null };
+    // The log may have grown since its end was read.
+    const end = Math.max(logEnd, committedEnd, published);
+    return { partition, logEnd: end, committedEnd, published, lag, stopped: null };
   });
   return Promise.all(found);
 }
