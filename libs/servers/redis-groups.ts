@@ -11,6 +11,8 @@ const PRIMARY = 'ranklog';
 /** A primary, its replica, and three sentinels. */
 const SENTINEL_SERVERS = 5;
 const CLUSTER_PRIMARIES = 3;
+/** Three or fewer primaries, or three with a replica each. */
+const CLUSTER_SIZES: readonly number[] = [1, 2, CLUSTER_PRIMARIES, 2 * CLUSTER_PRIMARIES];
 const SLOTS = 16_384;
 /** Nodes of a cluster talk to each other at their port plus this. */
 const BUS = 10_000;
@@ -34,9 +36,9 @@ export interface GroupServer {
 
 /** @throws ServersError unless a group can have this number of servers */
 export function requireSize(group: RedisGroup, servers: number): void {
-  if (group === 'cluster' && ![CLUSTER_PRIMARIES, 2 * CLUSTER_PRIMARIES].includes(servers))
+  if (group === 'cluster' && !CLUSTER_SIZES.includes(servers))
     throw new ServersError(
-      `a cluster of ${servers} is not known; use 3 (primaries only) or 6 (each with a replica)`,
+      `a cluster of ${servers} is not known; use 1, 2 or 3 (primaries only) or 6 (3 primaries with a replica each)`,
     );
 }
 
@@ -175,8 +177,8 @@ async function joinNodes(nodes: readonly Redis[]): Promise<void> {
   );
   await Promise.all(
     primaries.map((node, index) => {
-      const from = Math.ceil((index * SLOTS) / CLUSTER_PRIMARIES);
-      const to = Math.ceil(((index + 1) * SLOTS) / CLUSTER_PRIMARIES) - 1;
+      const from = Math.ceil((index * SLOTS) / primaries.length);
+      const to = Math.ceil(((index + 1) * SLOTS) / primaries.length) - 1;
       return node.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
     }),
   );

@@ -21,7 +21,7 @@ Kafka and Redis for tests, the demo and development.
 Commands:
   up [kafka] [redis]      start the servers that do not run (default: both) and wait until they answer.
      [--kafka RELEASE]    RELEASE: ${KAFKA_RELEASES.join(' or ')} (default: the one that runs, else ${DEFAULT_RELEASE})
-     [--cluster [N]]      Redis is a Redis Cluster of N nodes: 3 primaries, or 6 with a replica of each (default: 6)
+     [--cluster [N]]      Redis is a Redis Cluster of N nodes: 1 to 3 primaries, or 6 with a replica of each (default: 6)
      [--sentinel]         Redis is a primary with a replica and 3 sentinels
   down [--purge]          stop them; --purge removes their data too. Downloads stay
   status [--json]         how each is run, its address and pid, and whether it answers; exit code 0 only if all do

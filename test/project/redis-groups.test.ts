@@ -48,7 +48,7 @@ describe('npm run services with Redis Cluster and sentinels', () => {
   it('refuses sizes that it does not know, and two kinds at once', async () => {
     expect(await services.run(['up', 'redis', '--cluster', '5'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('use 3 (primaries only) or 6'),
+      stderr: expect.stringContaining('use 1, 2 or 3 (primaries only) or 6'),
     });
     expect((await services.run(['up', 'redis', '--cluster', '--sentinel'])).exitCode).toBe(2);
     expect((await services.run(['up', 'redis', '3'])).exitCode).toBe(2);
@@ -119,6 +119,14 @@ describe('npm run services with Redis Cluster and sentinels', () => {
     expect((await services.run(['down', '--purge'])).exitCode).toBe(0);
     expect(existsSync(services.path('cluster-data'))).toBe(false);
     expect(existsSync(services.path('sentinel-data'))).toBe(false);
+  });
+
+  it('starts a cluster of two primaries, which have all slots', async () => {
+    expect((await services.run(['up', 'redis', '--cluster', '2'])).exitCode).toBe(0);
+    const url = await redisUrl(services);
+    expect(url).toMatch(/^redis\+cluster:\/\/127\.0\.0\.1:\d+,127\.0\.0\.1:\d+$/);
+    await writeKeys(url);
+    expect(await readKeys(url)).toEqual(KEYS);
   });
 });
 
