@@ -6,6 +6,7 @@ import {
   givenTime,
   IN_ZONE_OF_BOARD,
   rolesOf,
+  upTo,
   wholeNumber,
 } from './text/options.js';
 
@@ -46,6 +47,43 @@ const doctor = new LazyCommand('doctor')
     'Changes nothing. Exit codes: 2 something is refused, 3 a server does not answer; 0 with or without warnings.\n\nExample:\n  ranklog doctor',
   )
   .answers(async () => (await import('./commands/doctor.js')).doctor);
+
+/** MAX_VIEWS_OF_AN_EVENT of libs/board, which takes time to load. */
+const MOST_VIEWS = 256;
+/** The longest id of a player. */
+const MOST_ID_BYTES = 128;
+
+const size = new LazyCommand('size')
+  .description('estimate the processes, Redis nodes, memory and traffic that a load needs')
+  .requiredOption('--events-per-second <n>', 'score events of the busiest minute', wholeNumber)
+  .requiredOption(
+    '--players <n>',
+    'players of all boards together; a player of two boards counts twice',
+    wholeNumber,
+  )
+  .option('--boards <n>', 'boards, all of the same size', wholeNumber, 1)
+  .option('--views <n>', 'views that an event changes: windows x dimensions', upTo(MOST_VIEWS), 1)
+  .option('--id-bytes <n>', 'length of the id of a player', upTo(MOST_ID_BYTES), 12)
+  .option('--redis-gb <n>', 'GB of memory that one Redis may use', wholeNumber, 32)
+  .option(
+    '--partitions <n>',
+    'partitions of the score topic (default: two for each process)',
+    wholeNumber,
+  )
+  .option(
+    '--shards <n>',
+    'shards (default: 1 for one Redis, 64 or more for a cluster)',
+    wholeNumber,
+  )
+  .notes(
+    `Needs no server. CPU is of the machine that docs/performance.md names; npm run bench:scale in a clone
+compares it with that of yours. Half of each core is left for catching up after an outage.
+Exit code 1: something can't work as asked, such as a board that one Redis can't hold.
+
+Example:
+  ranklog size --events-per-second 50000 --players 100000000 --boards 1000 --views 2`,
+  )
+  .answers(async () => (await import('./commands/size.js')).size);
 
 const topics = new LazyCommand('topics')
   .description('create missing topics, add missing partitions, check the score topic')
@@ -107,7 +145,7 @@ Examples:
   .answers(async () => (await import('./commands/import.js')).importScores);
 
 /** The commands that set up and run ranklog, and those that send it score events, in the order of the help. */
-export const RUNNING = [start, dev, doctor, topics, skip, produce, importScores];
+export const RUNNING = [start, dev, doctor, size, topics, skip, produce, importScores];
 
 export const config = new LazyCommand('config')
   .description('show all settings and their sources; passwords are hidden')

@@ -51,6 +51,7 @@ it('each command loads only the packages that it needs', async () => {
     'boards-check': '',
     'boards-show': '',
     config: '',
+    size: '',
     export: 'ioredis',
     rank: 'ioredis',
     standings: 'ioredis',

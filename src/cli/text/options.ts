@@ -63,6 +63,15 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
+/** Reads whole numbers from 1 to `most`. */
+export function upTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = wholeNumber(text);
+    if (value > most) throw new InvalidArgumentError(`use a whole number from 1 to ${most}`);
+    return value;
+  };
+}
+
 export function partitionNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('use a whole number from 0');
   return Number(text);

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { COSTS, PLAYER, PROCESS_BYTES, SLOWDOWN } from './costs.js';
+import { sizeOf, type Load } from './size.js';
+
+const load: Load = {
+  eventsPerSecond: 1_000,
+  players: 100_000,
+  boards: 1,
+  views: 1,
+  idBytes: 12,
+  nodeMemory: 32e9,
+};
+
+describe('sizeOf', () => {
+  it('has the costs of docs/performance.md', () => {
+    const text = readFileSync('docs/performance.md', 'utf8');
+    const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+    const documented = Object.keys(COSTS).map((name) => {
+      const [, , ...cells] = rows.find((row) => row[1]?.startsWith(name)) ?? [];
+      return [name, cells.slice(0, 6).map(Number)];
+    });
+    expect(documented).toEqual(
+      Object.entries(COSTS).map(([name, cost]) => [name, Object.values(cost)]),
+    );
+    expect(text).toContain(`A player takes ${PLAYER.bytes} bytes per view, and ${PLAYER.idByte} `);
+    expect(text).toContain(`Redis takes ${SLOWDOWN.atMillion} times the CPU`);
+    expect(text).toContain(`with 10,000,000 ${SLOWDOWN.atTenMillion} times`);
+    expect(text).toContain(`A process takes ${PROCESS_BYTES / 1e6} MB`);
+  });
+
+  it('takes one Redis with one shard for a small load', () => {
+    const { processes, partitions, redis, problems } = sizeOf(load);
+    expect(processes.count).toBe(1);
+    expect(partitions).toBe(2);
+    expect(redis).toMatchObject({ nodes: 1, shards: 1, memory: 100_000 * PLAYER.bytes });
+    expect(problems).toEqual([]);
+  });
+
+  it('adds processes and nodes with the events, and nodes with the memory', () => {
+    const many = { ...load, eventsPerSecond: 50_000, boards: 1_000, players: 1e6 };
+    const { processes, redis, problems } = sizeOf(many);
+    expect(processes.count).toBeGreaterThan(4);
+    expect(redis.nodes).toBeGreaterThan(4);
+    expect(redis.shards).toBe(8 * redis.nodes);
+    expect(problems).toEqual([]);
+    const large = sizeOf({ ...load, boards: 1_000, players: 1e9 });
+    expect(large.redis.nodes).toBeGreaterThan(10);
+    expect(large.redis.nodePeakMemory).toBeLessThanOrEqual(load.nodeMemory);
+  });
+
+  it('calls each shard at least once per transaction', () => {
+    const calls = (shards: number) => sizeOf({ ...load, shards }).redis.callsPerEvent;
+    expect(calls(1)).toBeCloseTo(1 / 500);
+    expect(calls(48)).toBeCloseTo(1 / 500 + 47 / 2_000);
+  });
+
+  it('names what can not work, and the way out', () => {
+    expect(sizeOf({ ...load, eventsPerSecond: 1e6, players: 1e9 }).problems).toEqual([
+      expect.stringMatching(/^a board has more events than one Redis applies: make several/),
+      expect.stringMatching(/^a board has more players than fit into one Redis: make several/),
+    ]);
+    const spread = { ...load, boards: 1_000, eventsPerSecond: 200_000, partitions: 1, shards: 2 };
+    expect(sizeOf(spread).problems).toEqual([
+      expect.stringMatching(/^\d+ processes need as many partitions, not 1$/),
+      expect.stringMatching(/^\d+ Redis nodes need as many shards, not 2$/),
+    ]);
+  });
+});

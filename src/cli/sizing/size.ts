@@ -1,0 +1,203 @@
+import { FULL_CALL } from '../../ingest/split-calls.js';
+import { COSTS, MEASURED_ID_BYTES, PLAYER, PROCESS_BYTES, SLOWDOWN, type Cost } from './costs.js';
+
+export interface Load {
+  readonly eventsPerSecond: number;
+  /** On all boards together: a player of two boards counts twice. */
+  readonly players: number;
+  readonly boards: number;
+  /** How many views an event changes. */
+  readonly views: number;
+  /** The mean length of the ids of players. */
+  readonly idBytes: number;
+  /** Bytes of memory that one Redis may use. */
+  readonly nodeMemory: number;
+  /** Default: enough for twice as many processes. */
+  readonly partitions?: number | undefined;
+  /** Default: 1 for one Redis, 64 or more for a cluster. */
+  readonly shards?: number | undefined;
+}
+
+/** What a load needs. CPU is in us, sizes are in bytes; those without a time are per event. */
+export interface Size {
+  readonly processes: {
+    readonly count: number;
+    readonly cpuPerEvent: number;
+    readonly memory: number;
+  };
+  readonly partitions: number;
+  readonly redis: {
+    readonly nodes: number;
+    readonly shards: number;
+    readonly cpuPerEvent: number;
+    readonly callsPerEvent: number;
+    readonly received: number;
+    readonly sent: number;
+    /** To the append-only file, and to each replica. */
+    readonly written: number;
+    readonly memory: number;
+    /** While all boards are built again. */
+    readonly peakMemory: number;
+    /** Of the busiest node. */
+    readonly nodeMemory: number;
+    readonly nodePeakMemory: number;
+  };
+  readonly kafka: { readonly event: number; readonly result: number };
+  /** The most of one board, which lives on one Redis. */
+  readonly board: { readonly eventsPerSecond: number; readonly players: number };
+  /** What can't work as asked, and the way out. */
+  readonly problems: readonly string[];
+}
+
+/** Half of each core is left, so that ranklog can catch up after an outage while events come. */
+const USE = 0.5;
+/** Boards and shards fall at random: how many times the mean the busiest node of a cluster has. */
+const BUSIEST_NODE = 1.4;
+/** A build makes a second generation beside the live one. */
+const GENERATIONS = 2;
+const PARTITIONS_PER_PROCESS = 2;
+/** A Redis Cluster needs three primaries to survive the loss of one. */
+const LEAST_NODES = 3;
+/** The specification of Redis Cluster recommends no more. */
+const MOST_NODES = 1_000;
+const LEAST_SHARDS = 64;
+const SHARDS_PER_NODE = 8;
+/** Of a full transaction. A shard without records gets one call for each transaction. */
+const EVENTS_OF_TRANSACTION = 2_000;
+/** In updates of a call, see FULL_CALL: an update with ranks, and a view. */
+const COST_OF_UPDATE = 2;
+/** Powers of ten: players and views of a Redis. */
+const FEW = 4;
+const MILLION = 6;
+
+/**
+ * What a load needs if all boards have as many players and events, each event is published, and the
+ * batches are full, as they are when ranklog has all the work that it can do.
+ */
+export function sizeOf(load: Load): Size {
+  const nodes = nodesOf(load);
+  const shards = shardsOf(load, nodes);
+  const work = workOf(load, shards);
+  const cpu = work.of(COSTS['CPU of processes']);
+  const processes = Math.max(1, Math.ceil((load.eventsPerSecond * cpu) / 1e6 / USE));
+  const memory = memoryOf(load);
+  const ofBusiest = shareOfBusiest(nodes);
+  const size = {
+    processes: { count: processes, cpuPerEvent: cpu, memory: PROCESS_BYTES },
+    partitions: load.partitions ?? PARTITIONS_PER_PROCESS * processes,
+    redis: {
+      nodes,
+      shards,
+      cpuPerEvent: redisCpuOf(load, nodes),
+      callsPerEvent: work.calls,
+      received: work.of(COSTS['to Redis']),
+      sent: work.of(COSTS['from Redis']),
+      written: work.of(COSTS['append-only file'], load.views),
+      memory,
+      peakMemory: GENERATIONS * memory,
+      nodeMemory: ofBusiest * memory,
+      nodePeakMemory: ofBusiest * GENERATIONS * memory,
+    },
+    kafka: {
+      event: work.of(COSTS['event in Kafka']),
+      result: work.of(COSTS['result in Kafka']),
+    },
+    board: limitsOfBoard(load),
+  };
+  return { ...size, problems: problemsOf(load, size) };
+}
+
+/** One Redis if it is enough, else the smallest cluster that is. */
+function nodesOf(load: Load): number {
+  if (neededNodes(load, 1) <= 1) return 1;
+  let nodes = LEAST_NODES;
+  while (nodes < MOST_NODES && neededNodes(load, nodes) > nodes) nodes++;
+  return nodes;
+}
+
+/** How many nodes CPU and memory need, if the load is spread over `nodes`. */
+function neededNodes(load: Load, nodes: number): number {
+  const byCpu = (load.eventsPerSecond * redisCpuOf(load, nodes)) / 1e6 / USE;
+  const byMemory = (GENERATIONS * memoryOf(load)) / load.nodeMemory;
+  return shareOfBusiest(nodes) * nodes * Math.max(byCpu, byMemory);
+}
+
+function shardsOf({ shards }: Load, nodes: number): number {
+  return shards ?? (nodes === 1 ? 1 : Math.max(LEAST_SHARDS, SHARDS_PER_NODE * nodes));
+}
+
+function shareOfBusiest(nodes: number): number {
+  return nodes === 1 ? 1 : BUSIEST_NODE / nodes;
+}
+
+function memoryOf({ players, views, idBytes }: Load): number {
+  return players * views * (PLAYER.bytes + PLAYER.idByte * (idBytes - MEASURED_ID_BYTES));
+}
+
+function redisCpuOf(load: Load, nodes: number): number {
+  const cpu = workOf(load, shardsOf(load, nodes)).of(COSTS['CPU of Redis']);
+  return cpu * slowdownOf((load.players * load.views) / nodes);
+}
+
+/**
+ * How many times as much CPU Redis takes per event if it has so many players and views, because it
+ * waits for memory. Interpolated by powers of ten.
+ */
+function slowdownOf(entries: number): number {
+  const { atMillion, atTenMillion } = SLOWDOWN;
+  const power = Math.log10(entries);
+  if (power <= FEW) return 1;
+  if (power <= MILLION) return 1 + ((atMillion - 1) * (power - FEW)) / (MILLION - FEW);
+  return atMillion + (atTenMillion - atMillion) * (power - MILLION);
+}
+
+/** What ranklog does per event, with full batches. An event has an id `ids` times in what is counted. */
+function workOf({ boards, views, idBytes }: Load, shards: number) {
+  const events = eventsOfRun(boards, views);
+  const called = distinct(distinct(shards, boards), events);
+  const calls = called / events + (shards - called) / EVENTS_OF_TRANSACTION;
+  const boardsInCalls = distinct(boards, events) / events;
+  const furtherViews = views - 1;
+  const of = (cost: Cost, ids = 1) =>
+    cost.event +
+    cost.furtherView * furtherViews +
+    (cost.boardInCall + cost.viewInCall * furtherViews) * boardsInCalls +
+    cost.call * calls +
+    cost.idByte * ids * (idBytes - MEASURED_ID_BYTES);
+  return { calls, of };
+}
+
+/** How many events a run has: see CallWork, which counts a view of a run as well as its updates. */
+function eventsOfRun(boards: number, views: number): number {
+  const cost = (events: number) => COST_OF_UPDATE * views * (events + distinct(boards, events));
+  let events = FULL_CALL.entries;
+  while (events > 1 && cost(events) > FULL_CALL.viewUpdates) events--;
+  return events;
+}
+
+/** How many of `places` get something if so many `things` fall into them at random. */
+function distinct(places: number, things: number): number {
+  return places * (1 - (1 - 1 / places) ** things);
+}
+
+function limitsOfBoard(load: Load): Size['board'] {
+  const board = { ...load, boards: 1, shards: 1, players: load.players / load.boards };
+  return {
+    eventsPerSecond: (1e6 * USE) / redisCpuOf(board, 1),
+    players: (board.players * load.nodeMemory) / (GENERATIONS * memoryOf(board)),
+  };
+}
+
+function problemsOf(load: Load, { processes, partitions, redis, board }: Omit<Size, 'problems'>) {
+  const wayOut = 'make several boards of it, for example one for each region or league';
+  const problems: string[] = [];
+  if (load.eventsPerSecond / load.boards > board.eventsPerSecond)
+    problems.push(`a board has more events than one Redis applies: ${wayOut}`);
+  if (load.players / load.boards > board.players)
+    problems.push(`a board has more players than fit into one Redis: ${wayOut}`);
+  if (partitions < processes.count)
+    problems.push(`${processes.count} processes need as many partitions, not ${partitions}`);
+  if (redis.shards < redis.nodes)
+    problems.push(`${redis.nodes} Redis nodes need as many shards, not ${redis.shards}`);
+  return problems;
+}
