@@ -56,7 +56,7 @@ export async function measureIngest(sandbox, size, ranklog = {}) {
     const from = mark(service.pid);
     await sandbox.reached(size.events, service);
     const result = figures(from, mark(service.pid), size.events - begun);
-    if (ranklog.cli === undefined) await checkScores(sandbox, size);
+    if (ranklog.cli === undefined) await checkScores(sandbox, totals(size));
     return result;
   } finally {
     await service.end('SIGTERM');
@@ -86,7 +86,7 @@ export async function measureRebuild(sandbox, size, ranklog = {}) {
   await report;
   const result = figures(from, mark(build.pid), size.events - begun);
   await build.succeeded();
-  if (ranklog.cli === undefined) await checkScores(sandbox, size);
+  if (ranklog.cli === undefined) await checkScores(sandbox, totals(size));
   return result;
 }
 
@@ -113,25 +113,24 @@ export async function goLive({ redis, kafka, name, topics }) {
 }
 
 /**
- * Checks the board: the number of players, and the sum of their scores. @throws Error if they differ from those of the log
- * @param {Sandbox} sandbox @param {Size} size of the log
+ * Checks boards: the number of players, and the sum of their scores. @throws Error if they differ from those of the log
+ * @param {Sandbox} sandbox @param {{ players: number, sum: number }} expected of all boards together
+ * @param {string[]} [boards] @param {number} [shards]
  */
-async function checkScores({ redis, name }, size) {
-  const expected = totals(size);
+export async function checkScores({ redis, name }, expected, boards = ['arena'], shards = SHARDS) {
   const keys = new KeySpace(name);
-  const store = new BoardStore(redis, keys, { shards: SHARDS });
-  const generation = (await store.boards()).live.get('arena')?.generation ?? '';
-  const entries = await redis.zrange(
-    keys.ranking(store.shardOf('arena'), generation, 'all'),
-    0,
-    -1,
-    'WITHSCORES',
-  );
-  const players = entries.length / 2;
+  const store = new BoardStore(redis, keys, { shards });
+  const { live } = await store.boards();
+  let players = 0;
   let sum = 0;
-  for (let at = 1; at < entries.length; at += 2) sum -= Number(entries[at]);
+  for (const board of boards) {
+    const ranking = keys.ranking(store.shardOf(board), live.get(board)?.generation ?? '', 'all');
+    const entries = await redis.zrange(ranking, 0, -1, 'WITHSCORES');
+    players += entries.length / 2;
+    for (let at = 1; at < entries.length; at += 2) sum -= Number(entries[at]);
+  }
   if (players !== expected.players || sum !== expected.sum)
     throw new Error(
-      `the board has ${JSON.stringify({ players, sum })}, not ${JSON.stringify(expected)}`,
+      `the boards have ${JSON.stringify({ players, sum })}, not ${JSON.stringify(expected)}`,
     );
 }

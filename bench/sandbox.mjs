@@ -17,8 +17,8 @@ const LOOK_EVERY_MS = { least: 50, most: 1_000 };
 
 /** Topics, group, keys and a boards file of one bench run, and clients of Kafka and Redis. `remove` ends the bench run. */
 export class Sandbox {
-  /** @param {{ partitions?: number }} [options] */
-  constructor({ partitions = PARTITIONS } = {}) {
+  /** @param {{ partitions?: number, redisUrl?: string }} [options] `redisUrl`: default REDIS_URL */
+  constructor({ partitions = PARTITIONS, redisUrl } = {}) {
     // As short as the default prefix: Redis reuses the objects of arguments up to 64 bytes, such as
     // the key of a ranking, for the commands of a script.
     this.name = `b-${randomUUID().slice(0, 5)}`;
@@ -28,7 +28,8 @@ export class Sandbox {
       brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
       logLevel: logLevel.NOTHING,
     });
-    this.redis = openRedis();
+    this.redis = openRedis(redisUrl);
+    this.redisUrl = redisUrl;
     this.admin = this.kafka.admin();
     this.folder = mkdtempSync(path.join(tmpdir(), 'ranklog-bench-'));
   }
@@ -63,6 +64,7 @@ export class Sandbox {
     writeFileSync(file, boards);
     return {
       ...process.env,
+      ...(this.redisUrl && { REDIS_URL: this.redisUrl }),
       RANKLOG_BOARDS: file,
       RANKLOG_TOPIC_PREFIX: this.name,
       RANKLOG_GROUP: this.name,
@@ -112,7 +114,7 @@ export class Sandbox {
  * Runs some work in a sandbox, which is removed afterwards.
  * @template T
  * @param {(sandbox: Sandbox) => Promise<T>} work
- * @param {{ partitions?: number }} [options]
+ * @param {{ partitions?: number, redisUrl?: string }} [options]
  */
 export function withSandbox(work, options) {
   const sandbox = new Sandbox(options);
