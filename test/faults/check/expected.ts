@@ -190,9 +190,14 @@ function appliedRecords(records: readonly BoardRecord[], facts: BoardFacts): App
   let at = { epoch: 0, version: 0 };
   return records.map((record, index) => {
     const applied = appliedRecord(record, { ...at, lastEpoch: lastEpochs[index] ?? 0 }, facts);
-    at = { version: applied.version, epoch: epochs.at(applied.version) };
+    at = { version: lastVersionOf(applied), epoch: epochs.at(applied.version) };
     return applied;
   });
+}
+
+/** A ban of a player with many views takes several calls, and later records come after the last one. */
+function lastVersionOf({ version, rankChange }: AppliedRecord): number {
+  return Math.max(version, ...(rankChange?.changes ?? []).map((change) => change.version));
 }
 
 /**
