@@ -65,7 +65,8 @@ export const timeZone = textWhere(
 
 export const count = between(1, 100_000, 'a whole number from 1 to 100000');
 /** Their times of continuity must fit into the metadata of a committed offset. */
-export const shards = between(1, 256, 'a whole number from 1 to 256');
+export const MOST_SHARDS = 256;
+export const shards = between(1, MOST_SHARDS, `a whole number from 1 to ${MOST_SHARDS}`);
 export const rate = between(0, 10_000_000, 'a whole number from 0 to 10000000');
 export const port = between(0, 65_535, 'a port from 1 to 65535, or 0 for any free one');
 export const replicas = integerWhere(

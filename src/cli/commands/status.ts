@@ -71,11 +71,12 @@ async function openAnsweringStores({
 }: RedisClientSession): Promise<[Stores, WaitingShard[]]> {
   const { redisPrefix } = settings;
   const keys = new KeySpace(redisPrefix);
-  // The number is in a slot of its own, whose node may be away.
-  const shards = await new StoreStatus(redis, keys).shards().catch((error: unknown) => {
-    if (redis.isCluster && isRedisUnavailable(error)) return settings.shards;
+  // The number is in a slot of its own, whose node may be away, or may have lost its data.
+  const stored = await redis.get(keys.shards()).catch((error: unknown) => {
+    if (redis.isCluster && isRedisUnavailable(error)) return null;
     throw error;
   });
+  const shards = Number(stored ?? settings.shards);
   const waiting = await waitingShards(redis, keys, shards);
   if (waiting.length === 0) return [await openStores(redis, { redisPrefix, shards }), []];
   const without = waiting.map(({ shard }) => shard);

@@ -43,6 +43,7 @@ describe('sizeOf', () => {
     expect(processes.count).toBeGreaterThan(4);
     expect(redis.nodes).toBeGreaterThan(4);
     expect(redis.shards).toBe(8 * redis.nodes);
+    expect(sizeOf({ ...many, eventsPerSecond: 100_000 }).redis.shards).toBe(256);
     expect(problems).toEqual([]);
     const large = sizeOf({ ...load, boards: 1_000, players: 1e9 });
     expect(large.redis.nodes).toBeGreaterThan(10);

@@ -1,3 +1,4 @@
+import { MOST_SHARDS } from '../../config/settings-formats.js';
 import { FULL_CALL } from '../../ingest/split-calls.js';
 import { COSTS, MEASURED_ID_BYTES, PLAYER, PROCESS_BYTES, SLOWDOWN, type Cost } from './costs.js';
 
@@ -58,8 +59,7 @@ const GENERATIONS = 2;
 const PARTITIONS_PER_PROCESS = 2;
 /** A Redis Cluster needs three primaries to survive the loss of one. */
 const LEAST_NODES = 3;
-/** The specification of Redis Cluster recommends no more. */
-const MOST_NODES = 1_000;
+const MOST_NODES = MOST_SHARDS;
 const LEAST_SHARDS = 64;
 const SHARDS_PER_NODE = 8;
 /** Of a full transaction. A shard without records gets one call for each transaction. */
@@ -123,7 +123,9 @@ function neededNodes(load: Load, nodes: number): number {
 }
 
 function shardsOf({ shards }: Load, nodes: number): number {
-  return shards ?? (nodes === 1 ? 1 : Math.max(LEAST_SHARDS, SHARDS_PER_NODE * nodes));
+  if (shards !== undefined) return shards;
+  if (nodes === 1) return 1;
+  return Math.min(MOST_SHARDS, Math.max(LEAST_SHARDS, SHARDS_PER_NODE * nodes));
 }
 
 function shareOfBusiest(nodes: number): number {
