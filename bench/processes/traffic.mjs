@@ -1,17 +1,18 @@
 // @ts-check
 import { setTimeout as delay } from 'node:timers/promises';
+import { toError } from '#errors';
 import { partitionOf, patchKafkajs } from '#kafka-batch';
 
 const TICK_MS = 10;
 const PLAYERS_PER_PARTITION = 20;
-const LONGEST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 180_000;
 
 /**
  * @typedef {object} Sent
  * @property {string} playerId
  * @property {number} delta
  * @property {number} time of the event, in ms
- * @property {number} sentAt when it was due, by performance.now()
+ * @property {number} sentAt when Kafka had it, by performance.now(); before that, when it was due
  * @property {number} [seenAt] when its result was visible, by performance.now()
  */
 /** @typedef {{ eventId: string, playerId: string, before: string, after: string }} Seen a result, and the player's points around it */
@@ -30,6 +31,8 @@ export class PartitionTraffic {
   #isSending = false;
   /** @type {Promise<void> | undefined} */
   #sending;
+  /** @type {Error | undefined} of sending */
+  #failure;
 
   /** @param {import('../sandbox.mjs').Sandbox} sandbox @param {number} eventsPerSecond of all partitions */
   constructor({ kafka, topics, name, partitions }, eventsPerSecond) {
@@ -55,7 +58,7 @@ export class PartitionTraffic {
     });
     this.#isSending = true;
     this.#sending = this.#send();
-    this.#sending.catch(() => undefined); // thrown by finish
+    this.#sending.catch((/** @type {unknown} */ error) => void (this.#failure = toError(error)));
   }
 
   /** Waits until a result is visible in every partition of an event that is sent from now on. */
@@ -103,12 +106,14 @@ export class PartitionTraffic {
     let number = 0;
     while (this.#isSending) {
       await delay(TICK_MS);
-      const messages = [];
+      const due = [];
       const dueAt = () => begin + (number * this.#intervalMs) / partitions;
       for (; dueAt() <= performance.now(); number++)
-        messages.push(this.#next(number % partitions, dueAt()));
-      if (messages.length > 0)
-        await this.#producer.send({ topic: this.topics.scoreEvents, messages });
+        due.push(this.#next(number % partitions, dueAt()));
+      if (due.length === 0) continue;
+      const messages = due.map(({ message }) => message);
+      await this.#producer.send({ topic: this.topics.scoreEvents, messages });
+      for (const { event } of due) event.sentAt = performance.now();
     }
   }
 
@@ -124,7 +129,7 @@ export class PartitionTraffic {
     const eventId = `${partition}-${index}`;
     const occurredAt = new Date(time).toISOString();
     const value = JSON.stringify({ board: 'arena', playerId, delta, occurredAt, eventId });
-    return { key: playerId, partition, value };
+    return { event, message: { key: playerId, partition, value } };
   }
 
   /** @param {string} text of a rank change */
@@ -144,6 +149,7 @@ export class PartitionTraffic {
   async #until(condition) {
     const end = performance.now() + LONGEST_WAIT_MS;
     while (!condition()) {
+      if (this.#failure !== undefined) throw this.#failure;
       if (performance.now() > end) throw new Error(`results are late: ${this.#late()}`);
       await delay(TICK_MS);
     }
