@@ -107,12 +107,7 @@ export class MemoryRedis {
   }
 
   hgetall(key: string): Promise<Record<string, string>> {
-    if (key === keys.appliedOffsets(0)) return Promise.resolve({ 0: ALL_APPLIED });
-    const entries = [...this.#definitions].map(([board, definition]) => {
-      return [board, key === keys.live(0) ? board : definitionText(definition)];
-    });
-    const isKept = key === keys.live(0) || key === keys.definitions(0);
-    return Promise.resolve(isKept ? (Object.fromEntries(entries) as Record<string, string>) : {});
+    return Promise.resolve(key === keys.appliedOffsets(0) ? { 0: ALL_APPLIED } : {});
   }
 
   /** The version of the boards, which never change, or the ban of a player. */
@@ -130,7 +125,16 @@ export class MemoryRedis {
   }
 
   hscan(key: string): Promise<[string, string[]]> {
-    return Promise.resolve(['0', [...(this.#bans.get(key) ?? [])].flat()]);
+    return Promise.resolve(['0', [...this.#hash(key)].flat()]);
+  }
+
+  /** The hashes with an entry for each board, or for each banned player. */
+  #hash(key: string): Iterable<[string, string]> {
+    const boards = [...this.#definitions];
+    if (key === keys.live(0)) return boards.map(([board]) => [board, board]);
+    if (key === keys.definitions(0))
+      return boards.map(([board, definition]) => [board, definitionText(definition)]);
+    return this.#bans.get(key) ?? [];
   }
 
   info(): Promise<string> {
