@@ -1,4 +1,5 @@
 import { ROLES } from '../config/roles.js';
+import { MOST_SHARDS } from '../config/settings-formats.js';
 import { LazyCommand } from './run-command.js';
 import {
   batchPlace,
@@ -73,7 +74,7 @@ const size = new LazyCommand('size')
   .option(
     '--shards <n>',
     'shards (default: 1 for one Redis, 64 or more for a cluster)',
-    wholeNumber,
+    upTo(MOST_SHARDS),
   )
   .notes(
     `Needs no server. CPU is of the machine that docs/performance.md names; npm run bench:scale in a clone

@@ -4,7 +4,7 @@ import {
   decodeTimes,
   encodeTimes,
   latestTimes,
-  replacedError,
+  requireNewest,
   timeOf,
 } from './continuity-times.js';
 
@@ -36,10 +36,14 @@ describe('the times of continuity tokens', () => {
     expect(latestTimes([1, 5], [4, 2, 3])).toEqual([4, 5, 3]);
   });
 
-  it('show a server that another one has replaced', () => {
-    const used = timeOf('0123abcd 1000000');
-    expect(replacedError(1, used, [9_000_000, 1_000_000])).toBeUndefined();
-    expect(replacedError(1, used, [])).toBeUndefined();
-    expect(replacedError(1, used, [0, 1_000_001])).toMatchObject({ shard: 1, usedAt: 1_000_000 });
+  it('show servers that other ones have replaced', () => {
+    const used = [timeOf('0123abcd 1000000'), 5, 7].entries();
+    const check = (newest: number[]) => () => {
+      requireNewest([...[1_000_000, 5, 7].entries()], newest);
+    };
+    expect([...used][0]).toEqual([0, 1_000_000]);
+    expect(check([1_000_000, 5])).not.toThrow();
+    expect(check([])).not.toThrow();
+    expect(check([9, 6, 8])).toThrow(/^shard 1 \(and 1 more\) is on a Redis server/);
   });
 });

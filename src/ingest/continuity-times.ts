@@ -13,22 +13,23 @@ const BYTES_OF_A_TIME = 8;
 export const REFUSED_MS = 30_000;
 
 /**
- * Another server has become the primary of a shard, while this process still uses the one before:
- * two act as primary. The partition starts again, until the client finds the new one.
+ * Another server has become the primary of shards, while this process still uses the one before: two
+ * act as primary. The partition starts again, until the client finds the new one.
  */
 export class ReplacedServerError extends RanklogError {
   /** A new process may find the new server. */
   override readonly retriable = true;
 
+  /** `usedAt`: by shard, when its server was compared with Kafka. */
   constructor(
-    readonly shard: number,
-    /** When its server was compared with Kafka. */
-    readonly usedAt: number,
-    newestAt: number,
+    readonly usedAt: ReadonlyMap<number, number>,
+    newest: ContinuityTimes,
   ) {
+    const [[shard, time] = [0, 0]] = usedAt;
+    const others = usedAt.size > 1 ? ` (and ${usedAt.size - 1} more)` : '';
     super(
-      `shard ${shard} is on a Redis server that another one has replaced: this one was compared with Kafka at ${textOf(usedAt)}, ` +
-        `the other one at ${textOf(newestAt)}. Nothing is published meanwhile; if this goes on for ` +
+      `shard ${shard}${others} is on a Redis server that another one has replaced: this one was compared with Kafka at ` +
+        `${textOf(time)}, the other one at ${textOf(newest[shard] ?? 0)}. Nothing is published meanwhile; if this goes on for ` +
         `${REFUSED_MS / 1_000} s, this server takes over`,
     );
   }
@@ -63,16 +64,15 @@ export function latestTimes(one: ContinuityTimes, other: ContinuityTimes): Conti
 }
 
 /**
- * Whether the server of a shard, which was compared with Kafka at the time `used`, is older than the
- * newest one of which results are published.
+ * Checks that no shard is on an older server than the newest one on which results were drawn. `used`:
+ * by shard, when its server was compared with Kafka. @throws ReplacedServerError
  */
-export function replacedError(
-  shard: number,
-  used: number,
+export function requireNewest(
+  used: Iterable<readonly [shard: number, time: number]>,
   newest: ContinuityTimes,
-): ReplacedServerError | undefined {
-  const latest = newest[shard] ?? 0;
-  return latest > used ? new ReplacedServerError(shard, used, latest) : undefined;
+): void {
+  const older = [...used].filter(([shard, time]) => (newest[shard] ?? 0) > time);
+  if (older.length > 0) throw new ReplacedServerError(new Map(older), newest);
 }
 
 function textOf(microseconds: number): string {

@@ -5,7 +5,7 @@ import { toError } from '#errors';
 import { BatchEncoder, type PartitionAssignment } from '#kafka-batch';
 import { Metrics } from '../infra/metrics.js';
 import type { AppliedRun } from './applier.js';
-import { replacedError, timeOf, type ContinuityTimes } from './continuity-times.js';
+import { requireNewest, timeOf } from './continuity-times.js';
 import { DeadLetterReport } from './dead-letter-report.js';
 import { ResultLog, type OpenPublisher, type Publication, type Result } from './result-log.js';
 
@@ -48,12 +48,12 @@ export class PublisherFactory {
     const { resultLog, deadLetters, metrics } = this;
     const { partition } = assignment;
     const continuity = tokens.map(timeOf);
-    requireNewest(continuity, await resultLog.newestContinuity());
+    requireNewest(continuity.entries(), await resultLog.newestContinuity());
     const publisher = await resultLog.openPublisher(partition);
     try {
       const published = await resultLog.publishedPosition(partition);
       const services = { resultLog, deadLetters, metrics };
-      requireNewest(continuity, await resultLog.newestContinuity());
+      requireNewest(continuity.entries(), await resultLog.newestContinuity());
       const open = { partition, publisher, continuity };
       return new PartitionPublisher(services, assignment, open, published);
     } catch (error) {
@@ -103,7 +103,7 @@ export class PartitionPublisher {
    * while it has nothing to publish. @throws ReplacedServerError
    */
   async checkServers(): Promise<void> {
-    requireNewest(this.open.continuity, await this.services.resultLog.recentContinuity());
+    requireNewest(this.open.continuity.entries(), await this.services.resultLog.recentContinuity());
   }
 
   /**
@@ -240,11 +240,4 @@ function weightOf({ record, deadLetter }: Result): number {
   const bytes =
     deadLetter === undefined ? (value?.length ?? 0) : recordBytes({ key, value, headers });
   return 1 + Math.floor(bytes / BYTES_OF_A_RESULT);
-}
-
-function requireNewest(used: ContinuityTimes, newest: ContinuityTimes): void {
-  for (const [shard, time] of used.entries()) {
-    const error = replacedError(shard, time, newest);
-    if (error !== undefined) throw error;
-  }
 }

@@ -9,8 +9,8 @@ import { Logger } from '../infra/logger.js';
 import { RecurringTask } from '../infra/recurring-task.js';
 import {
   REFUSED_MS,
-  replacedError,
   ReplacedServerError,
+  requireNewest,
   timeOf,
   type ContinuityTimes,
 } from './continuity-times.js';
@@ -41,6 +41,16 @@ interface LostShard {
   readonly seen: Continuity;
 }
 
+/** A token that names a server, or none; that of a resync under way names no server. */
+const OF_ANOTHER_SERVER = /^([\da-f]+ |$)/;
+
+/** Of a shard on a replaced server: the time of its token, and the first and the last refusal. */
+interface Refusal {
+  readonly usedAt: number;
+  readonly since: number;
+  readonly last: number;
+}
+
 /** What a partition found at its start, by shard. */
 export interface ShardStates {
   readonly appliedOffsets: readonly number[];
@@ -64,10 +74,8 @@ export class Resync {
    * the shard was resynced since.
    */
   readonly #suspected = new Map<number, number>();
-  /** Shards on replaced servers: the time of their tokens, and since when they are refused. */
-  readonly #refusals = new Map<number, { readonly usedAt: number; readonly since: number }>();
-  /** Shards whose replaced server was refused for long enough. */
-  readonly #takesOver = new Set<number>();
+  /** Shards on replaced servers. */
+  readonly #refusals = new Map<number, Refusal>();
   /** Recovering shards whose recovery is not logged yet. */
   readonly #recovering = new Set<number>();
   readonly #inTurn = pLimit(1);
@@ -156,15 +164,20 @@ export class Resync {
    * A replaced server that is refused for long takes over, as nobody may use the newer one any more:
    * it is resynced, so its ranks are right then. While two servers are really in use, they take turns.
    */
-  #refused({ shard, usedAt }: ReplacedServerError): void {
-    const before = this.#refusals.get(shard);
+  #refused(error: ReplacedServerError): void {
     const now = performance.now();
-    if (before?.usedAt !== usedAt) this.#refusals.set(shard, { usedAt, since: now });
-    else if (now - before.since > this.refusedMs) {
-      this.#refusals.delete(shard);
-      this.#takesOver.add(shard);
-      this.#suspectSince(shard, usedAt);
+    for (const [shard, usedAt] of error.usedAt) {
+      const before = this.#refusals.get(shard);
+      const goesOn = before?.usedAt === usedAt && now - before.last < this.refusedMs;
+      this.#refusals.set(shard, { usedAt, since: goesOn ? before.since : now, last: now });
+      if (this.#takesOver(shard, usedAt)) this.#suspectSince(shard, usedAt);
     }
+  }
+
+  #takesOver(shard: number, usedAt: number): boolean {
+    const refusal = this.#refusals.get(shard);
+    if (refusal?.usedAt !== usedAt) return false;
+    return refusal.last - refusal.since > this.refusedMs;
   }
 
   /** Whether nothing was lost since the shard was last resynced. */
@@ -203,13 +216,18 @@ export class Resync {
     }
   }
 
-  /** @throws ReplacedServerError for a server that did not change, if another one is newer */
+  /**
+   * A server that is not known to be another one than before must be the newest one.
+   * @throws ReplacedServerError
+   */
   #requireNewest(lost: readonly LostShard[], newest: ContinuityTimes): void {
+    const used = new Map<number, number>();
     for (const { shard, seen } of lost) {
-      if (!seen.isContinued || this.#takesOver.has(shard)) continue;
-      const error = replacedError(shard, timeOf(seen.token), newest);
-      if (error !== undefined) throw error;
+      const time = timeOf(seen.token);
+      const isOther = !seen.isContinued && OF_ANOTHER_SERVER.test(seen.token);
+      if (!isOther && !this.#takesOver(shard, time)) used.set(shard, time);
     }
+    requireNewest(used, newest);
   }
 
   async #setTargets(begun: ReadonlyMap<number, BegunResync>, seen: ContinuityTimes): Promise<void> {
@@ -229,8 +247,10 @@ export class Resync {
       [...begun].map(async ([shard, resync]) => {
         const recovered = await this.store.endResync(shard, resync, positions, current);
         // The new token may look older: the clock of the server before may have been ahead.
-        if (recovered !== undefined) this.#suspected.delete(shard);
-        if (recovered !== undefined) this.#takesOver.delete(shard);
+        if (recovered !== undefined) {
+          this.#suspected.delete(shard);
+          this.#refusals.delete(shard);
+        }
         return { shard, recovered };
       }),
     );

@@ -20,12 +20,21 @@ export async function* scanHash(
   } while (cursor !== '0');
 }
 
-/** The fields and values of a hash that may have one for each board. Cost: as scanHash. */
+const MOST_SCANS = 10;
+
+/**
+ * The fields and values of a hash that may have one for each board. Scans again if the hash changed
+ * meanwhile, or if its server did: another one has its fields in another order, so that a scan misses
+ * some. Cost: as scanHash, and one request.
+ */
 export async function readHash(redis: RedisClient, key: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for await (const page of scanHash(redis, key))
-    for (const [field, value] of page) found.set(field, value);
-  return found;
+  for (let scan = 1; scan <= MOST_SCANS; scan++) {
+    const found = new Map<string, string>();
+    for await (const page of scanHash(redis, key))
+      for (const [field, value] of page) found.set(field, value);
+    if ((await redis.hlen(key)) === found.size) return found;
+  }
+  throw new Error(`the hash ${key} changed during each of ${MOST_SCANS} scans`);
 }
 
 /** A list in parts of FIELDS_A_CALL items at most, for calls that name each item. */

@@ -128,6 +128,10 @@ export class MemoryRedis {
     return Promise.resolve(['0', [...this.#hash(key)].flat()]);
   }
 
+  hlen(key: string): Promise<number> {
+    return Promise.resolve([...this.#hash(key)].length);
+  }
+
   /** The hashes with an entry for each board, or for each banned player. */
   #hash(key: string): Iterable<[string, string]> {
     const boards = [...this.#definitions];

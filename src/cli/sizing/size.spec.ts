@@ -61,6 +61,8 @@ describe('sizeOf', () => {
       expect.stringMatching(/^a board has more events than one Redis applies: make several/),
       expect.stringMatching(/^a board has more players than fit into one Redis: make several/),
     ]);
+    const huge = sizeOf({ ...load, eventsPerSecond: 1e8, boards: 1e6, players: 1e6 });
+    expect(huge.problems).toEqual([expect.stringMatching(/^it needs more Redis nodes than 256/)]);
     const spread = { ...load, boards: 1_000, eventsPerSecond: 200_000, partitions: 1, shards: 2 };
     expect(sizeOf(spread).problems).toEqual([
       expect.stringMatching(/^\d+ processes need as many partitions, not 1$/),

@@ -199,6 +199,10 @@ function problemsOf(load: Load, { processes, partitions, redis, board }: Omit<Si
     problems.push(`a board has more players than fit into one Redis: ${wayOut}`);
   if (partitions < processes.count)
     problems.push(`${processes.count} processes need as many partitions, not ${partitions}`);
+  if (redis.nodes === MOST_NODES && neededNodes(load, redis.nodes) > redis.nodes)
+    problems.push(
+      `it needs more Redis nodes than ${MOST_NODES}, which is the most: run several ranklogs`,
+    );
   if (redis.shards < redis.nodes)
     problems.push(`${redis.nodes} Redis nodes need as many shards, not ${redis.shards}`);
   return problems;

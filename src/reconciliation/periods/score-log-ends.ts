@@ -10,7 +10,7 @@ import {
 import type { KafkaConnection } from '../../infra/kafka.js';
 import type { Stores } from '../../infra/stores.js';
 import { closingProblems } from '../../infra/topics.js';
-import { replacedError, timeOf } from '../../ingest/continuity-times.js';
+import { ReplacedServerError, requireNewest, timeOf } from '../../ingest/continuity-times.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
 
 export type Ends = ReadonlyMap<number, number>;
@@ -70,12 +70,18 @@ export class ScoreLogEnds {
   async #replacedServer(boards: readonly string[]): Promise<string | undefined> {
     const { store, continuity } = this.stores;
     const newest = await this.#positions.newestContinuity();
+    const used = new Map<number, number>();
     for (const shard of new Set(boards.map((board) => store.shardOf(board)))) {
       const { token } = await continuity.continuity(shard);
-      const error = replacedError(shard, timeOf(token), newest);
-      if (error !== undefined) return error.message;
+      used.set(shard, timeOf(token));
     }
-    return undefined;
+    try {
+      requireNewest(used, newest);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ReplacedServerError) return error.message;
+      throw error;
+    }
   }
 
   async #unpublished(
