@@ -158,7 +158,7 @@ export class RedisCluster {
   }
 
   /**
-   * Cuts the bus between a node and all others until `heal`, while clients reach all of them.
+   * Cuts the bus between a node and all others until `rejoin`, while clients reach all of them.
    * Resolves when the node refuses commands, which is before the others promote its replica, as it
    * waits for half as long. The replica keeps the connection over which it gets the data.
    */
@@ -175,7 +175,7 @@ export class RedisCluster {
   }
 
   /** Undoes `cutOff`. */
-  async heal(node: RedisNode): Promise<void> {
+  async rejoin(node: RedisNode): Promise<void> {
     this.#cutOff = undefined;
     await node.redis.config('SET', 'cluster-node-timeout', NODE_TIMEOUT_MS);
     await this.#announce(this.nodes.map(() => 0));

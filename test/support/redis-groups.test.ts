@@ -75,7 +75,7 @@ describe('RedisCluster', () => {
     await cluster.promoted(replica);
     expect(await primary.isPrimary()).toBe(true);
     await replica.redis.set('cut', 'by the others');
-    await cluster.heal(primary);
+    await cluster.rejoin(primary);
     expect(await cluster.replicaOf(replica)).toBe(primary);
     expect(await client.get('cut')).toBe('by the others');
   });
@@ -126,7 +126,7 @@ describe('SentinelSet', () => {
         (primary, set) => set.cutOff(primary),
         async (primary, set) => {
           expect(await primary.isPrimary()).toBe(true); // another one
-          await set.heal(primary);
+          await set.rejoin(primary);
         },
       ),
     ]);

@@ -59,14 +59,14 @@ export class SentinelSet {
 
   /**
    * Lets the sentinels take a server for dead, while its other clients use it. They ask it what it
-   * is, but make it no replica until `heal`.
+   * is, but make it no replica until `rejoin`.
    */
   async cutOff({ redis }: RedisNode): Promise<void> {
     await redis.call('ACL', 'SETUSER', 'default', '-ping');
   }
 
   /** Undoes `cutOff`. */
-  async heal({ redis }: RedisNode): Promise<void> {
+  async rejoin({ redis }: RedisNode): Promise<void> {
     await redis.call('ACL', 'SETUSER', 'default', '+ping');
   }
 

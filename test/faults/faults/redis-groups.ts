@@ -38,7 +38,7 @@ const OUTAGES = {
   cutOff: {
     done: 'cut off',
     harm: (node: RedisNode, group: World['group']) => group.cutOff(node),
-    repair: (node: RedisNode, group: World['group']) => group.heal(node),
+    repair: (node: RedisNode, group: World['group']) => group.rejoin(node),
   },
 } as const;
 
