@@ -9,6 +9,22 @@ const LONGEST_WAIT_MS = 30_000;
 
 /** @typedef {{ events: number, p50: number, p95: number, p99: number, worst: number }} Latencies in ms */
 
+/**
+ * Connects a consumer, and passes on each record of a topic from its beginning on.
+ * @param {import('kafkajs').Consumer} consumer @param {string} topic
+ * @param {(message: import('kafkajs').KafkaMessage) => void} hear
+ */
+export async function hearAll(consumer, topic, hear) {
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  await consumer.run({
+    eachMessage: ({ message }) => {
+      hear(message);
+      return Promise.resolve();
+    },
+  });
+}
+
 /** Sends score events at a steady rate, and receives their results as a read_committed subscriber. */
 export class LiveTraffic {
   #consumer;
@@ -31,14 +47,7 @@ export class LiveTraffic {
 
   async open() {
     await this.#producer.connect();
-    await this.#consumer.connect();
-    await this.#consumer.subscribe({ topics: [this.topics.rankChanges], fromBeginning: true });
-    await this.#consumer.run({
-      eachMessage: ({ message }) => {
-        this.#hear(message);
-        return Promise.resolve();
-      },
-    });
+    await hearAll(this.#consumer, this.topics.rankChanges, (message) => this.#hear(message));
   }
 
   /**

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { toError } from '#errors';
 import { partitionOf, patchKafkajs } from '#kafka-batch';
+import { hearAll } from '../live-traffic.mjs';
 
 const TICK_MS = 10;
 const PLAYERS_PER_PARTITION = 20;
@@ -48,14 +49,9 @@ export class PartitionTraffic {
 
   async open() {
     await this.#producer.connect();
-    await this.#consumer.connect();
-    await this.#consumer.subscribe({ topics: [this.topics.rankChanges], fromBeginning: true });
-    await this.#consumer.run({
-      eachMessage: ({ message }) => {
-        this.#hear(String(message.value));
-        return Promise.resolve();
-      },
-    });
+    await hearAll(this.#consumer, this.topics.rankChanges, ({ value }) =>
+      this.#hear(String(value)),
+    );
     this.#isSending = true;
     this.#sending = this.#send();
     this.#sending.catch((/** @type {unknown} */ error) => void (this.#failure = toError(error)));

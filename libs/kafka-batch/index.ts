@@ -32,12 +32,7 @@ export {
 } from './look-up/log-records.js';
 export { LOOKS, type PartitionHealth, type PartitionState } from './consume/partition-worker.js';
 export { partitionOf } from './produce/partitioner.js';
-export {
-  committedOffsets,
-  committedWithMetadata,
-  offsetsAtTime,
-  type CommittedOffset,
-} from './look-up/positions.js';
+export { committedOffsets, committedWithMetadata, offsetsAtTime } from './look-up/positions.js';
 export { readRanges } from './look-up/read-ranges.js';
 export { BatchEncoder, type OutgoingRecord } from './kafkajs/record-batch.js';
 export { brokerFacts, type Right } from './look-up/kafka-rights.js';

@@ -60,12 +60,11 @@ export interface ShardStates {
 
 /**
  * Compares shards with Kafka after a loss of Redis, and sets their recovery targets. A partition
- * starts with the tokens that
- * `continuity` returns. When it meets a sign of a loss, it reports that to `suspect` and starts
- * again. A resync first fences the publishers of all partitions. So results computed before the
- * loss are in Kafka below a recovery target, or in the outbox that Redis still has, or are never
- * published. No rank is computed without the events whose results subscribers have, nor by an
- * outdated definition: a shard that lacks a promotion is emptied.
+ * starts with the tokens that `continuity` returns. When it meets a sign of a loss, it reports that
+ * to `suspect` and starts again. A resync first fences the publishers of all partitions. So results
+ * computed before the loss are in Kafka below a recovery target, or in the outbox that Redis still
+ * has, or are never published. No rank is computed without the events whose results subscribers
+ * have, nor by an outdated definition: a shard that lacks a promotion is emptied.
  */
 @Injectable()
 export class Resync {

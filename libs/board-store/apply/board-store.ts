@@ -76,8 +76,8 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Makes new boards live, in parts: a shard counts as registered after the last one. If the shard has applied offsets, a new board becomes `building`: it
-   * may lack events. `current` are the definition records of Kafka; `begins` are the starts of boards without such a record.
+   * Makes new boards live, in parts: a shard counts as registered after the last one. If the shard
+   * has applied offsets, a new board becomes `building`: it may lack events. `current` are the definition records of Kafka; `begins` are the starts of boards without such a record.
    * `unreadable` are boards whose definitions are unknown: if Redis lacks them, they become `building`, so that their events wait.
    */
   async registerBoards(

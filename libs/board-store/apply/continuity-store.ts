@@ -34,7 +34,8 @@ export class ContinuityStore extends ShardedStore {
 
   /**
    * Begins a resync: until its end, the shard refuses all apply calls. Takes a lease of `ms` ms (`renew`, `release`).
-   * The new continuity is later than `after`, in µs. Returns undefined if the continuity of the shard is no longer `seen`, or another process holds the lease.
+   * The new continuity is later than `after`, in µs. Returns undefined if the continuity of the shard
+   * is no longer `seen`, or another process holds the lease.
    */
   async beginResync(
     shard: number,

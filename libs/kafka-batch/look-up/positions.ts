@@ -7,7 +7,7 @@ import { isBusy } from '../kafkajs/kafka-errors.js';
 const COORDINATOR_TIMEOUT_MS = 15_000;
 
 /** `metadata` is the text that was committed with the offset, '' for none. */
-export interface CommittedOffset {
+interface CommittedOffset {
   readonly offset: number;
   readonly metadata: string;
 }
