@@ -24,7 +24,10 @@ const shared = {
   setupFiles: ['reflect-metadata'],
 };
 
-/** `unit` needs no server, `redis` a Redis, `page` also a Chromium, the others a Kafka and a Redis: their setups start them. */
+/**
+ * `unit` needs no server, `redis` a Redis, `page` also a Chromium, the others a Kafka and a Redis:
+ * their setups start them.
+ */
 export default {
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{src,libs}/**/*.spec.ts'] },

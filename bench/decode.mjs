@@ -1,4 +1,5 @@
-// How fast score events are decoded, one thread. Needs a build: npm run build && node bench/decode.mjs
+// How fast score events are decoded, one thread. Needs a build: npm run build && node
+// bench/decode.mjs
 import { cloudEventHeaders, decodeScoreEvent, SCORE_EVENT_TYPE } from '#contracts';
 
 const EVENTS = 200_000;
@@ -32,7 +33,10 @@ const headers = Object.fromEntries(
   ),
 );
 
-/** @type {Record<string, (n: number) => [event: object, headers: import('#contracts').RecordHeaders]>} */
+/**
+ * @type {Record<string, (n: number) => [event: object, headers:
+ * import('#contracts').RecordHeaders]>}
+ */
 const CASES = {
   'small, plain JSON': (n) => [{ board: 'arena', playerId: `p-${n}`, delta: 12 }, {}],
   'football, plain JSON': (n) => [football(n), {}],

@@ -7,7 +7,10 @@ import { score } from './log.mjs';
 const TICK_MS = 10;
 const LONGEST_WAIT_MS = 30_000;
 
-/** @typedef {{ events: number, p50: number, p95: number, p99: number, worst: number }} Latencies in ms */
+/**
+ * @typedef {{ events: number, p50: number, p95: number, p99: number, worst: number }} Latencies in
+ * ms
+ */
 
 /**
  * Connects a consumer, and passes on each record of a topic from its beginning on.
@@ -25,7 +28,9 @@ export async function hearAll(consumer, topic, hear) {
   });
 }
 
-/** Sends score events at a steady rate, and receives their results as a read_committed subscriber. */
+/**
+ * Sends score events at a steady rate, and receives their results as a read_committed subscriber.
+ */
 export class LiveTraffic {
   #consumer;
   #producer;
@@ -51,8 +56,10 @@ export class LiveTraffic {
   }
 
   /**
-   * Measures the time from an event to its result, for all events that are sent while the work goes on.
-   * @param {number} eventsPerSecond @param {() => Promise<unknown>} work @returns {Promise<Latencies>}
+   * Measures the time from an event to its result, for all events that are sent while the work goes
+   * on.
+   * @param {number} eventsPerSecond @param {() => Promise<unknown>} work @returns
+   * {Promise<Latencies>}
    */
   async during(eventsPerSecond, work) {
     this.#latencies = [];
@@ -71,7 +78,10 @@ export class LiveTraffic {
     await this.#consumer.disconnect();
   }
 
-  /** Sends by the clock, without waiting for Kafka: slow answers must not slow the traffic. @param {number} eventsPerSecond @param {() => boolean} goesOn */
+  /**
+   * Sends by the clock, without waiting for Kafka: slow answers must not slow the traffic. @param
+   * {number} eventsPerSecond @param {() => boolean} goesOn
+   */
   async #send(eventsPerSecond, goesOn) {
     const begin = performance.now();
     let sent = 0;

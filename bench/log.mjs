@@ -1,6 +1,6 @@
 // @ts-check
-// Score events of random players on the board `arena`, of 1 to 1,000 points and about 190 bytes. An event depends only on its
-// number, so all contenders read the same events.
+// Score events of random players on the board `arena`, of 1 to 1,000 points and about 190 bytes. An
+// event depends only on its number, so all contenders read the same events.
 import { Partitioners } from 'kafkajs';
 import { cloudEventHeaders, SCORE_EVENT_TYPE } from '#contracts';
 
@@ -10,11 +10,12 @@ const BEGIN = Date.parse('2026-01-01T00:00:00Z');
 /** @typedef {{ events: number, players: number }} Size */
 
 /**
- * Fills a score topic with events, one a millisecond. With `atOnce`, consumers of committed records see all of them at the moment
- * when the returned function is called.
+ * Fills a score topic with events, one a millisecond. With `atOnce`, consumers of committed records
+ * see all of them at the moment when the returned function is called.
  * @param {import('./sandbox.mjs').Sandbox} sandbox
- * @param {Size & { from?: number, atOnce?: boolean, withHeaders?: boolean | undefined }} size `from`: first number;
- *   `withHeaders`: each event has the headers of a CloudEvent, as ScoreProducer sends it
+ * @param {Size & { from?: number, atOnce?: boolean, withHeaders?: boolean | undefined }} size
+ * `from`: first number; `withHeaders`: each event has the headers of a CloudEvent, as ScoreProducer
+ * sends it
  * @returns {Promise<() => Promise<void>>}
  */
 export async function fillLog({ kafka, topics, name }, size) {
@@ -43,7 +44,8 @@ export async function fillLog({ kafka, topics, name }, size) {
 
 /**
  * @param {number} number of the event @param {number} players
- * @param {Date} [time] @param {string} [eventId] @returns {import('kafkajs').Message & { key: string }}
+ * @param {Date} [time] @param {string} [eventId] @returns {import('kafkajs').Message & { key:
+ * string }}
  */
 export function score(number, players, time = new Date(BEGIN + number), eventId = `m-${number}`) {
   const { playerId, delta } = playerAndDelta(number, players);
@@ -54,13 +56,18 @@ export function score(number, players, time = new Date(BEGIN + number), eventId 
   return { key: playerId, value: JSON.stringify(event) };
 }
 
-/** The same event as ScoreProducer sends it. @param {number} number of the event @param {number} players */
+/**
+ * The same event as ScoreProducer sends it. @param {number} number of the event @param {number}
+ * players
+ */
 function scoreWithHeaders(number, players) {
   const event = { id: `m-${number}`, type: SCORE_EVENT_TYPE, source: '/bench' };
   return { ...score(number, players), headers: cloudEventHeaders(event) };
 }
 
-/** What boards must have after the events: players, and the sum of their scores. @param {Size} size */
+/**
+ * What boards must have after the events: players, and the sum of their scores. @param {Size} size
+ */
 export function totals({ events, players }) {
   const seen = new Set();
   let sum = 0;

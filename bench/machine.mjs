@@ -6,7 +6,10 @@ import { SERVERS } from '../scripts/services/clone.mjs';
 
 const TICK_US = 10_000;
 
-/** us of CPU that all threads of a process have used, in steps of 10 ms. @param {number | undefined} pid */
+/**
+ * us of CPU that all threads of a process have used, in steps of 10 ms. @param {number | undefined}
+ * pid
+ */
 export function cpuOf(pid) {
   const stat = pid === undefined ? '' : read(`/proc/${pid}/stat`);
   const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14);

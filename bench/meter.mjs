@@ -2,7 +2,10 @@
 import { median } from './apply/measure.mjs';
 import { busyCpu, cpuOf, peakRssOf, serverPids } from './machine.mjs';
 
-/** @typedef {{ at: number, own: number, redis: number, kafka: number, busy: number, rss: number }} Mark ms, us of CPU so far, MB */
+/**
+ * @typedef {{ at: number, own: number, redis: number, kafka: number, busy: number, rss: number }}
+ * Mark ms, us of CPU so far, MB
+ */
 /**
  * @typedef {object} Figures
  * @property {number} rate events per second
@@ -13,7 +16,10 @@ import { busyCpu, cpuOf, peakRssOf, serverPids } from './machine.mjs';
  * @property {number} rss largest RSS of the process, in MB
  */
 
-/** Looks at the clock, and at the CPU time of a process and the servers. @param {number} pid @returns {Mark} */
+/**
+ * Looks at the clock, and at the CPU time of a process and the servers. @param {number} pid
+ * @returns {Mark}
+ */
 export function mark(pid) {
   const { redis, kafka } = serverPids();
   return {
@@ -23,7 +29,9 @@ export function mark(pid) {
   };
 }
 
-/** @param {Mark} from @param {Mark} to @param {number} events between the marks @returns {Figures} */
+/**
+ * @param {Mark} from @param {Mark} to @param {number} events between the marks @returns {Figures}
+ */
 export function figures(from, to, events) {
   const used = (/** @type {'own' | 'redis' | 'kafka' | 'busy'} */ what) => to[what] - from[what];
   const us = (to.at - from.at) * 1e3;

@@ -18,7 +18,8 @@ export function readOptions(name, options) {
 }
 
 /**
- * The value of an option that is a whole number. @throws Error that names the option, the value and the bounds
+ * The value of an option that is a whole number.
+ * @throws Error that names the option, the value and the bounds
  * @param {string} name @param {string} text @param {{ least: number, most: number }} bounds
  */
 export function wholeNumber(name, text, { least, most }) {

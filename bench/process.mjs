@@ -9,7 +9,10 @@ export const REPORTS_MEMORY = [
   ...['--expose-gc', '--import', new URL('./memory-reporter.mjs', import.meta.url).href],
 ];
 
-/** @typedef {{ rss: number, heapUsed: number, external: number }} Memory in bytes; the heap after a collection */
+/**
+ * @typedef {{ rss: number, heapUsed: number, external: number }} Memory in bytes; the heap after a
+ * collection
+ */
 
 /** @typedef {import('node:stream').Readable} Readable */
 /** @typedef {import('node:child_process').ChildProcessByStdio<null, Readable, Readable>} Child */
@@ -23,7 +26,9 @@ export class BenchProcess {
   #lines;
   #ended;
 
-  /** @param {string[]} args @param {NodeJS.ProcessEnv} env @param {string} [command] default: node */
+  /**
+   * @param {string[]} args @param {NodeJS.ProcessEnv} env @param {string} [command] default: node
+   */
   constructor(args, env, command = process.execPath) {
     this.#args = args;
     this.#child = /** @type {Child} */ (
@@ -47,8 +52,10 @@ export class BenchProcess {
   }
 
   /**
-   * Waits for a line. @throws Error if the process ends before it
-   * @param {RegExp} pattern @param {'stdout' | 'stderr'} [output] @returns {Promise<RegExpExecArray>}
+   * Waits for a line.
+   * @throws Error if the process ends before it
+   * @param {RegExp} pattern @param {'stdout' | 'stderr'} [output] @returns
+   * {Promise<RegExpExecArray>}
    */
   line(pattern, output = 'stdout') {
     const found = new Promise((resolve, reject) => {

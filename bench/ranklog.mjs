@@ -13,7 +13,10 @@ import { BenchProcess } from './process.mjs';
 
 /** @typedef {import('./sandbox.mjs').Sandbox} Sandbox */
 /** @typedef {import('./log.mjs').Size} Size */
-/** @typedef {{ cli?: string | undefined, fields?: string }} Ranklog its program (default: ours), and fields of the board beside its column */
+/**
+ * @typedef {{ cli?: string | undefined, fields?: string }} Ranklog its program (default: ours), and
+ * fields of the board beside its column
+ */
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
 const LOOK_EVERY_MS = 20;
@@ -24,7 +27,10 @@ export function boardsFile(fields = '') {
   return `boards: { arena: { columns: [{ name: score }]${fields} } }\n`;
 }
 
-/** The program of a checkout that is built. @param {string} [folder] default: this one @returns {string} */
+/**
+ * The program of a checkout that is built. @param {string} [folder] default: this one @returns
+ * {string}
+ */
 export function cliOf(folder = HERE) {
   /** @type {unknown} */
   const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
@@ -36,7 +42,10 @@ export function startRanklog(sandbox, ranklog) {
   return run(sandbox, ['start'], ranklog);
 }
 
-/** Starts `ranklog boards rebuild arena`. @param {Sandbox} sandbox @param {Ranklog & { options?: string[] }} [ranklog] */
+/**
+ * Starts `ranklog boards rebuild arena`. @param {Sandbox} sandbox @param {Ranklog & { options?:
+ * string[] }} [ranklog]
+ */
 export function startRebuild(sandbox, { options = [], ...ranklog } = {}) {
   return run(sandbox, ['boards', 'rebuild', 'arena', ...options], ranklog);
 }
@@ -48,7 +57,10 @@ function run(sandbox, command, { cli = cliOf(), fields } = {}) {
   return new BenchProcess([cli, ...command], env);
 }
 
-/** Measures ingest from its first commit to its last. @param {Sandbox} sandbox @param {Size} size @param {Ranklog} [ranklog] */
+/**
+ * Measures ingest from its first commit to its last. @param {Sandbox} sandbox @param {Size} size
+ * @param {Ranklog} [ranklog]
+ */
 export async function measureIngest(sandbox, size, ranklog = {}) {
   const service = startRanklog(sandbox, ranklog);
   try {
@@ -64,13 +76,14 @@ export async function measureIngest(sandbox, size, ranklog = {}) {
 }
 
 /**
- * Measures a rebuild from its first events, as the others, to its report: the rest of the log, the ranking, the comparison with
- * live ingest, the promotion, the definition record.
+ * Measures a rebuild from its first events, as the others, to its report: the rest of the log, the
+ * ranking, the comparison with live ingest, the promotion, the definition record.
  * @param {Sandbox} sandbox @param {Size} size @param {Ranklog} [ranklog]
  */
 export async function measureRebuild(sandbox, size, ranklog = {}) {
   const { redis, name } = sandbox;
-  const states = () => redis.keys(`${name}*:players:*`); // the first numbers in keys differ between checkouts
+  // The first numbers in keys differ between checkouts
+  const states = () => redis.keys(`${name}*:players:*`);
   const before = await states();
   const build = startRebuild(sandbox, ranklog);
   const report = build.line(/./);
@@ -91,8 +104,8 @@ export async function measureRebuild(sandbox, size, ranklog = {}) {
 }
 
 /**
- * Makes the board live, with the applied offsets at the end of the log and without players. That saves the time that
- * ingest would need to get there.
+ * Makes the board live, with the applied offsets at the end of the log and without players. That
+ * saves the time that ingest would need to get there.
  * @param {Sandbox} sandbox
  */
 export async function goLive({ redis, kafka, name, topics }) {
@@ -113,8 +126,10 @@ export async function goLive({ redis, kafka, name, topics }) {
 }
 
 /**
- * Checks boards: the number of players, and the sum of their scores. @throws Error if they differ from those of the log
- * @param {Sandbox} sandbox @param {{ players: number, sum: number }} expected of all boards together
+ * Checks boards: the number of players, and the sum of their scores.
+ * @throws Error if they differ from those of the log
+ * @param {Sandbox} sandbox @param {{ players: number, sum: number }} expected of all boards
+ * together
  * @param {string[]} [boards] @param {number} [shards]
  */
 export async function checkScores({ redis, name }, expected, boards = ['arena'], shards = SHARDS) {

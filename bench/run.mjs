@@ -1,5 +1,6 @@
 // @ts-check
-// `node bench/run.mjs NAME [options]`: builds, finds or starts Kafka and Redis, and runs bench/NAME/main.mjs.
+// `node bench/run.mjs NAME [options]`: builds, finds or starts Kafka and Redis, and runs
+// bench/NAME/main.mjs.
 import {
   ensureBuild,
   ensureDependencies,

@@ -11,11 +11,15 @@ import { deleteKeys, openRedis } from '../scripts/redis-client.mjs';
 
 export const PARTITIONS = 4;
 /**
- * The time between two looks at committed offsets. Each takes 1 ms of CPU of Kafka, so there are fewer while the end is far.
+ * The time between two looks at committed offsets. Each takes 1 ms of CPU of Kafka, so there are
+ * fewer while the end is far.
  */
 const LOOK_EVERY_MS = { least: 50, most: 1_000 };
 
-/** Topics, group, keys and a boards file of one bench run, and clients of Kafka and Redis. `remove` ends the bench run. */
+/**
+ * Topics, group, keys and a boards file of one bench run, and clients of Kafka and Redis. `remove`
+ * ends the bench run.
+ */
 export class Sandbox {
   /** @param {{ partitions?: number, redisUrl?: string }} [options] `redisUrl`: default REDIS_URL */
   constructor({ partitions = PARTITIONS, redisUrl } = {}) {
@@ -75,7 +79,10 @@ export class Sandbox {
     };
   }
 
-  /** Committed offsets of the sandbox's group, summed over the partitions. @param {string} [topic] default: score events */
+  /**
+   * Committed offsets of the sandbox's group, summed over the partitions. @param {string} [topic]
+   * default: score events
+   */
   async published(topic = this.topics.scoreEvents) {
     const [found] = await this.admin.fetchOffsets({ groupId: this.name, topics: [topic] });
     return (found?.partitions ?? []).reduce(
@@ -86,7 +93,8 @@ export class Sandbox {
 
   /**
    * Waits until the process has committed so many events; returns how many they are by then.
-   * @param {number} events @param {import('./process.mjs').BenchProcess} process @param {string} [topic]
+   * @param {number} events @param {import('./process.mjs').BenchProcess} process @param {string}
+   * [topic]
    */
   async reached(events, process, topic) {
     const begun = { at: performance.now(), published: await this.published(topic) };

@@ -1,10 +1,11 @@
 // @ts-check
-// `node ../../scripts/build-package.mjs ENTRY...`, run by npm in packages/NAME before it packs: builds
-// files of libs to dist/, the first ENTRY as `index`, others with the names of their files or, for an
-// index.ts, of their folders. What the others import of the first (`#NAME`) is that of `index`, and so
-// are the errors that it exports, so that classes are the same. The code is CommonJS, which any Node and
-// any test runner can load; NAME.mjs exports the same names to ECMAScript modules. Of a package without
-// dependencies, it has the code itself, so that a browser can load it.
+// `node ../../scripts/build-package.mjs ENTRY...`, run by npm in packages/NAME before it packs:
+// builds files of libs to dist/, the first ENTRY as `index`, others with the names of their files
+// or, for an index.ts, of their folders. What the others import of the first (`#NAME`) is that of
+// `index`, and so are the errors that it exports, so that classes are the same. The code is
+// CommonJS, which any Node and any test runner can load; NAME.mjs exports the same names to
+// ECMAScript modules. Of a package without dependencies, it has the code itself, so that a browser
+// can load it.
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -91,10 +92,12 @@ async function bundleCode(compiled, name) {
   const code = createRequire(import.meta.url)(outfile);
   const names = Object.keys(code).sort();
   const list = `{ ${names.join(', ')} }`;
-  // To find the names of an import, Node parses NAME.cjs slowly: this one is short, and names them where they are found.
+  // To find the names of an import, Node parses NAME.cjs slowly: this one is short, and names them
+  // where they are found.
   write(
     `${name}.cjs`,
-    `const code = require('./${name}-code.cjs');\nmodule.exports = code;\n0 && (module.exports = ${list});\n`,
+    `const code = require('./${name}-code.cjs');\nmodule.exports = code;\n0 && ` +
+      `(module.exports = ${list});\n`,
   );
   if (external.length > 0) write(`${name}.mjs`, `export ${list} from './${name}.cjs';\n`);
   else

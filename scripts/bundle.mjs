@@ -1,5 +1,6 @@
 // @ts-check
-// Bundles the compiled command line with its dependencies: finding and loading 2,300 modules would take longer than most commands.
+// Bundles the compiled command line with its dependencies: finding and loading 2,300 modules would
+// take longer than most commands.
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -81,7 +82,8 @@ const shared = bundleOptions(
     return `createRequire(import.meta.url)('./lazy/${library}.cjs')`;
   },
 );
-// Less text is parsed faster at each start. Stack traces keep the names, and lines that are not too long to show.
+// Less text is parsed faster at each start. Stack traces keep the names, and lines that are not too
+// long to show.
 const options = { ...shared, minifyWhitespace: true, minifySyntax: true, lineLimit: 200 };
 const { metafile } = await build({
   ...options,
@@ -91,7 +93,9 @@ const { metafile } = await build({
   splitting: true,
   format: 'esm',
   banner: {
-    js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",
+    js:
+      "import { createRequire as createRequireOfBundle } from 'node:module'; const require = " +
+      'createRequireOfBundle(import.meta.url);',
   },
   external: EXTERNAL,
 });

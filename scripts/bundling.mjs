@@ -1,6 +1,7 @@
 // @ts-check
-// What the bundles of the command line and of the packages have in common. They are made from dist/, not from the sources, because
-// Nest needs the metadata of decorators, which tsc writes and esbuild does not.
+// What the bundles of the command line and of the packages have in common. They are made from
+// dist/, not from the sources, because Nest needs the metadata of decorators, which tsc writes and
+// esbuild does not.
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +11,8 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const COMPILED = path.join(ROOT, 'dist');
 
 /**
- * Replaces the calls of createRequire by which our modules load a library on first use: esbuild does not follow them.
+ * Replaces the calls of createRequire by which our modules load a library on first use: esbuild
+ * does not follow them.
  * @param {(library: string) => string} load the expression that loads a library
  * @returns {import('esbuild').Plugin}
  */
@@ -29,7 +31,8 @@ function lazyRequires(load) {
 
 /**
  * Puts Lua scripts, with the names of their keys and arguments, into a bundle.
- * @param {(list: { READ_SCRIPTS: readonly string[], SCRIPTS: readonly string[] }) => readonly string[]} choose
+ * @param {(list: { READ_SCRIPTS: readonly string[], SCRIPTS: readonly string[] }) => readonly
+ * string[]} choose
  * @returns {import('esbuild').Plugin}
  */
 function inlineLua(choose) {
@@ -57,7 +60,8 @@ function inlineLua(choose) {
  * Options for esbuild.
  * @param {Parameters<typeof inlineLua>[0]} scripts the Lua scripts that the bundle needs
  * @param {Parameters<typeof lazyRequires>[0]} [load]
- * @returns {import('esbuild').BuildOptions & { metafile: true, plugins: import('esbuild').Plugin[] }}
+ * @returns {import('esbuild').BuildOptions & { metafile: true, plugins: import('esbuild').Plugin[]
+ * }}
  */
 export function bundleOptions(scripts, load = (library) => `require('${library}')`) {
   return {
@@ -74,7 +78,8 @@ export function bundleOptions(scripts, load = (library) => `require('${library}'
 
 /**
  * The licences of the packages in a bundle.
- * @param {{ outputs: Record<string, Pick<import('esbuild').Metafile['outputs'][string], 'inputs'>> }} metafile
+ * @param {{ outputs: Record<string, Pick<import('esbuild').Metafile['outputs'][string], 'inputs'>>
+ * }} metafile
  */
 export function thirdPartyLicences({ outputs }) {
   const files = Object.values(outputs).flatMap(({ inputs }) => {

@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * Runs some work, and cleans up afterwards, also if the work fails. A clean-up that fails too is only printed then: what went
- * wrong first is the cause.
+ * Runs some work, and cleans up afterwards, also if the work fails. A clean-up that fails too is
+ * only printed then: what went wrong first is the cause.
  * @template T
  * @param {() => Promise<T>} work @param {() => Promise<unknown>} cleanUp
  * @returns {Promise<T>}

@@ -7,7 +7,8 @@ import { SERVERS } from './services/clone.mjs';
 const isRoot = process.getuid?.() === 0;
 
 /**
- * The folder in which packages of Debian are unpacked, not installed: an installed one might start a server.
+ * The folder in which packages of Debian are unpacked, not installed: an installed one might start
+ * a server.
  * @param {string} name of the folder
  * @param {readonly string[]} packages
  * @returns {Promise<string | undefined>} undefined where apt can't fetch them without root

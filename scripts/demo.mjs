@@ -1,12 +1,14 @@
 // @ts-check
-// `npm run demo`: sets everything up and runs the demo; --serve shows it on a page, --cluster runs it on a Redis Cluster.
+// `npm run demo`: sets everything up and runs the demo; --serve shows it on a page, --cluster runs
+// it on a Redis Cluster.
 import { fileURLToPath } from 'node:url';
 import { demoOptions } from './demo/options.mjs';
 import { ensureBuild, ensureDependencies, runNode, serverEnvironment } from './with-setup.mjs';
 
 const PROGRAM = fileURLToPath(new URL('demo/main.mjs', import.meta.url));
 
-const { cluster } = demoOptions(); // a mistake in them shows before the setup, which may take minutes
+// A mistake in them shows before the setup, which may take minutes
+const { cluster } = demoOptions();
 await ensureDependencies();
 await ensureBuild();
 await runNode(

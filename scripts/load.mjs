@@ -1,5 +1,6 @@
 // @ts-check
-// A worker thread that keeps one core and the loopback interface busy until it is terminated, with short pauses.
+// A worker thread that keeps one core and the loopback interface busy until it is terminated, with
+// short pauses.
 import { createHash } from 'node:crypto';
 import { createServer, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';

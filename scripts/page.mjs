@@ -26,7 +26,8 @@ export async function buildPage(folder) {
 }
 
 /**
- * Puts the script and the styles into the HTML file, in place of the elements that load them. Adds their files to `inputs`.
+ * Puts the script and the styles into the HTML file, in place of the elements that load them. Adds
+ * their files to `inputs`.
  * @param {Inputs} inputs
  * @returns {import('vite').Plugin}
  */

@@ -1,5 +1,6 @@
 // @ts-check
-// `npm run -s ranklog -- ARGS`: the command line of this clone, on the servers of `npm run services` where they run.
+// `npm run -s ranklog -- ARGS`: the command line of this clone, on the servers of `npm run
+// services` where they run.
 import { fileURLToPath } from 'node:url';
 import { ensureBuild, ensureDependencies, runNode, serverEnvironment } from './with-setup.mjs';
 

@@ -1,5 +1,6 @@
 // @ts-check
-// `npm run screenshots`: writes the pictures of the page in docs/images, of the demo's data in a headless Chromium.
+// `npm run screenshots`: writes the pictures of the page in docs/images, of the demo's data in a
+// headless Chromium.
 import { fileURLToPath } from 'node:url';
 import { ensureBuild, ensureDependencies, runNode, serverEnvironment } from './with-setup.mjs';
 

@@ -1,6 +1,7 @@
 // @ts-check
-// Writes the address of the repository into the manifests of all packages. The release workflow runs
-// it: npm refuses a package with provenance whose manifest names another repository than its build.
+// Writes the address of the repository into the manifests of all packages. The release workflow
+// runs it: npm refuses a package with provenance whose manifest names another repository than its
+// build.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

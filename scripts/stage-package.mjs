@@ -1,7 +1,7 @@
 // @ts-check
-// Makes dist/package, which is published as `ranklog`: the bundle without source maps, a manifest made
-// from package.json, a bill of materials, and documents, which `--program` leaves out. `npm run
-// package` packs it.
+// Makes dist/package, which is published as `ranklog`: the bundle without source maps, a manifest
+// made from package.json, a bill of materials, and documents, which `--program` leaves out. `npm
+// run package` packs it.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,9 @@ const PROGRAM = ['dist/cli', 'schemas', 'LICENSE'];
 const DOCUMENTS = ['README.md', 'docs', ':!docs/images', 'deploy', 'monitoring', 'examples'];
 /** Files that `ranklog dev` needs, which the image of the service does not have. */
 const DEVELOPMENT = ['docker-compose.yml'];
-/** The fields of package.json that the published manifest has, too. A release writes the last three. */
+/**
+ * The fields of package.json that the published manifest has, too. A release writes the last three.
+ */
 const PUBLISHED = [
   ...['name', 'version', 'description', 'keywords', 'license', 'publishConfig'],
   ...['type', 'engines', 'bin', 'exports', 'repository', 'homepage', 'bugs'],
@@ -60,8 +62,8 @@ function publishedManifest() {
 }
 
 /**
- * What `npm sbom --omit=dev` should print: it leaves out each package that a tool needs as well, such
- * as kafkajs (https://github.com/npm/cli/issues/7909). So npm gets a clone without tools here.
+ * What `npm sbom --omit=dev` should print: it leaves out each package that a tool needs as well,
+ * such as kafkajs (https://github.com/npm/cli/issues/7909). So npm gets a clone without tools here.
  */
 function billOfMaterials() {
   const temporary = mkdtempSync(path.join(tmpdir(), 'ranklog-sbom-'));

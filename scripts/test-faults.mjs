@@ -1,5 +1,6 @@
 // @ts-check
-// `npm run test:faults -- [OPTIONS]`: runs the fault suite once or for a given time. See test/faults/README.md.
+// `npm run test:faults -- [OPTIONS]`: runs the fault suite once or for a given time. See
+// test/faults/README.md.
 import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

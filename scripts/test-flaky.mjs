@@ -1,5 +1,6 @@
 // @ts-check
-// `npm run test:flaky -- N [SUITE...]`: runs suites again and again, half of the runs beside a load. See HELP.
+// `npm run test:flaky -- N [SUITE...]`: runs suites again and again, half of the runs beside a
+// load. See HELP.
 import { randomInt } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -93,7 +94,10 @@ async function runOnce(run, suites) {
 /** @param {string} report @returns {{ suitesRun: string[], failures: Failure[] }} */
 function read(report) {
   if (!existsSync(report)) return { suitesRun: [], failures: [] };
-  /** @type {{ testResults: { name: string, status: string, assertionResults: { fullName: string, status: string }[] }[] }} */
+  /**
+   * @type {{ testResults: { name: string, status: string, assertionResults: { fullName: string,
+   * status: string }[] }[] }}
+   */
   const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
   const failures = testResults.flatMap(({ name, status, assertionResults }) => {
     const suite = path.relative(ROOT, name);
@@ -104,7 +108,10 @@ function read(report) {
   return { suitesRun: testResults.map(({ name }) => path.relative(ROOT, name)), failures };
 }
 
-/** @param {Map<string, Count>} counts @param {string[]} suites @param {Failure[]} failures @param {boolean} besideLoad */
+/**
+ * @param {Map<string, Count>} counts @param {string[]} suites @param {Failure[]} failures @param
+ * {boolean} besideLoad
+ */
 function count(counts, suites, failures, besideLoad) {
   for (const suite of suites) {
     const found = counts.get(suite) ?? {

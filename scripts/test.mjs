@@ -1,15 +1,16 @@
 // @ts-check
-// `npm test -- ARGS`: all tests but those of the last three flags; ARGS go to jest. --unit runs those
-// that need no server, --redis those that need Redis alone, --packages those of packed packages, which
-// npm installs, --clients the programs of docs/clients.md, --page those in a browser. --redis=cluster
-// and --redis=sentinel run the given tests on that kind of Redis.
+// `npm test -- ARGS`: all tests but those of the last three flags; ARGS go to jest. --unit runs
+// those that need no server, --redis those that need Redis alone, --packages those of packed
+// packages, which npm installs, --clients the programs of docs/clients.md, --page those in a
+// browser. --redis=cluster and --redis=sentinel run the given tests on that kind of Redis.
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { ensureDependencies, runNode } from './with-setup.mjs';
 
 const JEST = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 
-// One more than cores: suites wait for their servers more than they compute. With still more, servers stall for seconds.
+// One more than cores: suites wait for their servers more than they compute. With still more,
+// servers stall for seconds.
 const WORKERS = Math.min(4, availableParallelism() + 1);
 
 const RUNGS = ['--unit', '--redis', '--packages', '--clients', '--page'];
@@ -38,7 +39,8 @@ await runNode(
     ...(kind && { RANKLOG_TEST_REDIS: kind }),
     // kafkajs has other timings under NODE_ENV=test, which jest would set.
     NODE_ENV: 'development',
-    // The brokers of the tests live for minutes: what Java's second compiler costs does not come back.
+    // The brokers of the tests live for minutes: what Java's second compiler costs does not come
+    // back.
     JAVA_TOOL_OPTIONS: `${process.env['JAVA_TOOL_OPTIONS'] ?? ''} -XX:TieredStopAtLevel=1`,
   },
 );

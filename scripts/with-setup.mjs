@@ -1,5 +1,6 @@
 // @ts-check
-// Prepares a clone for a command: dependencies, build, servers. Imports only Node's own modules until `npm ci` has run.
+// Prepares a clone for a command: dependencies, build, servers. Imports only Node's own modules
+// until `npm ci` has run.
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +22,10 @@ const BUILD_CONFIGS = [
   'scripts/page.mjs',
 ];
 
-/** Installs the dependencies of the lockfile if they are missing or older than it. Leaves linked ones alone. */
+/**
+ * Installs the dependencies of the lockfile if they are missing or older than it. Leaves linked
+ * ones alone.
+ */
 export async function ensureDependencies() {
   const fresh = () =>
     isLinked() || modified('node_modules/.package-lock.json') >= modified('package-lock.json');
@@ -57,9 +61,11 @@ export async function ensureBuild() {
 }
 
 /**
- * The environment with KAFKA_BROKERS and REDIS_URL of the servers that run; starts those of `start` first.
- * `redisKind`: of this kind of Redis; by default, of the one that was started last. Needs a build.
- * @param {{ start?: readonly ('kafka' | 'redis')[], redisKind?: import('#servers').RedisKind }} [options]
+ * The environment with KAFKA_BROKERS and REDIS_URL of the servers that run; starts those of `start`
+ * first. `redisKind`: of this kind of Redis; by default, of the one that was started last. Needs a
+ * build.
+ * @param {{ start?: readonly ('kafka' | 'redis')[], redisKind?: import('#servers').RedisKind }}
+ * [options]
  * @returns {Promise<NodeJS.ProcessEnv>}
  */
 export async function serverEnvironment({ start = [], redisKind } = {}) {
@@ -85,7 +91,8 @@ export async function runNode(args, env) {
 }
 
 /**
- * Runs a command of the setup. Its output goes to standard error: standard output belongs to the command that needs the setup.
+ * Runs a command of the setup. Its output goes to standard error: standard output belongs to the
+ * command that needs the setup.
  * @param {string} command @param {string[]} args
  * @returns {number} exit code
  */

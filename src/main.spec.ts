@@ -16,7 +16,10 @@ import { HealthService } from './operations/health.js';
 import { describeRoutes } from './query/http/openapi.js';
 import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
 
-/** The application without servers: the identity check, the transport and the registrar are fakes; Kafka is not connected. */
+/**
+ * The application without servers: the identity check, the transport and the registrar are fakes;
+ * Kafka is not connected.
+ */
 describe('AppModule', () => {
   let calls: string[];
   const note = (call: string) => () => Promise.resolve(void calls.push(call));

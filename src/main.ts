@@ -26,9 +26,11 @@ export type StartOptions = Omit<ProcessOptions, 'start'> & { readonly shutdown: 
 type Starting = StartOptions & Required<Pick<ProcessOptions, 'start'>>;
 
 /**
- * Starts the roles in this process; resolves when they run. `close` of the application finishes what is in flight.
- * @throws ServiceUnreachableError, TopicsMissingError, ScoreTopicError, BoardsFileError, OtherIdentityError, SettingsError,
- *   BoardsFileMissingError, and the reason of the shutdown signal if it is aborted during the start
+ * Starts the roles in this process; resolves when they run. `close` of the application finishes
+ * what is in flight.
+ * @throws ServiceUnreachableError, TopicsMissingError, ScoreTopicError, BoardsFileError,
+ * OtherIdentityError, SettingsError, BoardsFileMissingError, and the reason of the shutdown signal
+ * if it is aborted during the start
  */
 export async function startApplication(given: StartOptions): Promise<{ close(): Promise<void> }> {
   const { settings, roles, logger } = given;
@@ -52,7 +54,10 @@ export async function startApplication(given: StartOptions): Promise<{ close(): 
   }
 }
 
-/** Registers the boards (without the role reconciliation, only claims Redis and Kafka), listens, then lets ingest read. */
+/**
+ * Registers the boards (without the role reconciliation, only claims Redis and Kafka), listens,
+ * then lets ingest read.
+ */
 async function start(app: NestFastifyApplication, options: Starting): Promise<void> {
   const { settings, roles, logger, shutdown } = options;
   const { admin, topics } = app.get(KafkaConnection);
@@ -77,7 +82,10 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
   };
 }
 
-/** The windows close and the boards go on without announcements, so no problem of these refuses a start. */
+/**
+ * The windows close and the boards go on without announcements, so no problem of these refuses a
+ * start.
+ */
 async function warnOfAnnouncements(
   app: NestFastifyApplication,
   { settings: given, logger }: Starting,

@@ -5,16 +5,21 @@ import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
 
 /**
  * @typedef {{ player: string, delta: number, time: number }} Score
- * @typedef {{ apply(scores: readonly Score[], options?: { muted?: boolean }): Promise<unknown>, prefix: string }} Contender applies
- * scores to keys with `prefix`
+ * @typedef {{ apply(scores: readonly Score[], options?: { muted?: boolean }): Promise<unknown>,
+ * prefix: string }} Contender applies scores to keys with `prefix`
  */
 
-/** As short as a prefix in production: Redis reuses the objects of short arguments of a script's commands. */
+/**
+ * As short as a prefix in production: Redis reuses the objects of short arguments of a script's
+ * commands.
+ */
 const newPrefix = () => `bench${randomUUID().slice(0, 4)}`;
 
 /**
- * Pipelined ZINCRBY, one for each view: a counter without guarantees. With `ranks`, ZREVRANK before and after, too.
- * @param {import('ioredis').Redis} redis @param {{ views: number, ranks?: boolean, prefix?: string }} options
+ * Pipelined ZINCRBY, one for each view: a counter without guarantees. With `ranks`, ZREVRANK before
+ * and after, too.
+ * @param {import('ioredis').Redis} redis @param {{ views: number, ranks?: boolean, prefix?: string
+ * }} options
  * @returns {Contender}
  */
 export function counter(redis, { views, ranks = false, prefix = newPrefix() }) {
@@ -35,9 +40,9 @@ export function counter(redis, { views, ranks = false, prefix = newPrefix() }) {
 }
 
 /**
- * An exact order, in one script per call: in each view, a hash of states, and a ranking whose members
- * begin with the time. The client computes all else: for each entry player, state, value, last member
- * and new member.
+ * An exact order, in one script per call: in each view, a hash of states, and a ranking whose
+ * members begin with the time. The client computes all else: for each entry player, state, value,
+ * last member and new member.
  */
 const COMMANDS = `
 local call, ranked, ranks = redis.call, ARGV[1] == 'true', {}
@@ -65,8 +70,8 @@ end
 return ranks`;
 
 /**
- * The commands that ranklog's order needs in sorted sets: an entry for each score, with ranks before and
- * after, or without ranks one for each player. Its keys are as long as those of ranklog.
+ * The commands that ranklog's order needs in sorted sets: an entry for each score, with ranks
+ * before and after, or without ranks one for each player. Its keys are as long as those of ranklog.
  * @param {import('ioredis').Redis} redis @param {{ views: number, ranked: boolean }} options
  * @returns {Contender}
  */
@@ -102,9 +107,10 @@ export function commands(redis, { views, ranked }) {
 }
 
 /**
- * Resolves and applies scores with BoardStore: arguments, script, verdicts. Each call names earlier results as published;
- * a `muted` one also its own, so that it computes no ranks.
- * @param {import('ioredis').Redis} redis @param {import('#board').BoardDefinition} definition @returns {Promise<Contender>}
+ * Resolves and applies scores with BoardStore: arguments, script, verdicts. Each call names earlier
+ * results as published; a `muted` one also its own, so that it computes no ranks.
+ * @param {import('ioredis').Redis} redis @param {import('#board').BoardDefinition} definition
+ * @returns {Promise<Contender>}
  */
 export async function ranklog(redis, definition) {
   const prefix = newPrefix();

@@ -1,5 +1,6 @@
 // @ts-check
-// How long one call of the apply script keeps Redis busy, on the boards that cost most: `npm run bench:apply -- --longest [--players N]`.
+// How long one call of the apply script keeps Redis busy, on the boards that cost most: `npm run
+// bench:apply -- --longest [--players N]`.
 import { randomUUID } from 'node:crypto';
 import { parseBoardsFile, resolveEvent } from '#board';
 import { BoardStore, ContinuityStore, KeySpace } from '#board-store';
@@ -23,7 +24,12 @@ const CASES = [
   { name: '2 columns', columns: 2 },
   { name: '8 columns', columns: 8, share: 0.25 },
   { name: '2 columns, overtook and leaders 100', columns: 2, rest: NAMES, share: 0.25 },
-  { name: '8 columns, leaders 100, a view for each event', columns: 8, rest: `${NAMES}, ${VIEWS}`, share: 0.25 }, // prettier-ignore
+  {
+    name: '8 columns, leaders 100, a view for each event',
+    columns: 8,
+    rest: `${NAMES}, ${VIEWS}`,
+    share: 0.25,
+  },
 ];
 
 /**
@@ -37,7 +43,9 @@ export async function longestCalls(redis, players) {
   await redis.config('SET', 'slowlog-log-slower-than', '0');
   const rows = [];
   for (const { name, columns, rest = `publish: { ${RANKS} }`, share = 1 } of CASES) {
-    const text = `boards: { bench: { ${rest}, windows: [all, day, week, month], columns: [${columnsOf(columns)}] } }`;
+    const text =
+      `boards: { bench: { ${rest}, windows: [all, day, week, month], columns: ` +
+      `[${columnsOf(columns)}] } }`;
     const row = { name, ...(await measure(redis, text, Math.round(players * share))) };
     rows.push(row);
     print(row, rows[0] ?? row);
@@ -46,16 +54,24 @@ export async function longestCalls(redis, players) {
   return rows;
 }
 
-/** @typedef {{ script: number, cpu: number }} Call in ms: `script` until its end, with waits for a CPU; `cpu` of Redis */
+/**
+ * @typedef {{ script: number, cpu: number }} Call in ms: `script` until its end, with waits for a
+ * CPU; `cpu` of Redis
+ */
 /** @typedef {{ longest: Call, median: Call, calls: number }} Figures */
 
-/** @param {{ name: string, published: Figures, muted: Figures }} row @param {{ published: Figures }} plain */
+/**
+ * @param {{ name: string, published: Figures, muted: Figures }} row @param {{ published: Figures }}
+ * plain
+ */
 function print({ name, published, muted }, plain) {
   const ms = (/** @type {Figures} */ { longest, median }) =>
-    `${longest.script.toFixed(1)} ms, CPU ${longest.cpu.toFixed(1)} (median ${median.cpu.toFixed(1)})`;
+    `${longest.script.toFixed(1)} ms, CPU ${longest.cpu.toFixed(1)} (median ` +
+    `${median.cpu.toFixed(1)})`;
   const ratio = (published.longest.cpu / plain.published.longest.cpu).toFixed(2);
   console.log(
-    `${name}\n  longest call ${ms(published)}; CPU ${ratio} times that of the first board\n  muted ${ms(muted)}`,
+    `${name}\n  longest call ${ms(published)}; CPU ${ratio} times that of the first board\n  ` +
+      `muted ${ms(muted)}`,
   );
 }
 

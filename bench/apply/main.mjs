@@ -1,7 +1,8 @@
 // @ts-check
-// `npm run bench:apply -- [--players N] [--longest] [--json]`: compares the apply script with pipelined
-// ZINCRBY and with the bare commands of its order, in turns, through the same client. `--longest`
-// (300,000 players by default, or a quarter of them) measures its longest call in Redis.
+// `npm run bench:apply -- [--players N] [--longest] [--json]`: compares the apply script with
+// pipelined ZINCRBY and with the bare commands of its order, in turns, through the same client.
+// `--longest` (300,000 players by default, or a quarter of them) measures its longest call in
+// Redis.
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';
 import { readOptions, wholeNumber } from '../options.mjs';
@@ -63,11 +64,14 @@ function print({ views, columns, publish, ranklog, zincrby, bare }) {
     `${serverCpu.toFixed(1)} + ${clientCpu.toFixed(1)}`;
   console.log(
     `${what}\n` +
-      `  ${ranklog.rate.toFixed(0)} events/s: ${zincrby.speed.toFixed(2)} times the rate of ZINCRBY (${zincrby.rate.toFixed(0)}), ` +
+      `  ${ranklog.rate.toFixed(0)} events/s: ${zincrby.speed.toFixed(2)} times the rate of ` +
+      `ZINCRBY (${zincrby.rate.toFixed(0)}), ` +
       `${bare.speed.toFixed(2)} times that of the bare commands (${bare.rate.toFixed(0)})\n` +
-      `  CPU time of Redis + client in us per event: ${cpu(ranklog)} (ZINCRBY: ${cpu(zincrby)}; bare commands: ${cpu(bare)})\n` +
+      `  CPU time of Redis + client in us per event: ${cpu(ranklog)} (ZINCRBY: ${cpu(zincrby)}; ` +
+      `bare commands: ${cpu(bare)})\n` +
       `  ${(ranklog.bytes / views).toFixed(0)} bytes a player and view: ` +
-      `${(ranklog.bytes / zincrby.bytes).toFixed(2)} times those of the plain ZSET (${(zincrby.bytes / views).toFixed(0)})`,
+      `${(ranklog.bytes / zincrby.bytes).toFixed(2)} times those of the plain ZSET ` +
+      `(${(zincrby.bytes / views).toFixed(0)})`,
   );
 }
 
@@ -81,7 +85,8 @@ function define(views, columns, publish) {
     index === 0 ? '[]' : `[a${index}]`,
   );
   const [definition] = parseBoardsFile(
-    `boards: { bench: { columns: [${names.join()}], dimensions: [${dimensions.join()}], publish: ${publish} } }`,
+    `boards: { bench: { columns: [${names.join()}], dimensions: [${dimensions.join()}], ` +
+      `publish: ${publish} } }`,
     'bench',
   );
   if (definition === undefined) throw new Error('the bench has no board');

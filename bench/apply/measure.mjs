@@ -42,7 +42,10 @@ export async function race(redis, { players, events }, contenders) {
   return results;
 }
 
-/** @typedef {{ ms: number, server: number, client: number }} Round milliseconds, and µs of CPU in Redis and here */
+/**
+ * @typedef {{ ms: number, server: number, client: number }} Round milliseconds, and µs of CPU in
+ * Redis and here
+ */
 
 /**
  * @param {import('ioredis').Redis} redis @param {Contender} contender
@@ -92,7 +95,8 @@ export function batch(from, size, player) {
 }
 
 /**
- * Deletes the keys. Returns their bytes without the outbox, which is empty once results are published.
+ * Deletes the keys. Returns their bytes without the outbox, which is empty once results are
+ * published.
  * @param {import('ioredis').Redis} redis @param {string} prefix
  */
 export async function deleteKeys(redis, prefix) {

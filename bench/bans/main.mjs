@@ -1,6 +1,7 @@
 // @ts-check
-// `npm run bench:bans -- [--bans N] [--views N] [--rate N] [--json]`: bans many players of a board with many views at once, while
-// score events of other players come in. Prints how long that takes, and the latency of the events meanwhile and before.
+// `npm run bench:bans -- [--bans N] [--views N] [--rate N] [--json]`: bans many players of a board
+// with many views at once, while score events of other players come in. Prints how long that takes,
+// and the latency of the events meanwhile and before.
 import { Partitioners } from 'kafkajs';
 import { BoardReader } from '#board-store';
 import { ModerationProducer, ScoreProducer } from '#client';
@@ -61,7 +62,10 @@ async function measure(sandbox) {
   }
 }
 
-/** An event of each player who will be banned, in turn for each season. @param {import('../sandbox.mjs').Sandbox} sandbox */
+/**
+ * An event of each player who will be banned, in turn for each season. @param
+ * {import('../sandbox.mjs').Sandbox} sandbox
+ */
 async function fillSeasons({ kafka, topics }) {
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   await producer.connect();
@@ -84,7 +88,8 @@ function print({ seconds, redisMs, quiet, banned }) {
   const ms = (/** @type {import('../live-traffic.mjs').Latencies} */ { p50, p95, worst }) =>
     `p50 ${p50.toFixed(0)} ms, p95 ${p95.toFixed(0)}, worst ${worst.toFixed(0)}`;
   console.log(
-    `${bans} players of ${views} views banned in ${seconds.toFixed(1)} s; ${redisMs.toFixed(2)} ms CPU of Redis for each, events included\n` +
+    `${bans} players of ${views} views banned in ${seconds.toFixed(1)} s; ${redisMs.toFixed(2)} ` +
+      'ms CPU of Redis for each, events included\n' +
       `latency of ${rate} events/s, before: ${ms(quiet)}\n` +
       `                   meanwhile: ${ms(banned)}`,
   );

@@ -11,7 +11,8 @@ const WARM_UP_MS = 5_000;
 
 /**
  * Measures live latency without a build, during unthrottled builds, and during a throttled one.
- * @param {{ events: number, players: number, eventsPerSecond: number, throttle: number, seconds: number }} options
+ * @param {{ events: number, players: number, eventsPerSecond: number, throttle: number, seconds:
+ * number }} options
  */
 export function compareLatencies({ events, players, eventsPerSecond, throttle, seconds }) {
   return withSandbox(async (sandbox) => {
@@ -58,7 +59,10 @@ async function throttledFor(sandbox, { seconds, throttle }) {
   await build.end('SIGINT');
 }
 
-/** @param {({ what: string } & import('../live-traffic.mjs').Latencies)[]} rows the row without a build first */
+/**
+ * @param {({ what: string } & import('../live-traffic.mjs').Latencies)[]} rows the row without a
+ * build first
+ */
 function table(rows) {
   const quiet = rows[0]?.p99 ?? NaN;
   return rows

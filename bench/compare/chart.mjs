@@ -69,7 +69,10 @@ function legend(part, x) {
 
 /** @param {string} kind @param {number} x @param {number} y @param {number} width */
 function rect(kind, x, y, width) {
-  return `<rect class="${kind}" x="${x.toFixed(1)}" y="${y + 4}" width="${width.toFixed(1)}" height="14"/>`;
+  return (
+    `<rect class="${kind}" x="${x.toFixed(1)}" y="${y + 4}" width="${width.toFixed(1)}" ` +
+    'height="14"/>'
+  );
 }
 
 /** @param {number} x @param {number} y @param {string} content @param {string} [kind] */

@@ -12,7 +12,8 @@ import { runStreams } from './streams.mjs';
  * @property {Record<string, string>} rows what each row measures, by name
  * @property {number} [share] of the events, for peers that would take minutes
  * @property {boolean} [withHeaders] its events have five headers, as ScoreProducer sends them
- * @property {(sandbox: Sandbox, size: Size) => Promise<Record<string, import('../meter.mjs').Figures>>} run
+ * @property {(sandbox: Sandbox, size: Size) => Promise<Record<string,
+ * import('../meter.mjs').Figures>>} run
  */
 
 const NONE = ', publish: { rankChanges: none }';
@@ -49,7 +50,10 @@ export function contenders({ against }) {
   ];
 }
 
-/** @param {string | undefined} cli @param {{ name: string, what: string }} names @returns {Contender[]} */
+/**
+ * @param {string | undefined} cli @param {{ name: string, what: string }} names @returns
+ * {Contender[]}
+ */
 function ownContenders(cli, { name, what }) {
   const rebuilt = name === 'ranklog' ? 'rebuild' : `${name}-rebuild`;
   return [
@@ -85,7 +89,8 @@ function ownContenders(cli, { name, what }) {
 
 /**
  * A peer of bench/peers that says itself when it begins and ends.
- * @param {string} name @param {string} what @param {{ share?: number, file?: string, args?: string[] }} [options]
+ * @param {string} name @param {string} what @param {{ share?: number, file?: string, args?:
+ * string[] }} [options]
  * @returns {Contender}
  */
 function peer(name, what, { share = 1, file = name, args = [] } = {}) {
@@ -106,7 +111,10 @@ function peer(name, what, { share = 1, file = name, args = [] } = {}) {
   };
 }
 
-/** @param {Sandbox} sandbox @param {string} file @param {{ events?: number, args?: string[] }} [options] events: none for no end */
+/**
+ * @param {Sandbox} sandbox @param {string} file @param {{ events?: number, args?: string[] }}
+ * [options] events: none for no end
+ */
 export function startPeer({ name, topics }, file, { events, args = [] } = {}) {
   const program = fileURLToPath(new URL(`../peers/${file}.mjs`, import.meta.url));
   const task = JSON.stringify({ name, topics, events: events ?? null });

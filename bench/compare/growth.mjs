@@ -8,18 +8,25 @@ const ROUNDS = 25;
 const BATCH = 500;
 const BATCHES_PER_ROUND = 4;
 
-/** @typedef {{ players: number, own: number, bare: number, ownRedis: number, bareRedis: number }} Row us of CPU per event */
+/**
+ * @typedef {{ players: number, own: number, bare: number, ownRedis: number, bareRedis: number }}
+ * Row us of CPU per event
+ */
 
 /**
- * Compares how the CPU of an event (Redis and its client) grows with the players of the board, with that of ZREVRANK, ZINCRBY,
- * ZREVRANK. Applies events of random players to each board and to its plain ZSET, in rounds.
+ * Compares how the CPU of an event (Redis and its client) grows with the players of the board, with
+ * that of ZREVRANK, ZINCRBY, ZREVRANK. Applies events of random players to each board and to its
+ * plain ZSET, in rounds.
  * @param {import('ioredis').Redis} redis @param {number[]} sizes
  */
 export function compareGrowth(redis, sizes) {
   return withBoards(redis, sizes, async (boards) => ({ rows: await compareRounds(redis, boards) }));
 }
 
-/** The rows of filled boards. @param {import('ioredis').Redis} redis @param {import('../read/filled-board.mjs').FilledBoard[]} boards */
+/**
+ * The rows of filled boards. @param {import('ioredis').Redis} redis @param
+ * {import('../read/filled-board.mjs').FilledBoard[]} boards
+ */
 export async function compareRounds(redis, boards) {
   const pairs = boards.map(({ board, players, prefix }) => ({
     ...{ players, board, bare: counter(redis, { views: 1, ranks: true, prefix }) },
@@ -71,7 +78,8 @@ export function growthText({ rows }) {
   });
   const head = ['players', 'ranklog', 'of it Redis', 'bare', 'of it Redis', 'ranklog grows'];
   return [
-    'us of CPU per event: Redis and its client; bare: ZREVRANK, ZINCRBY, ZREVRANK; times those of the first row\n',
+    'us of CPU per event: Redis and its client; bare: ZREVRANK, ZINCRBY, ZREVRANK; times ' +
+      'those of the first row\n',
     table([[...head, 'bare grows', 'ratio'], ...lines]),
   ].join('\n');
 }

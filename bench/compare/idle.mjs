@@ -11,7 +11,8 @@ const EVENTS = 1_000;
 const SETTLE_MS = 60_000;
 
 /**
- * Measures what a process of ranklog uses that has joined, has applied some events and gets no more.
+ * Measures what a process of ranklog uses that has joined, has applied some events and gets no
+ * more.
  * @param {{ seconds: number, against: string | undefined }} options @returns figures in % of a core
  */
 export async function measureIdle({ seconds, against }) {
@@ -44,7 +45,8 @@ function idle(cli, seconds) {
 export function idleText({ seconds, partitions, rows }) {
   const lines = rows.map(
     ({ name, own, redis, kafka }) =>
-      `${name}: ${own.toFixed(2)} % of a core; Redis ${redis.toFixed(2)} %, Kafka ${kafka.toFixed(2)} %`,
+      `${name}: ${own.toFixed(2)} % of a core; Redis ${redis.toFixed(2)} %, Kafka ` +
+      `${kafka.toFixed(2)} %`,
   );
   return [`no events for ${seconds} s, ${partitions} partitions`, ...lines].join('\n');
 }

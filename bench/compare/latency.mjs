@@ -16,10 +16,19 @@ const PERCENTILES = /** @type {const} */ (['p50', 'p95', 'p99']);
 /** @typedef {import('../sandbox.mjs').Sandbox} Sandbox */
 /** @typedef {import('../live-traffic.mjs').Latencies} Latencies */
 /** @typedef {import('../process.mjs').BenchProcess} BenchProcess */
-/** @typedef {{ start: (sandbox: Sandbox) => BenchProcess | Promise<BenchProcess>, topic?: (sandbox: Sandbox) => string }} Service */
-/** @typedef {{ rates: number[], seconds: number, rounds: number, players: number, partitions: number, against: string | undefined }} Options */
+/**
+ * @typedef {{ start: (sandbox: Sandbox) => BenchProcess | Promise<BenchProcess>, topic?: (sandbox:
+ * Sandbox) => string }} Service
+ */
+/**
+ * @typedef {{ rates: number[], seconds: number, rounds: number, players: number, partitions:
+ * number, against: string | undefined }} Options
+ */
 
-/** Compares the time from producing an event to its result at a read_committed subscriber, in turns. @param {Options} options */
+/**
+ * Compares the time from producing an event to its result at a read_committed subscriber, in turns.
+ * @param {Options} options
+ */
 export async function compareLatencies(options) {
   const { rates, rounds, against } = options;
   const services = servicesOf(against);
@@ -93,7 +102,8 @@ export function latenciesText({ rows, seconds, rounds }) {
     ];
   });
   return [
-    `ms from produce to a read_committed subscriber; median of the rounds (${rounds} of ${seconds} s)\n`,
+    `ms from produce to a read_committed subscriber; median of the rounds (${rounds} of ` +
+      `${seconds} s)\n`,
     table([['', '', 'p50', 'p95', 'p99', 'times those of one bare transaction'], ...lines]),
   ].join('\n');
 }

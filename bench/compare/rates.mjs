@@ -10,8 +10,13 @@ import { count, table } from './table.mjs';
 /** @typedef {import('../meter.mjs').Figures} Figures */
 /** @typedef {import('../sandbox.mjs').Sandbox} Sandbox */
 /** @typedef {import('./contenders.mjs').Contender} Contender */
-/** @typedef {{ name: string, what: string, rounds: Figures[], median: Figures, beside: string }} Row */
-/** @typedef {import('../log.mjs').Size & { partitions: number, rounds: number, only: string[] | undefined, against: string | undefined }} Options */
+/**
+ * @typedef {{ name: string, what: string, rounds: Figures[], median: Figures, beside: string }} Row
+ */
+/**
+ * @typedef {import('../log.mjs').Size & { partitions: number, rounds: number, only: string[] |
+ * undefined, against: string | undefined }} Options
+ */
 
 /** Whose rate is divided by whose. */
 const RATIOS = [
@@ -64,7 +69,10 @@ function choose(all, only) {
   return chosen.filter((contender) => !isStreams(contender));
 }
 
-/** @param {Contender} contender @param {{ events: number, players: number, partitions: number }} size */
+/**
+ * @param {Contender} contender @param {{ events: number, players: number, partitions: number }}
+ * size
+ */
 function run({ share = 1, withHeaders, ...contender }, { events, players, partitions }) {
   const size = { events: Math.round(events * share), players };
   const measure = async (/** @type {Sandbox} */ sandbox) => {
@@ -97,8 +105,10 @@ export function ratesText({ events, players, partitions, rounds, rows }) {
     ];
   });
   return [
-    `${count(events)} events, ${count(players)} players, ${partitions} partitions; median of the rounds (${rounds});`,
-    'CPU per event: all = own process + Redis + Kafka; others: CPUs that all other processes used\n',
+    `${count(events)} events, ${count(players)} players, ${partitions} partitions; median of ` +
+      `the rounds (${rounds});`,
+    'CPU per event: all = own process + Redis + Kafka; others: CPUs that all other processes ' +
+      'used\n',
     table([[...head, 'others', ' rate beside'], ...lines]),
     '',
     ...rows.map(({ name, what }) => `${name}: ${what}`),

@@ -16,7 +16,9 @@ const FOLDER = fileURLToPath(new URL('../peers/kafka-streams', import.meta.url))
 const CLASSES = path.join(FOLDER, 'target/app.jar');
 const JVM = ['-Xmx1g', '-XX:+UseParallelGC', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'];
 
-/** Builds the application if its sources are newer. @returns {string | undefined} why it can't run */
+/**
+ * Builds the application if its sources are newer. @returns {string | undefined} why it can't run
+ */
 export function buildStreams() {
   const missing = /** @type {const} */ (['java', 'mvn']).filter(isMissing);
   if (missing.length > 0) return `${missing.join(' and ')} missing (it needs Java 17 and Maven 3)`;
@@ -47,14 +49,17 @@ export async function startStreams({ name, topics, folder }) {
   return service;
 }
 
-/** The topic between its two parts: what is committed there has its result. @param {Sandbox} sandbox */
+/**
+ * The topic between its two parts: what is committed there has its result. @param {Sandbox} sandbox
+ */
 export function rankedTopic({ name }) {
   return `${name}-by-board-repartition`;
 }
 
 /**
- * Measures a process that has just started, from its first event to its last commit; then the same process, warm by then, which
- * gets as many events at one moment. The control records of its transactions count as events: less than one in a thousand.
+ * Measures a process that has just started, from its first event to its last commit; then the same
+ * process, warm by then, which gets as many events at one moment. The control records of its
+ * transactions count as events: less than one in a thousand.
  * @param {Sandbox} sandbox @param {Size} size
  */
 export async function runStreams(sandbox, { events, players }) {

@@ -1,6 +1,9 @@
 // @ts-check
 
-/** A whole number with separators; one digit after the point below 10, `-` for NaN. @param {number} value */
+/**
+ * A whole number with separators; one digit after the point below 10, `-` for NaN. @param {number}
+ * value
+ */
 export function count(value) {
   if (Number.isNaN(value)) return '-';
   return Math.abs(value) < 10 && !Number.isInteger(value)
@@ -8,7 +11,10 @@ export function count(value) {
     : Math.round(value).toLocaleString('en');
 }
 
-/** Rows of cells in columns: the first and the last column begin on the left, others end on the right. @param {string[][]} rows */
+/**
+ * Rows of cells in columns: the first and the last column begin on the left, others end on the
+ * right. @param {string[][]} rows
+ */
 export function table(rows) {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),

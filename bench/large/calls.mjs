@@ -8,8 +8,14 @@ import { setImmediate } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { withCleanUp } from '../../scripts/clean-up.mjs';
 
-/** @typedef {{ command: string, cpu: number, script: number }} Longest ms of CPU; `script`: until its end, with waits for a CPU */
-/** @typedef {{ step: string, calls: number, seconds: number, redisCpu: number, longest: Longest }} Step `redisCpu` in s */
+/**
+ * @typedef {{ command: string, cpu: number, script: number }} Longest ms of CPU; `script`: until
+ * its end, with waits for a CPU
+ */
+/**
+ * @typedef {{ step: string, calls: number, seconds: number, redisCpu: number, longest: Longest }}
+ * Step `redisCpu` in s
+ */
 
 /**
  * Runs some work with a Redis that nobody else uses and that does not write to disk.
@@ -35,7 +41,10 @@ export async function withOwnRedis(work) {
   );
 }
 
-/** Measures the steps of the bench. Every call is between two reads of the CPU time of Redis, on the same connection. */
+/**
+ * Measures the steps of the bench. Every call is between two reads of the CPU time of Redis, on the
+ * same connection.
+ */
 export class Calls {
   /** @type {Step[]} */
   steps = [];
@@ -102,7 +111,11 @@ export class Calls {
       .slice(first)
       .map(({ step, calls, seconds, redisCpu, longest: { command, cpu, script } }) => {
         const most = `longest ${cpu.toFixed(1)} ms of CPU (${command}), ${script.toFixed(1)} ms in SLOWLOG`;
-        return `${step.padEnd(44)} ${String(calls).padStart(8)} calls  ${seconds.toFixed(1).padStart(7)} s  Redis ${redisCpu.toFixed(2).padStart(7)} s  ${most}`;
+        return (
+          `${step.padEnd(44)} ${String(calls).padStart(8)} calls  ` +
+          `${seconds.toFixed(1).padStart(7)} s  Redis ${redisCpu.toFixed(2).padStart(7)} s  ` +
+          most
+        );
       })
       .join('\n');
   }

@@ -1,6 +1,7 @@
 // @ts-check
-// `npm run bench:large -- [--players N] [--boards N] [--each N] [--json]`: one board of many players, and many boards, in a Redis
-// of its own; memory, cost, and the longest call to Redis of each step.
+// `npm run bench:large -- [--players N] [--boards N] [--each N] [--json]`: one board of many
+// players, and many boards, in a Redis of its own; memory, cost, and the longest call to Redis of
+// each step.
 import { readOptions, wholeNumber } from '../options.mjs';
 import { Calls, withOwnRedis } from './calls.mjs';
 import { manyBoards } from './many-boards.mjs';
@@ -43,11 +44,14 @@ function text() {
   if (result.one !== undefined) {
     const { bytesPerPlayer, zsetBytes, apply, reads } = result.one.figures;
     lines.push(
-      `${players} players: ${bytesPerPlayer.toFixed(0)} bytes each; plain ZSET ${zsetBytes.toFixed(0)}`,
+      `${players} players: ${bytesPerPlayer.toFixed(0)} bytes each; plain ZSET ` +
+        zsetBytes.toFixed(0),
     );
     if (apply !== undefined)
       lines.push(
-        `apply: ${apply.own.toFixed(1)} us of CPU per event (Redis ${apply.ownRedis.toFixed(1)}); bare ${apply.bare.toFixed(1)} (Redis ${apply.bareRedis.toFixed(1)})`,
+        `apply: ${apply.own.toFixed(1)} us of CPU per event (Redis ` +
+          `${apply.ownRedis.toFixed(1)}); bare ${apply.bare.toFixed(1)} (Redis ` +
+          `${apply.bareRedis.toFixed(1)})`,
       );
     for (const { query, reader = NaN, bare = NaN } of reads)
       lines.push(`${query}: ${reader.toFixed(0)} us of CPU; bare ${bare.toFixed(0)}`);
@@ -55,7 +59,8 @@ function text() {
   if (result.many !== undefined) {
     const { bytesPerBoard, bytesPerPlayer } = result.many.figures;
     lines.push(
-      `${boards} boards: ${bytesPerBoard.toFixed(0)} bytes each, and ${bytesPerPlayer.toFixed(0)} for each of ${each} players`,
+      `${boards} boards: ${bytesPerBoard.toFixed(0)} bytes each, and ` +
+        `${bytesPerPlayer.toFixed(0)} for each of ${each} players`,
     );
   }
   return lines.join('\n');

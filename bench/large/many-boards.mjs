@@ -1,5 +1,6 @@
 // @ts-check
-// Many boards of some players: register, fill, list, start again, resync, and the loss of a promotion.
+// Many boards of some players: register, fill, list, start again, resync, and the loss of a
+// promotion.
 import { randomUUID } from 'node:crypto';
 import { parseBoardsFile } from '#board';
 import {
@@ -18,7 +19,10 @@ import { usedMemory } from './calls.mjs';
 const BATCH = 500;
 const FAR = 9_000_000_000_000_000; // us: later than any promotion
 
-/** @param {import('ioredis').Redis} redis @param {Calls} calls @param {{ boards: number, each: number }} size */
+/**
+ * @param {import('ioredis').Redis} redis @param {Calls} calls @param {{ boards: number, each:
+ * number }} size
+ */
 export async function manyBoards(redis, calls, { boards: count, each }) {
   const [one] = parseBoardsFile(BOARDS, 'bench');
   if (one === undefined) throw new Error('the bench has no board');

@@ -58,7 +58,10 @@ class Log {
   /** @type {number[]} */
   #times = [];
 
-  /** The contender, which notes what it applies. @param {import('../apply/contenders.mjs').Contender} board */
+  /**
+   * The contender, which notes what it applies. @param
+   * {import('../apply/contenders.mjs').Contender} board
+   */
   recording(board) {
     /** @type {import('../apply/contenders.mjs').Contender['apply']} */
     const apply = (scores, options) => {

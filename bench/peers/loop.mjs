@@ -1,6 +1,6 @@
 // @ts-check
-// The usual counter in its fastest form: a bare kafkajs eachBatch loop with pipelined ZINCRBY. No ranks, no results; after a crash,
-// it counts some events twice.
+// The usual counter in its fastest form: a bare kafkajs eachBatch loop with pipelined ZINCRBY. No
+// ranks, no results; after a crash, it counts some events twice.
 import { consume, newKafka, newRedis, task, toEvent } from './peer.mjs';
 
 const own = task();

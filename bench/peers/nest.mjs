@@ -1,6 +1,7 @@
 // @ts-check
-// Stock Nest applications on its Kafka transport, with the defaults of Nest: a handler that counts in Redis; with `ranks` as the
-// second argument, one that also reads the ranks before and after, and emits a result.
+// Stock Nest applications on its Kafka transport, with the defaults of Nest: a handler that counts
+// in Redis; with `ranks` as the second argument, one that also reads the ranks before and after,
+// and emits a result.
 import 'reflect-metadata';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -28,7 +29,8 @@ class Scores {
     applied(1, own);
   }
 }
-// What @Controller(), @EventPattern(topic), @Payload() and @Module({ controllers: [Scores] }) do in TypeScript.
+// What @Controller(), @EventPattern(topic), @Payload() and @Module({ controllers: [Scores] }) do in
+// TypeScript.
 const method = Object.getOwnPropertyDescriptor(Scores.prototype, 'add');
 if (method === undefined) throw new Error('the handler is not there');
 EventPattern(topics.scoreEvents)(Scores.prototype, 'add', method);

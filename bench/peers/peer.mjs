@@ -1,10 +1,14 @@
 // @ts-check
-// What the peers have in common. Each is a process of its own, `node FILE JSON`. It prints `first N` once it has applied its
-// first N events and `last` once it has applied all, and runs until it is killed.
+// What the peers have in common. Each is a process of its own, `node FILE JSON`. It prints `first
+// N` once it has applied its first N events and `last` once it has applied all, and runs until it
+// is killed.
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 
-/** @typedef {{ topics: { scoreEvents: string, rankChanges: string }, name: string, events: number | null }} Task null: never ends */
+/**
+ * @typedef {{ topics: { scoreEvents: string, rankChanges: string }, name: string, events: number |
+ * null }} Task null: never ends
+ */
 /** @typedef {{ playerId: string, delta: number }} Event */
 
 /** @returns {Task} the task of the process */
@@ -38,8 +42,10 @@ export function newKafka() {
 }
 
 /**
- * Reads the score topic with the fastest loop of kafkajs: whole batches, partitions side by side, no commits by kafkajs.
- * @param {Kafka} kafka @param {Task} task @param {(batch: import('kafkajs').Batch) => Promise<void>} handle
+ * Reads the score topic with the fastest loop of kafkajs: whole batches, partitions side by side,
+ * no commits by kafkajs.
+ * @param {Kafka} kafka @param {Task} task @param {(batch: import('kafkajs').Batch) =>
+ * Promise<void>} handle
  */
 export async function consume(kafka, task, handle) {
   const consumer = kafka.consumer({ groupId: task.name, maxWaitTimeInMs: 100 });

@@ -1,6 +1,6 @@
 // @ts-check
-// What Kafka and kafkajs take for exactly once alone: a loop that copies each batch as it comes, in one transaction with its
-// offset. No parsing, no Redis.
+// What Kafka and kafkajs take for exactly once alone: a loop that copies each batch as it comes, in
+// one transaction with its offset. No parsing, no Redis.
 import { consume, newKafka, task } from './peer.mjs';
 
 const { name, topics, events } = task();

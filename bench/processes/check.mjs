@@ -2,9 +2,10 @@
 import { BoardReader } from '#board-store';
 
 /**
- * What is wrong with the results and the board; empty if every event has one result, the points of each player
- * follow from one result to the next, and the board has the order of the events.
- * @param {import('../sandbox.mjs').Sandbox} sandbox @param {import('./traffic.mjs').PartitionTraffic} traffic
+ * What is wrong with the results and the board; empty if every event has one result, the points of
+ * each player follow from one result to the next, and the board has the order of the events.
+ * @param {import('../sandbox.mjs').Sandbox} sandbox @param
+ * {import('./traffic.mjs').PartitionTraffic} traffic
  * @returns {Promise<string[]>}
  */
 export async function problems({ redis, name }, { events, results }) {
@@ -13,7 +14,9 @@ export async function problems({ redis, name }, { events, results }) {
   );
 }
 
-/** @param {import('./traffic.mjs').Sent[][]} events @param {import('./traffic.mjs').Seen[]} results */
+/**
+ * @param {import('./traffic.mjs').Sent[][]} events @param {import('./traffic.mjs').Seen[]} results
+ */
 function countProblems(events, results) {
   /** @type {Map<string, number>} */
   const counts = new Map();
@@ -51,7 +54,10 @@ async function boardProblems(reader, events) {
   );
 }
 
-/** The players in their order: more points first, then those who had them earlier. @param {import('./traffic.mjs').Sent[][]} events */
+/**
+ * The players in their order: more points first, then those who had them earlier. @param
+ * {import('./traffic.mjs').Sent[][]} events
+ */
 function standings(events) {
   /** @type {Map<string, { points: number, time: number }>} */
   const players = new Map();

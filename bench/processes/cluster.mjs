@@ -17,7 +17,9 @@ const START_SECONDS = 120;
 
 /** @typedef {{ port: number, child: import('node:child_process').ChildProcess }} Broker */
 
-/** Three brokers on this machine; each record is on all of them. The first one is the controller. */
+/**
+ * Three brokers on this machine; each record is on all of them. The first one is the controller.
+ */
 export class KafkaCluster {
   /** @type {Broker[]} */
   #brokers = [];

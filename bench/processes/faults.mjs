@@ -5,15 +5,18 @@ import { median } from '../apply/measure.mjs';
  * @typedef {import('./group.mjs').ProcessGroup} ProcessGroup
  * @typedef {import('./traffic.mjs').PartitionTraffic} PartitionTraffic
  * @typedef {{ group: ProcessGroup, traffic: PartitionTraffic }} Scene
- * @typedef {{ partitions: number, median: number, worst: number }} Pauses in ms; a partition counts once for each step
- * @typedef {{ name: string, steps: number, rebalance: number, moved: Pauses, stayed: Pauses }} Measured
- * rebalance: ms without a stable group, the median of the steps
+ * @typedef {{ partitions: number, median: number, worst: number }} Pauses in ms; a partition counts
+ * once for each step
+ * @typedef {{ name: string, steps: number, rebalance: number, moved: Pauses, stayed: Pauses }}
+ * Measured rebalance: ms without a stable group, the median of the steps
  */
 
 /** What happens to the processes, in this order. Each step ends when the group is settled again. */
 export const FAULTS = ['roll', 'add', 'remove', 'kill', 'start', 'freeze', 'resume'];
 
-/** @type {Record<string, { name: string, steps: (group: ProcessGroup) => (() => Promise<void>)[] }>} */
+/**
+ * @type {Record<string, { name: string, steps: (group: ProcessGroup) => (() => Promise<void>)[] }>}
+ */
 const STEPS = {
   roll: {
     name: 'rolling deploy (SIGTERM, start)',

@@ -4,11 +4,15 @@ import { median } from '../apply/measure.mjs';
 
 const ESTABLISHED = '01';
 
-/** @typedef {{ rss: number, rssMost: number, kafka: number, redis: number }} Footprint of a process: MB (median, largest), connections (largest) */
+/**
+ * @typedef {{ rss: number, rssMost: number, kafka: number, redis: number }} Footprint of a process:
+ * MB (median, largest), connections (largest)
+ */
 
 /**
  * Memory and connections of the processes, from what Linux says about them.
- * @param {readonly number[]} pids @param {{ kafka: readonly number[], redis: number }} ports @returns {Footprint}
+ * @param {readonly number[]} pids @param {{ kafka: readonly number[], redis: number }} ports
+ * @returns {Footprint}
  */
 export function footprint(pids, ports) {
   const rss = pids.map(rssOf);

@@ -7,8 +7,14 @@ import { boardsFile, cliOf } from '../ranklog.mjs';
 const LOOK_EVERY_MS = 50;
 const LONGEST_WAIT_MS = 180_000;
 
-/** @typedef {{ state: string, members: number, owners: Map<number, string> }} Look owners: the member of each partition */
-/** @typedef {{ moved: Set<number>, rebalanceMs: number }} Changes partitions that got another member; time without a stable group */
+/**
+ * @typedef {{ state: string, members: number, owners: Map<number, string> }} Look owners: the
+ * member of each partition
+ */
+/**
+ * @typedef {{ moved: Set<number>, rebalanceMs: number }} Changes partitions that got another
+ * member; time without a stable group
+ */
 
 /** @type {Look} */
 const NOTHING_SEEN = { state: 'unknown', members: 0, owners: new Map() };

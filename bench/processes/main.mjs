@@ -76,7 +76,10 @@ function footprintOf(group) {
   return footprint(pids, { kafka: cluster.ports, redis });
 }
 
-/** @param {{ events: number, measured: Measured[], footprint: Footprint, problems: string[], load: number }} result */
+/**
+ * @param {{ events: number, measured: Measured[], footprint: Footprint, problems: string[], load:
+ * number }} result
+ */
 function textOf({ events, measured, footprint: each, problems: found, load }) {
   const rows = measured.flatMap(({ name, steps, rebalance, moved, stayed }) =>
     Object.entries({ moved, stayed }).map(([kind, { partitions: number, median, worst }]) => [
@@ -94,7 +97,8 @@ function textOf({ events, measured, footprint: each, problems: found, load }) {
     'of partitions that',
   ];
   return [
-    `${processes} processes, ${partitions} partitions, ${events} events at ${rate}/s; load average ${load.toFixed(1)}`,
+    `${processes} processes, ${partitions} partitions, ${events} events at ${rate}/s; load ` +
+      `average ${load.toFixed(1)}`,
     ...(rows.length > 0 ? [table([head, ...rows])] : []),
     `each process: RSS ${count(each.rss)} MB (most ${count(each.rssMost)} MB), ` +
       `connections to Kafka ${each.kafka}, to Redis ${each.redis}`,

@@ -16,9 +16,15 @@ const LONGEST_WAIT_MS = 180_000;
  * @property {number} sentAt when Kafka had it, by performance.now(); before that, when it was due
  * @property {number} [seenAt] when its result was visible, by performance.now()
  */
-/** @typedef {{ eventId: string, playerId: string, before: string, after: string }} Seen a result, and the player's points around it */
+/**
+ * @typedef {{ eventId: string, playerId: string, before: string, after: string }} Seen a result,
+ * and the player's points around it
+ */
 
-/** Sends score events to every partition at the same steady rate, and receives their results as a read_committed subscriber. */
+/**
+ * Sends score events to every partition at the same steady rate, and receives their results as a
+ * read_committed subscriber.
+ */
 export class PartitionTraffic {
   #producer;
   #consumer;
@@ -35,7 +41,10 @@ export class PartitionTraffic {
   /** @type {Error | undefined} of sending */
   #failure;
 
-  /** @param {import('../sandbox.mjs').Sandbox} sandbox @param {number} eventsPerSecond of all partitions */
+  /**
+   * @param {import('../sandbox.mjs').Sandbox} sandbox @param {number} eventsPerSecond of all
+   * partitions
+   */
   constructor({ kafka, topics, name, partitions }, eventsPerSecond) {
     patchKafkajs();
     this.topics = topics;
@@ -80,7 +89,8 @@ export class PartitionTraffic {
   }
 
   /**
-   * By partition: the longest time between the results of consecutive events, without the time between these events.
+   * By partition: the longest time between the results of consecutive events, without the time
+   * between these events.
    * @param {number} from @param {number} to when results were visible, by performance.now()
    */
   pauses(from, to) {
@@ -131,7 +141,10 @@ export class PartitionTraffic {
   /** @param {string} text of a rank change */
   #hear(text) {
     /** @typedef {{ columns: { score: string } }} Place */
-    /** @typedef {{ eventId: string, playerId: string, changes: { before: Place | null, after: Place }[] }} RankChange */
+    /**
+     * @typedef {{ eventId: string, playerId: string, changes: { before: Place | null, after: Place
+     * }[] }} RankChange
+     */
     const { eventId, playerId, changes } = /** @type {RankChange} */ (JSON.parse(text));
     const { before = null, after } = changes[0] ?? {};
     const [partition, index] = eventId.split('-').map(Number);

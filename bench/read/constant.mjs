@@ -1,5 +1,6 @@
 // @ts-check
-// The peer of bench/read/http.mjs: answers every request with the text in BODY, and prints its address.
+// The peer of bench/read/http.mjs: answers every request with the text in BODY, and prints its
+// address.
 import { fastify } from 'fastify';
 
 const server = fastify();

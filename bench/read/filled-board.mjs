@@ -15,7 +15,10 @@ const REWRITE = 'auto-aof-rewrite-percentage';
 export class FilledBoard {
   players = 0;
 
-  /** @param {import('ioredis').Redis} redis @param {import('../apply/contenders.mjs').Contender} board */
+  /**
+   * @param {import('ioredis').Redis} redis @param {import('../apply/contenders.mjs').Contender}
+   * board
+   */
   constructor(redis, board) {
     this.redis = redis;
     this.board = board;
@@ -53,7 +56,8 @@ export class FilledBoard {
 }
 
 /**
- * Redis does not rewrite its append-only file during the work: that would take CPU time from whatever is measured.
+ * Redis does not rewrite its append-only file during the work: that would take CPU time from
+ * whatever is measured.
  * @template T
  * @param {import('ioredis').Redis} redis @param {() => Promise<T>} work
  */

@@ -7,8 +7,10 @@ import { compare, cpuOf } from './measure.mjs';
 const BYTES_PER_PLAYER = 450;
 
 /**
- * Compares how the CPU time of each query grows with the players of the board, and that of its bare commands.
- * @param {import('ioredis').Redis} redis @param {{ sizes: number[], requests: number, json: boolean }} options
+ * Compares how the CPU time of each query grows with the players of the board, and that of its bare
+ * commands.
+ * @param {import('ioredis').Redis} redis @param {{ sizes: number[], requests: number, json: boolean
+ * }} options
  */
 export function benchGrowth(redis, { sizes, requests, json }) {
   return withBoards(redis, sizes, async (boards) => {
@@ -21,7 +23,8 @@ export function benchGrowth(redis, { sizes, requests, json }) {
 /**
  * Fills a board of each size that fits into memory, and removes them after the work.
  * @template T
- * @param {import('ioredis').Redis} redis @param {number[]} sizes @param {(boards: FilledBoard[]) => Promise<T>} work
+ * @param {import('ioredis').Redis} redis @param {number[]} sizes @param {(boards: FilledBoard[]) =>
+ * Promise<T>} work
  */
 export function withBoards(redis, sizes, work) {
   /** @type {FilledBoard[]} */
@@ -50,13 +53,18 @@ function sizesInMemory(sizes) {
       if (fits) free -= size * BYTES_PER_PLAYER;
       else
         console.error(
-          `no board of ${size} players: it needs ${Math.round((size * BYTES_PER_PLAYER) / 1e6)} MB, and ${Math.round(free / 1e6)} MB are free`,
+          `no board of ${size} players: it needs ` +
+            `${Math.round((size * BYTES_PER_PLAYER) / 1e6)} MB, and ${Math.round(free / 1e6)} MB ` +
+            'are free',
         );
       return fits;
     });
 }
 
-/** By how much CPU per request grows from the smallest board to the largest. @param {{ boards: import('./measure.mjs').Comparison[] }} row */
+/**
+ * By how much CPU per request grows from the smallest board to the largest. @param {{ boards:
+ * import('./measure.mjs').Comparison[] }} row
+ */
 function growth({ boards }) {
   const [least, most] = [boards[0], boards.at(-1)];
   if (least === undefined || most === undefined) throw new Error('there is no board');
@@ -65,7 +73,10 @@ function growth({ boards }) {
   return { growth: { reader, bare, ratio: reader / bare } };
 }
 
-/** @param {{ query: string, boards: import('./measure.mjs').Comparison[] } & ReturnType<typeof growth>} row */
+/**
+ * @param {{ query: string, boards: import('./measure.mjs').Comparison[] } & ReturnType<typeof
+ * growth>} row
+ */
 function print({ query, boards, growth: { reader, bare, ratio } }) {
   const figures = (/** @type {'reader' | 'bare'} */ side) =>
     boards.map((board) => cpuOf(board[side]).toFixed(0).padStart(6)).join('');

@@ -8,7 +8,10 @@ import { cliOf } from '../ranklog.mjs';
 const CONSTANT = fileURLToPath(new URL('./constant.mjs', import.meta.url));
 const CONNECTIONS = 100;
 
-/** @typedef {{ rate: number, p50: number, p99: number, cpu: number }} Figures requests per second, ms, us of CPU of the server per request */
+/**
+ * @typedef {{ rate: number, p50: number, p99: number, cpu: number }} Figures requests per second,
+ * ms, us of CPU of the server per request
+ */
 
 /** A server in its own process, which prints its address. */
 export class Server {
@@ -30,7 +33,10 @@ export class Server {
     return Server.#start([CONSTANT], { ...process.env, BODY: body }, 'stdout');
   }
 
-  /** @param {string[]} args @param {NodeJS.ProcessEnv} env @param {'stdout' | 'stderr'} output @returns {Promise<Server>} */
+  /**
+   * @param {string[]} args @param {NodeJS.ProcessEnv} env @param {'stdout' | 'stderr'} output
+   * @returns {Promise<Server>}
+   */
   static async #start(args, env, output) {
     const process = new BenchProcess(args, env);
     const [url] = await process.line(/(?<!metrics at )http:\/\/[\d.]+:\d+/, output);
@@ -73,7 +79,8 @@ export class Server {
 
 /**
  * Compares answers of ranklog with a constant of the same size.
- * @param {NodeJS.ProcessEnv} env of a ranklog whose Redis holds the board `bench` @param {{ players: number, seconds: number }} size
+ * @param {NodeJS.ProcessEnv} env of a ranklog whose Redis holds the board `bench` @param {{
+ * players: number, seconds: number }} size
  */
 export async function compareHttp(env, { players, seconds }) {
   const random = () => `/v1/boards/bench/players/player-${Math.floor(Math.random() * players)}`;

@@ -8,17 +8,23 @@ import { startRanklog } from '../ranklog.mjs';
 import { withSandbox } from '../sandbox.mjs';
 
 const NEIGHBOUR = fileURLToPath(new URL('./reading-process.mjs', import.meta.url));
-/** What the other process does meanwhile; `computes` shows what sharing the CPUs costs without sharing Redis. */
+/**
+ * What the other process does meanwhile; `computes` shows what sharing the CPUs costs without
+ * sharing Redis.
+ */
 const WORKS = /** @type {const} */ (['rests', 'reads', 'computes']);
 
 /** @typedef {import('../sandbox.mjs').Sandbox} Sandbox */
-/** @typedef {{ rate: number, reads: number, cpu: number, redis: number }} Slice events and reads per second; used CPUs of the other process and of Redis */
+/**
+ * @typedef {{ rate: number, reads: number, cpu: number, redis: number }} Slice events and reads per
+ * second; used CPUs of the other process and of Redis
+ */
 /** @typedef {Record<(typeof WORKS)[number], Slice>} Round */
 /** @typedef {{ events: number, rounds: number }} Size events per slice */
 
 /**
- * Measures how fast `ranklog start` ingests one long log, in slices that alternate: alone, while another process reads a
- * filled board on the same Redis, and while it only computes.
+ * Measures how fast `ranklog start` ingests one long log, in slices that alternate: alone, while
+ * another process reads a filled board on the same Redis, and while it only computes.
  * @param {import('./filled-board.mjs').FilledBoard} board @param {Size} size
  */
 export function slowdown(board, size) {
@@ -66,7 +72,10 @@ async function measureRounds(sandbox, board, { events, rounds }) {
   }
 }
 
-/** Waits until the results of so many events are published. @param {Sandbox} sandbox @param {import('../process.mjs').BenchProcess} service @param {number} events */
+/**
+ * Waits until the results of so many events are published. @param {Sandbox} sandbox @param
+ * {import('../process.mjs').BenchProcess} service @param {number} events
+ */
 async function reach(sandbox, service, events) {
   return { published: await sandbox.reached(events, service), at: performance.now() };
 }
@@ -86,7 +95,8 @@ export function summary(rounds) {
 export function printSlowdown(rows) {
   for (const { work, slowdown: part, rate, reads, cpu, redis } of rows)
     console.log(
-      `another process ${work.padEnd(8)}  ${rate.toFixed(0).padStart(6)} events/s, ${(100 * part).toFixed(1)} % slower; ` +
-        `${reads.toFixed(0)} reads/s; CPUs used: ${cpu.toFixed(2)} by it, ${redis.toFixed(2)} by Redis`,
+      `another process ${work.padEnd(8)}  ${rate.toFixed(0).padStart(6)} events/s, ` +
+        `${(100 * part).toFixed(1)} % slower; ${reads.toFixed(0)} reads/s; CPUs used: ` +
+        `${cpu.toFixed(2)} by it, ${redis.toFixed(2)} by Redis`,
     );
 }

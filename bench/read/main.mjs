@@ -1,8 +1,9 @@
 // @ts-check
-// `npm run bench:read -- [--players N] [--requests N] [--json]`: compares queries of BoardReader with the bare commands of
-// Redis that answer it roughly, through the same client, on boards of the same players, in one run. `--growth`: how both grow
-// with the players. `--ingest`: how much reads slow ingest. `--streams N`: what N event streams take. `--http`: compares answers
-// over HTTP with a Fastify that answers a constant of the same size, for `--seconds` each.
+// `npm run bench:read -- [--players N] [--requests N] [--json]`: compares queries of BoardReader
+// with the bare commands of Redis that answer it roughly, through the same client, on boards of the
+// same players, in one run. `--growth`: how both grow with the players. `--ingest`: how much reads
+// slow ingest. `--streams N`: what N event streams take. `--http`: compares answers over HTTP with
+// a Fastify that answers a constant of the same size, for `--seconds` each.
 import { Redis } from 'ioredis';
 import { withCleanUp } from '../../scripts/clean-up.mjs';
 import { readOptions, wholeNumber } from '../options.mjs';
@@ -102,7 +103,8 @@ function benchHttp({ prefix }) {
 /** @param {Awaited<ReturnType<typeof compareHttp>>[number]} row */
 function printHttp({ name, bytes, ranklog: own, constant }) {
   const figures = (/** @type {typeof own} */ { rate, p50, p99, cpu }) =>
-    `${rate.toFixed(0).padStart(6)} requests/s  p50 ${p50} ms  p99 ${p99} ms  CPU ${cpu.toFixed(0)} us`;
+    `${rate.toFixed(0).padStart(6)} requests/s  p50 ${p50} ms  p99 ${p99} ms  CPU ` +
+    `${cpu.toFixed(0)} us`;
   console.log(
     `${name} (${bytes} bytes)\n  ranklog  ${figures(own)}\n  constant ${figures(constant)}\n` +
       `  ${(own.rate / constant.rate).toFixed(2)} of the rate of the constant`,
@@ -117,6 +119,7 @@ function print({ query, reader, bare }) {
   const ratio = cpuOf(reader) / cpuOf(bare);
   console.log(
     `${query}\n  reader ${figures(reader)} us\n  bare   ${figures(bare)} us\n` +
-      `  ${(reader.p50 / bare.p50).toFixed(2)} times the p50, ${ratio.toFixed(2)} times the CPU (client + Redis)`,
+      `  ${(reader.p50 / bare.p50).toFixed(2)} times the p50, ${ratio.toFixed(2)} times the CPU ` +
+      '(client + Redis)',
   );
 }

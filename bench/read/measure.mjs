@@ -4,14 +4,20 @@ import { bareQueries, randomInput, readerQueries } from './queries.mjs';
 
 /** @typedef {import('./queries.mjs').Query} Query */
 /** @typedef {import('./filled-board.mjs').FilledBoard} FilledBoard */
-/** @typedef {{ p50: number, p99: number, client: number, server: number }} Figures in us; CPU is per request, the median of the rounds */
-/** @typedef {{ players: number, reader: Figures, bare: Figures }} Comparison on a board of so many players */
+/**
+ * @typedef {{ p50: number, p99: number, client: number, server: number }} Figures in us; CPU is per
+ * request, the median of the rounds
+ */
+/**
+ * @typedef {{ players: number, reader: Figures, bare: Figures }} Comparison on a board of so many
+ * players
+ */
 
 const ROUNDS = 20;
 
 /**
- * Runs each query of both sides on each board in turn, one request after the other, in rounds; both sides of a board get the
- * same random players, ranks and scores.
+ * Runs each query of both sides on each board in turn, one request after the other, in rounds; both
+ * sides of a board get the same random players, ranks and scores.
  * @param {readonly FilledBoard[]} boards @param {number} requests
  * @returns {Promise<{ query: string, boards: Comparison[] }[]>}
  */

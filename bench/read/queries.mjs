@@ -1,7 +1,10 @@
 // @ts-check
 import { MOST_POINTS } from './filled-board.mjs';
 
-/** @typedef {{ player: string, rank: number, score: number, group: string[] }} Input random; `group`: ids of 100 players */
+/**
+ * @typedef {{ player: string, rank: number, score: number, group: string[] }} Input random;
+ * `group`: ids of 100 players
+ */
 /** @typedef {(input: Input) => Promise<unknown>} Query */
 /** @typedef {Record<string, Query>} Queries */
 
@@ -34,7 +37,9 @@ export function readerQueries(reader) {
   };
 }
 
-/** The commands that answer the same with less: no columns, percentile, neighbours, or check of the generation.
+/**
+ * The commands that answer the same with less: no columns, percentile, neighbours, or check of the
+ * generation.
  * @param {import('ioredis').Redis} redis @param {string} key @returns {Queries}
  */
 export function bareQueries(redis, key) {

@@ -1,6 +1,7 @@
 // @ts-check
-// Child of bench/read/ingest.mjs. On the message `reads` it asks BoardReader as fast as it can; on `computes` it keeps a CPU
-// busy without Redis; on `report` it stops, and answers how many reads it got and how much CPU time it used, in us.
+// Child of bench/read/ingest.mjs. On the message `reads` it asks BoardReader as fast as it can; on
+// `computes` it keeps a CPU busy without Redis; on `report` it stops, and answers how many reads it
+// got and how much CPU time it used, in us.
 import { Redis } from 'ioredis';
 import { BoardReader } from '#board-store';
 import { randomInput, readerQueries } from './queries.mjs';

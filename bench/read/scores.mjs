@@ -27,7 +27,10 @@ export class Scores {
     await this.#producer.send({ topic: this.topic, messages });
   }
 
-  /** Sends by the clock, without waiting for Kafka; random players, which are noted in `players`. @param {import('./streams.mjs').Load} load */
+  /**
+   * Sends by the clock, without waiting for Kafka; random players, which are noted in `players`.
+   * @param {import('./streams.mjs').Load} load
+   */
   async send({ rate, seconds }) {
     const begin = performance.now();
     const sends = [];

@@ -5,9 +5,18 @@ import { connect } from 'node:net';
 
 /** @typedef {'top' | 'player' | 'board'} Kind what a stream shows */
 /** @typedef {{ kind: Kind, path: string }} Target */
-/** @typedef {{ open?: { url: string, targets: Target[] }, begin?: number }} Order `begin`: events from before (in ms) are not measured */
-/** @typedef {{ kind: Kind, streams: number, dropped: number, arrivals: number, p50: number, p99: number }} Heard latencies in ms */
-/** @typedef {{ cpu: number, heard: Heard[] }} Report us of CPU time since the last report, and what arrived since `begin` */
+/**
+ * @typedef {{ open?: { url: string, targets: Target[] }, begin?: number }} Order `begin`: events
+ * from before (in ms) are not measured
+ */
+/**
+ * @typedef {{ kind: Kind, streams: number, dropped: number, arrivals: number, p50: number, p99:
+ * number }} Heard latencies in ms
+ */
+/**
+ * @typedef {{ cpu: number, heard: Heard[] }} Report us of CPU time since the last report, and what
+ * arrived since `begin`
+ */
 
 const KINDS = /** @type {const} */ (['top', 'player', 'board']);
 const CONNECTING = 50;

@@ -10,8 +10,14 @@ import { playerId, PLAYERS, Scores } from './scores.mjs';
 /** @typedef {import('./stream-clients.mjs').Report} Report */
 /** @typedef {import('./stream-clients.mjs').Target} Target */
 /** @typedef {import('../process.mjs').Memory} Memory */
-/** @typedef {Memory & { cpu: number, clientsCpu: number }} Phase used CPUs of the server and of the process of all clients */
-/** @typedef {{ rate: number, seconds: number }} Load events per second, and how long each phase lasts */
+/**
+ * @typedef {Memory & { cpu: number, clientsCpu: number }} Phase used CPUs of the server and of the
+ * process of all clients
+ */
+/**
+ * @typedef {{ rate: number, seconds: number }} Load events per second, and how long each phase
+ * lasts
+ */
 
 const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const CLIENTS = fileURLToPath(new URL('./stream-clients.mjs', import.meta.url));
@@ -21,7 +27,8 @@ const playerPath = (/** @type {string} */ player) => `/v1/boards/arena/players/$
 const LONGEST_LATENCY_MS = 5_000;
 
 /**
- * Measures a process of the role query with many event streams: each third shows the top 10, a player, or all rank changes.
+ * Measures a process of the role query with many event streams: each third shows the top 10, a
+ * player, or all rank changes.
  * @param {number} streams @param {Load} load
  */
 export function measureStreams(streams, load) {
@@ -44,7 +51,10 @@ export function measureStreams(streams, load) {
   });
 }
 
-/** @typedef {{ server: Server, clients: import('node:child_process').ChildProcess, targets: Target[], scores: Scores }} Setup */
+/**
+ * @typedef {{ server: Server, clients: import('node:child_process').ChildProcess, targets:
+ * Target[], scores: Scores }} Setup
+ */
 
 /** @param {Setup} setup @param {Load} load */
 async function measure(setup, load) {
@@ -70,7 +80,8 @@ async function measure(setup, load) {
 
 /**
  * Events that arrive late count, too: all CPU time is divided by the seconds of the load.
- * @param {Setup} setup @param {Load} load @param {() => Promise<unknown>} work @returns {Promise<Phase>}
+ * @param {Setup} setup @param {Load} load @param {() => Promise<unknown>} work @returns
+ * {Promise<Phase>}
  */
 async function phase({ server, clients }, { seconds }, work) {
   await ask(clients, {});
@@ -91,7 +102,10 @@ function targetsOf(streams) {
   });
 }
 
-/** @param {Setup['clients']} clients @param {import('./stream-clients.mjs').Order} order @returns {Promise<Report>} */
+/**
+ * @param {Setup['clients']} clients @param {import('./stream-clients.mjs').Order} order @returns
+ * {Promise<Report>}
+ */
 function ask(clients, order) {
   return new Promise((resolve, reject) => {
     const fail = () => reject(new Error('the process of the clients has ended; see its message'));
@@ -120,14 +134,16 @@ export function printStreams({ load, unused, idle, changing, heard }) {
   const streams = heard.reduce((sum, one) => sum + one.streams, 0);
   const arrivals = heard.reduce((sum, one) => sum + one.arrivals, 0);
   const memory = ({ rss, heapUsed, external } = unused) =>
-    `RSS ${(rss / 1e6).toFixed(0)} MB, heap and buffers ${((heapUsed + external) / 1e6).toFixed(0)} MB`;
+    `RSS ${(rss / 1e6).toFixed(0)} MB, heap and buffers ` +
+    `${((heapUsed + external) / 1e6).toFixed(0)} MB`;
   const each = ({ rss, heapUsed, external } = unused) => {
     const kB = (/** @type {number} */ bytes) => `${(bytes / streams / 1e3).toFixed(1)} kB`;
     const live = heapUsed + external - unused.heapUsed - unused.external;
     return `per stream ${kB(rss - unused.rss)}, ${kB(live)}`;
   };
   const phase = (/** @type {Phase} */ figures) =>
-    `${memory(figures)}; ${each(figures)}; CPUs used: ${figures.cpu.toFixed(3)}, by the clients ${figures.clientsCpu.toFixed(3)}`;
+    `${memory(figures)}; ${each(figures)}; CPUs used: ${figures.cpu.toFixed(3)}, by the ` +
+    `clients ${figures.clientsCpu.toFixed(3)}`;
   console.log(
     `no streams    ${memory()}\n${streams} idle   ${phase(idle)}\nunder change  ${phase(changing)}`,
   );
@@ -135,6 +151,7 @@ export function printStreams({ load, unused, idle, changing, heard }) {
   console.log(`${arrivals} changes arrived, with ${us.toFixed(1)} us of CPU each`);
   for (const { kind, dropped, p50, p99, due, arrivals: got, streams: count } of heard)
     console.log(
-      `  ${kind.padEnd(6)} ${count} streams, ${dropped} dropped; ${got} changes${due === null ? '' : ` of ${due}`}; latency p50 ${p50} ms, p99 ${p99} ms`,
+      `  ${kind.padEnd(6)} ${count} streams, ${dropped} dropped; ${got} ` +
+        `changes${due === null ? '' : ` of ${due}`}; latency p50 ${p50} ms, p99 ${p99} ms`,
     );
 }

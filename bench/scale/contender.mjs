@@ -67,7 +67,8 @@ export class Contender {
     this.#sent += load.events;
     const from = await this.#mark();
     await release();
-    const markers = this.#slices * load.partitions; // the end of each earlier transaction has an offset
+    // The end of each earlier transaction has an offset
+    const markers = this.#slices * load.partitions;
     this.#slices += 1;
     await this.#opened.reached(
       this.#sent + markers,
@@ -90,8 +91,8 @@ export class Contender {
   }
 
   /**
-   * Checks the boards. Returns bytes of Redis per player and view, bytes of a score event and of its result, and the largest RSS
-   * of a process in MB.
+   * Checks the boards. Returns bytes of Redis per player and view, bytes of a score event and of
+   * its result, and the largest RSS of a process in MB.
    */
   async end() {
     const { load, variant } = this;

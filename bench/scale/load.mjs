@@ -1,5 +1,6 @@
 // @ts-check
-// The load of bench:scale: score events of random players on many boards, in record batches of 2,000.
+// The load of bench:scale: score events of random players on many boards, in record batches of
+// 2,000.
 import { Partitioners } from 'kafkajs';
 import { score, totals } from '../log.mjs';
 
@@ -13,7 +14,10 @@ import { score, totals } from '../log.mjs';
  * @property {number} idBytes the least length of the id of a player
  */
 
-/** The first event time and the last one have the same month, week and day, so each window has one view. */
+/**
+ * The first event time and the last one have the same month, week and day, so each window has one
+ * view.
+ */
 const WINDOWS = ['all', 'month', 'week', 'day'];
 
 const RECORDS_PER_BATCH = 2_000;
@@ -35,8 +39,9 @@ export function boardsFileOf(load) {
 }
 
 /**
- * Sends `load.events` events from number `from` on. Consumers of committed records see all of them at the moment when the returned
- * function is called. A batch goes to one partition, and has events of all boards.
+ * Sends `load.events` events from number `from` on. Consumers of committed records see all of them
+ * at the moment when the returned function is called. A batch goes to one partition, and has events
+ * of all boards.
  * @param {Pick<import('../sandbox.mjs').Sandbox, 'kafka' | 'topics' | 'name'>} sandbox
  * @param {Load} load @param {number} from
  * @returns {Promise<() => Promise<void>>}

@@ -1,7 +1,7 @@
 // @ts-check
-// `npm run bench:scale -- [--events N] [--boards N] [--players N] [--partitions N]
-// [--id-bytes N] [--processes N] [--rounds N] [--json]`:
-// the same load on one Redis with 1 and 48 shards, and on clusters of 1, 2 and 3 nodes. Prints what an event costs.
+// `npm run bench:scale -- [--events N] [--boards N] [--players N] [--partitions N] [--id-bytes N]
+// [--processes N] [--rounds N] [--json]`: the same load on one Redis with 1 and 48 shards, and on
+// clusters of 1, 2 and 3 nodes. Prints what an event costs.
 import { withCleanUp } from '../../scripts/clean-up.mjs';
 import { median } from '../apply/measure.mjs';
 import { count, table } from '../compare/table.mjs';
@@ -119,10 +119,12 @@ function print(all) {
   const { cpus, model, node, date } = machine();
   console.log(
     [
-      `${count(load.events)} events a round, ${load.boards} boards of ${count(load.players)} players, ` +
-        `${load.partitions} partitions, ${processes} process(es); median of the rounds (${rounds}).`,
+      `${count(load.events)} events a round, ${load.boards} boards of ${count(load.players)} ` +
+        `players, ${load.partitions} partitions, ${processes} process(es); median of the rounds ` +
+        `(${rounds}).`,
       'All servers share one machine, so CPU can be compared, but not rates.\n',
-      `us of CPU per event: of each process of ranklog, of each Redis; times the CPU of "${VARIANTS[BASE]?.name}";`,
+      'us of CPU per event: of each process of ranklog, of each Redis; times the CPU of ' +
+        `"${VARIANTS[BASE]?.name}";`,
       'by ranklog size; calls to Redis per event\n',
       cpuTable(all),
       '\nbytes per event; of the memory of Redis per player and view\n',

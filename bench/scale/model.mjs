@@ -4,7 +4,10 @@ import { cliOf } from '../ranklog.mjs';
 
 /** @typedef {{ processes: { cpuPerEvent: number }, redis: { cpuPerEvent: number } }} Size */
 
-/** CPU per event by `ranklog size`, in us. @param {import('./load.mjs').Load} load @param {number} shards */
+/**
+ * CPU per event by `ranklog size`, in us. @param {import('./load.mjs').Load} load @param {number}
+ * shards
+ */
 export function modelOf({ boards, players, views }, shards) {
   const options = { players: boards * players, boards, views, shards, 'events-per-second': 1 };
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);

@@ -8,7 +8,8 @@ import { BenchProcess, REPORTS_MEMORY } from '../process.mjs';
 import { cliOf } from '../ranklog.mjs';
 
 const BOARDS =
-  'boards: { arena: { columns: [{ name: score }], windows: [all, day], publish: { leaders: 10 } } }\n';
+  'boards: { arena: { columns: [{ name: score }], windows: [all, day], publish: { leaders: ' +
+  '10 } } }\n';
 const PLAYERS = 10_000;
 const BATCH = 1_000;
 /** Producing pauses while more events than this are not published. */
@@ -18,7 +19,10 @@ const BAD_EVERY = 1_000;
 const SAMPLES = 20;
 const MEGABYTE = 1e6;
 
-/** @typedef {{ events: number, seconds: number, rss: number, heapUsed: number, external: number }} Sample sizes in MB */
+/**
+ * @typedef {{ events: number, seconds: number, rss: number, heapUsed: number, external: number }}
+ * Sample sizes in MB
+ */
 
 const values = readOptions('soak', {
   events: { type: 'string', default: '5000000' },
@@ -112,7 +116,8 @@ function print(samples) {
     console.log(cells.map(([cell = 0, width = 0]) => String(cell).padStart(width)).join(''));
   });
   console.log(
-    `\nMB per million events, over the second half: RSS ${slopes.rss.toFixed(2)}, heap ${slopes.heapUsed.toFixed(2)}`,
+    `\nMB per million events, over the second half: RSS ${slopes.rss.toFixed(2)}, heap ` +
+      slopes.heapUsed.toFixed(2),
   );
 }
 

@@ -35,7 +35,9 @@ await redis.quit();
 
 /** User and system time of RUNS_A_ROUND executions, as bash reports it. @param {string[]} args */
 function cpuSeconds(args) {
-  const script = `TIMEFORMAT='%U %S'; time for run in {1..${RUNS_A_ROUND}}; do "$@" >/dev/null || exit 1; done`;
+  const script =
+    `TIMEFORMAT='%U %S'; time for run in {1..${RUNS_A_ROUND}}; do "$@" >/dev/null || exit 1; ` +
+    'done';
   const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', process.execPath, ...args], {
     encoding: 'utf8',
     env,

@@ -33,8 +33,8 @@ await subscriber.start(async (result) => {
   for (const { playerId, competitionRank } of results) {
     const coins = coinsFor(competitionRank, size);
     if (coins === 0) continue;
-    // The table of payments has one for each result and player: a result that comes again adds none.
-    // In SQL: INSERT ... ON CONFLICT DO NOTHING, in the transaction that changes the balance.
+    // The table of payments has one for each result and player: a result that comes again adds
+    // none. In SQL: INSERT ... ON CONFLICT DO NOTHING, in the transaction that changes the balance.
     const payment = `${periodResultId(result)} ${playerId}`;
     const isNew = await redis.hsetnx(`${topicPrefix}-payments`, payment, coins);
     if (isNew) console.log(`${playerId} gets ${coins} coins`);

@@ -1,6 +1,8 @@
 import { RanklogError } from '#errors';
 
-/** A problem of a boards file. `line` starts at 1; `field` is a path such as `columns[1].update`. */
+/**
+ * A problem of a boards file. `line` starts at 1; `field` is a path such as `columns[1].update`.
+ */
 export interface BoardsFileProblem {
   readonly file: string;
   readonly line: number;
@@ -29,12 +31,16 @@ export class MalformedViewError extends RanklogError {
 
   constructor(readonly text: string) {
     super(
-      `${JSON.stringify(text)} is not a view; write WINDOW or WINDOW NAME=VALUE ..., with values percent-encoded, such as "all" or "week:2026-W47 league=en.1 season=2019-20"`,
+      `${JSON.stringify(text)} is not a view; write WINDOW or WINDOW NAME=VALUE ..., with ` +
+        'values percent-encoded, such as "all" or "week:2026-W47 league=en.1 season=2019-20"',
     );
   }
 }
 
-/** A view that the board does not have. `known` lists what could replace `asked`, but no instances such as `week:2026-W47`. */
+/**
+ * A view that the board does not have. `known` lists what could replace `asked`, but no instances
+ * such as `week:2026-W47`.
+ */
 export class NoSuchViewError extends RanklogError {
   readonly code = 'NO_SUCH_VIEW';
 
@@ -48,7 +54,10 @@ export class NoSuchViewError extends RanklogError {
   }
 }
 
-/** The `current` or `previous` instance of a window does not exist, such as an interval before `start`. `at`: ms since 1970. */
+/**
+ * The `current` or `previous` instance of a window does not exist, such as an interval before
+ * `start`. `at`: ms since 1970.
+ */
 export class NoInstanceError extends RanklogError {
   readonly code = 'NO_INSTANCE';
 

@@ -11,10 +11,14 @@ export interface Problem {
 }
 export type Path = readonly (string | number)[];
 
-/** Reports a problem of a value. The path is relative to the part of the file that is being read. */
+/**
+ * Reports a problem of a value. The path is relative to the part of the file that is being read.
+ */
 export type Report = (path: Path, reason: string) => void;
 
-/** `boards, football, columns, 1, update`: the field `columns[1].update` of the board `football`. */
+/**
+ * `boards, football, columns, 1, update`: the field `columns[1].update` of the board `football`.
+ */
 export function placeOf([boards, board, ...field]: Path) {
   if (board === undefined) return { board: null, field: boards === undefined ? null : 'boards' };
   const path = field.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
@@ -42,7 +46,10 @@ export function schemaProblems(errors: readonly ErrorObject[]): Problem[] {
   }));
 }
 
-/** Where a value can have several forms, keeps only the errors of the form that the user meant; if unknown, one for all forms. */
+/**
+ * Where a value can have several forms, keeps only the errors of the form that the user meant; if
+ * unknown, one for all forms.
+ */
 function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf');
   return errors.filter((error) => {
@@ -59,7 +66,10 @@ function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
   });
 }
 
-/** Whether an error is of a part that several forms refer to: each form that was tried has reported it. */
+/**
+ * Whether an error is of a part that several forms refer to: each form that was tried has reported
+ * it.
+ */
 function isShared({ schemaPath }: ErrorObject): boolean {
   return schemaPath.startsWith('#/$defs/');
 }
@@ -77,7 +87,10 @@ function isWithin(error: ErrorObject, { instancePath, schemaPath }: ErrorObject)
   return inside && (isShared(error) || error.schemaPath.startsWith(schemaPath));
 }
 
-/** The index of the form that the user meant; -1 if unknown. A form is recognised by its first required field, perhaps misspelt. */
+/**
+ * The index of the form that the user meant; -1 if unknown. A form is recognised by its first
+ * required field, perhaps misspelt.
+ */
 function formOf({ data, parentSchema }: ErrorObject): number {
   const { anyOf = [] } = parentSchema as SchemaPart;
   if (typeof data === 'string') return anyOf.findIndex((form) => form.enum !== undefined);

@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { problemsOf as fileProblemsOf } from '../../test/support/boards-file-problems.js';
 import { parseBoardsFile } from './boards-file.js';
 
-/** A file with one board whose windows are the given flow text. The fields of the board begin in line 3. */
+/**
+ * A file with one board whose windows are the given flow text. The fields of the board begin in
+ * line 3.
+ */
 const file = (windows: string, timeZone: string) =>
   `boards:\n  arena:\n    columns: [{name: x}]\n    timeZone: ${timeZone}\n    windows: ${windows}\n`;
 

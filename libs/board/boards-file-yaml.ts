@@ -16,8 +16,10 @@ import { BoardsFileError } from './board-errors.js';
 import type { Path } from './boards-file-problem.js';
 
 /**
- * Reads a YAML document. Numbers that JavaScript writes differently become texts. `lineOf` returns the line of a value or of its
- * key; for a path that does not exist, the line of the nearest parent. @throws BoardsFileError
+ * Reads a YAML document. Numbers that JavaScript writes differently become texts. `lineOf` returns
+ * the line of a value or of its key; for a path that does not exist, the line of the nearest
+ * parent.
+ * @throws BoardsFileError
  */
 export function readYaml(text: string, file: string) {
   const lineCounter = new LineCounter();
@@ -47,15 +49,16 @@ export function readYaml(text: string, file: string) {
     const lineOf = (path: Path) => lineAt(offsetOf(document, path));
     return { value: document.toJS() as unknown, lineOf };
   } catch (error) {
-    // yaml resolves aliases in toJS: it throws for an unknown anchor, for too many aliases, and for keys that are nested too deeply.
+    // yaml resolves aliases in toJS: it throws for an unknown anchor, for too many aliases, and for
+    // keys that are nested too deeply.
     if (!(error instanceof ReferenceError || error instanceof RangeError)) throw error;
     throw new BoardsFileError([problemAt(alias, `not valid YAML: ${error.message}`)]);
   }
 }
 
 /**
- * Finds the keys that occur twice in a map; and the first alias that has no anchor before it or is part of the value that it
- * names (`isCircular`), or else the last alias. Offsets in the text.
+ * Finds the keys that occur twice in a map; and the first alias that has no anchor before it or is
+ * part of the value that it names (`isCircular`), or else the last alias. Offsets in the text.
  */
 function reviewNodes(document: Document) {
   const duplicates: number[] = [];
@@ -82,7 +85,10 @@ function repeatedKeys({ items }: YAMLMap): number[] {
   });
 }
 
-/** Replaces a number by its text unless its double has the same text: keeps 0.1, but not 1e3 or 0.30000000000000001. */
+/**
+ * Replaces a number by its text unless its double has the same text: keeps 0.1, but not 1e3 or
+ * 0.30000000000000001.
+ */
 function keepExactNumbers(document: Document): void {
   visit(document, {
     Scalar(key, node) {

@@ -14,7 +14,10 @@ interface BoardsFileSchema {
   };
 }
 
-/** JSON Schema (draft 7) of a boards file, for the parser and for editors. Read on use, so that services can bundle this library. */
+/**
+ * JSON Schema (draft 7) of a boards file, for the parser and for editors. Read on use, so that
+ * services can bundle this library.
+ */
 export function boardsFileSchema(): BoardsFileSchema {
   return createRequire(import.meta.url)('#boards-schema') as BoardsFileSchema;
 }
@@ -28,14 +31,18 @@ function validator(): ValidateFunction {
     allowUnionTypes: true,
     useDefaults: true,
     verbose: true,
-    // boards-schema.spec.ts validates the schema. Validating it here and optimizing the code would take longer than running it.
+    // boards-schema.spec.ts validates the schema. Validating it here and optimizing the code would
+    // take longer than running it.
     ...{ validateSchema: false, meta: false, code: { optimize: false } },
   })
     .addVocabulary(['errorMessage'])
     .compile(boardsFileSchema()));
 }
 
-/** The boards of a YAML text with all defaults, in file order (whole numbers first). @throws BoardsFileError with all problems */
+/**
+ * The boards of a YAML text with all defaults, in file order (whole numbers first).
+ * @throws BoardsFileError with all problems
+ */
 export function parseBoardsFile(text: string, file: string): BoardDefinition[] {
   const { value, lineOf } = readYaml(text, file);
   const validate = validator();
@@ -66,8 +73,9 @@ function boardsOf(content: unknown): [string, unknown][] {
 }
 
 /**
- * A board without the parts that the schema refused, so that all other parts are checked too. Refused columns and windows
- * become undefined; other refused fields get their default. undefined if the value is not an object.
+ * A board without the parts that the schema refused, so that all other parts are checked too.
+ * Refused columns and windows become undefined; other refused fields get their default. undefined
+ * if the value is not an object.
  */
 function validParts(fields: unknown, board: string, invalid: readonly Problem[]) {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return undefined;
@@ -76,7 +84,8 @@ function validParts(fields: unknown, board: string, invalid: readonly Problem[])
     const [, name, field, index] = path;
     if (name !== board || field === undefined || key !== undefined) continue;
     valid[field] = withoutPart(field, valid[field], index);
-    // `publish` names windows and dimensions: if some of these were refused, the names can't be checked.
+    // `publish` names windows and dimensions: if some of these were refused, the names can't be
+    // checked.
     if (field === 'windows' || field === 'dimensions')
       valid['publish'] = { ...(valid['publish'] as object), [field]: undefined };
   }

@@ -3,7 +3,10 @@ import { formatDecimal, parseDecimal } from './decimal.js';
 import { derived, type BoardDefinition, type Column } from './definition.js';
 import { sortDirection } from './state.js';
 
-/** The numbers of an event, as decimal texts: either `delta`, only for a board with one input, or `deltas`. */
+/**
+ * The numbers of an event, as decimal texts: either `delta`, only for a board with one input, or
+ * `deltas`.
+ */
 export interface EventNumbers {
   readonly delta?: string;
   readonly deltas?: Readonly<Record<string, string>>;
@@ -37,7 +40,10 @@ export const inputDecimals = derived((definition): ReadonlyMap<string, number> =
   return fewest;
 });
 
-/** The event's value for each column, in sort direction; null for a `sum` without any input. @throws RejectedEventError */
+/**
+ * The event's value for each column, in sort direction; null for a `sum` without any input.
+ * @throws RejectedEventError
+ */
 export function columnValues(definition: BoardDefinition, numbers: EventNumbers) {
   const inputs = inputsOf(definition);
   const deltas = numbers.deltas ?? onlyInput(definition, numbers.delta);
@@ -45,7 +51,8 @@ export function columnValues(definition: BoardDefinition, numbers: EventNumbers)
     if (!inputs.includes(name))
       throw new RejectedEventError(
         'UNKNOWN_COLUMN',
-        `board "${definition.board}" has no input ${JSON.stringify(name)}; its inputs: ${inputs.join(', ')}`,
+        `board "${definition.board}" has no input ${JSON.stringify(name)}; its inputs: ` +
+          inputs.join(', '),
       );
   return fedColumns(definition).map((fed) => columnValue(fed, deltas));
 }
@@ -56,7 +63,8 @@ function onlyInput(definition: BoardDefinition, delta: string | undefined): Reco
   if (delta === undefined || input === undefined || second !== undefined)
     throw new RejectedEventError(
       'DELTA_NEEDS_ONE_COLUMN',
-      `board "${definition.board}" has several inputs: ${inputs.join(', ')}; send "deltas" with a value for each instead of "delta"`,
+      `board "${definition.board}" has several inputs: ${inputs.join(', ')}; send "deltas" ` +
+        'with a value for each instead of "delta"',
     );
   return { [input]: delta };
 }
@@ -81,7 +89,10 @@ function columnValue(fed: FedColumn, deltas: Readonly<Record<string, string>>): 
   );
 }
 
-/** The sum in minor units; null if the event has none of the inputs. Each product has to be in range, not only the sum. */
+/**
+ * The sum in minor units; null if the event has none of the inputs. Each product has to be in
+ * range, not only the sum.
+ */
 function weightedSum(fed: FedColumn, deltas: Readonly<Record<string, string>>): number | null {
   let sum: bigint | number | null = null;
   for (const [input, weight] of fed.inputs) {

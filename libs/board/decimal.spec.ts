@@ -4,7 +4,9 @@ import { formatDecimal, isDecimal, parseDecimal, type ParsedDecimal } from './de
 
 const MOST = 2n ** 53n - 1n;
 
-/** What parseDecimal must return, computed by BigInt alone. Only for texts in the form of a decimal. */
+/**
+ * What parseDecimal must return, computed by BigInt alone. Only for texts in the form of a decimal.
+ */
 function oracle(text: string, decimals: number): ParsedDecimal {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   if (fraction.length > decimals) return { ok: false, reason: 'TOO_MANY_DECIMALS' };

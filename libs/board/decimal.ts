@@ -9,12 +9,18 @@ export const MAX_DECIMAL_LENGTH = 64;
 /** An integer of up to this many digits is always exact in a double. */
 const SAFE_DIGITS = 15;
 
-/** Whether a text is an exact decimal of up to 64 characters, such as -0.50: no exponent, plus sign or leading zeros. */
+/**
+ * Whether a text is an exact decimal of up to 64 characters, such as -0.50: no exponent, plus sign
+ * or leading zeros.
+ */
 export function isDecimal(text: string): boolean {
   return text.length <= MAX_DECIMAL_LENGTH && DECIMAL.test(text);
 }
 
-/** The exact number of minor units, within +-(2^53-1). Never rounds: too many decimals are an error, even zeros. */
+/**
+ * The exact number of minor units, within +-(2^53-1). Never rounds: too many decimals are an error,
+ * even zeros.
+ */
 export function parseDecimal(text: string, decimals: number): ParsedDecimal {
   if (!isDecimal(text)) return { ok: false, reason: 'NOT_A_DECIMAL' };
   const point = text.indexOf('.');

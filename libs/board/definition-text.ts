@@ -15,8 +15,9 @@ import { formatTime } from './time.js';
 import { voidOf, voidText, type VoidText } from './voids.js';
 
 /**
- * The JSON text of a definition, as Redis and Kafka store it. Equal definitions have equal texts in all versions of
- * ranklog: fields that later versions added are left out if they have their default, so a default must never change.
+ * The JSON text of a definition, as Redis and Kafka store it. Equal definitions have equal texts in
+ * all versions of ranklog: fields that later versions added are left out if they have their
+ * default, so a default must never change.
  */
 export function definitionText(definition: BoardDefinition): string {
   const { board, columns, ties, windows, dimensions, maxAheadMs } = definition;
@@ -182,7 +183,9 @@ function closeFields({ from, graceMs, reviewMs, results }: Close) {
 
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
 
-/** In the largest unit that divides the duration, because the schema limits the number of digits. */
+/**
+ * In the largest unit that divides the duration, because the schema limits the number of digits.
+ */
 function durationText(ms: number): string {
   const found = Object.entries(UNITS).find(([, length]) => ms > 0 && ms % length === 0);
   const [unit, length] = found ?? ['ms', 1];

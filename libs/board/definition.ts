@@ -1,4 +1,7 @@
-/** How a column combines the values of events: adds them, keeps the best, or keeps the one with the latest `occurredAt`. */
+/**
+ * How a column combines the values of events: adds them, keeps the best, or keeps the one with the
+ * latest `occurredAt`.
+ */
 export type Update = 'sum' | 'best' | 'latest';
 export const UPDATES: readonly Update[] = ['sum', 'best', 'latest'];
 
@@ -18,7 +21,10 @@ export const LATE: readonly Late[] = ['deadLetter', 'count'];
 export type PublishedChanges = 'every' | 'moved' | 'none';
 export const RANK_CHANGES: readonly PublishedChanges[] = ['every', 'moved', 'none'];
 
-/** Ranks in a rank change: the position (1 2 3 4), and the rank that players with equal columns share (1 2 2 4). */
+/**
+ * Ranks in a rank change: the position (1 2 3 4), and the rank that players with equal columns
+ * share (1 2 2 4).
+ */
 export type RankKind = 'ordinal' | 'competition';
 export const RANKS: readonly RankKind[] = ['ordinal', 'competition'];
 
@@ -26,7 +32,10 @@ export const RANKS: readonly RankKind[] = ['ordinal', 'competition'];
 export type CalendarWindow = 'day' | 'week' | 'month' | 'year';
 export const CALENDAR_WINDOWS: readonly CalendarWindow[] = ['day', 'week', 'month', 'year'];
 
-/** A number by which players are compared. It is stored in minor units: the value times 10^`decimals` (0 to 15), an integer. */
+/**
+ * A number by which players are compared. It is stored in minor units: the value times
+ * 10^`decimals` (0 to 15), an integer.
+ */
 export interface Column {
   readonly name: string;
   readonly update: Update;
@@ -39,11 +48,17 @@ export interface Column {
   readonly from?: Readonly<Record<string, number>>;
 }
 
-/** How the instances of a window close: after that, no record changes them, and their result is announced. */
+/**
+ * How the instances of a window close: after that, no record changes them, and their result is
+ * announced.
+ */
 export interface Close {
   /** Instances that end before this time (ms) never close. */
   readonly from: number;
-  /** A record counts in an instance if its own timestamp is at most this many ms after the end of the instance. */
+  /**
+   * A record counts in an instance if its own timestamp is at most this many ms after the end of
+   * the instance.
+   */
   readonly graceMs: number;
   /** How long after that the result is announced, in ms; `manual`: by a command. */
   readonly reviewMs: number | 'manual';
@@ -52,7 +67,10 @@ export interface Close {
 }
 
 interface Ending {
-  /** How long a view exists after the end of its window, in ms of the board's event clock; undefined: for ever. */
+  /**
+   * How long a view exists after the end of its window, in ms of the board's event clock;
+   * undefined: for ever.
+   */
   readonly keepMs?: number;
   /** undefined: instances never close. */
   readonly close?: Close;
@@ -72,11 +90,17 @@ export interface Interval extends Ending {
   readonly start: number;
 }
 
-/** A span of event time that a board ranks separately. Times are ms since 1970; instances contain their start, not their end. */
+/**
+ * A span of event time that a board ranks separately. Times are ms since 1970; instances contain
+ * their start, not their end.
+ */
 export type Window =
   { readonly kind: 'all' } | ({ readonly kind: CalendarWindow } & Ending) | Season | Interval;
 
-/** The place of a record in the score topic. The timestamp (ms) tells apart records of a topic that was made anew. */
+/**
+ * The place of a record in the score topic. The timestamp (ms) tells apart records of a topic that
+ * was made anew.
+ */
 export interface RecordPlace {
   readonly partition: number;
   readonly offset: number;
@@ -96,7 +120,9 @@ export interface Publish {
   readonly leaders: number;
 }
 
-/** A board with all defaults filled in. Files, Redis and Kafka have it as text (definition-text.ts). */
+/**
+ * A board with all defaults filled in. Files, Redis and Kafka have it as text (definition-text.ts).
+ */
 export interface BoardDefinition {
   readonly board: string;
   readonly columns: readonly Column[];

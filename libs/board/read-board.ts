@@ -8,7 +8,10 @@ import { suggestion } from './suggestion.js';
 
 type PlainFields = 'ties' | 'timeZone' | 'late' | 'dimensions' | 'maxViews' | 'publish';
 
-/** A board that the schema has checked, with defaults. Entries that the schema refused are undefined. */
+/**
+ * A board that the schema has checked, with defaults. Entries that the schema refused are
+ * undefined.
+ */
 export interface BoardText extends Pick<BoardDefinition, PlainFields> {
   readonly columns: readonly (ColumnText | undefined)[];
   readonly windows: readonly (WindowText | undefined)[];
@@ -67,14 +70,16 @@ function readColumn(column: ColumnText, report: Report): Column {
   if (from !== undefined && update !== 'sum')
     report(
       ['from'],
-      `weights need update: sum, but the column has update: ${update}; remove from, or use update: sum`,
+      `weights need update: sum, but the column has update: ${update}; remove from, or use ` +
+        'update: sum',
     );
   const bounds = { ...readBound('min', column, report), ...readBound('max', column, report) };
   const { min = -Infinity, max = Infinity } = bounds;
   if (min > max)
     report(
       ['min'],
-      `${formatDecimal(min, decimals)} is larger than max ${formatDecimal(max, decimals)}; use a smaller min`,
+      `${formatDecimal(min, decimals)} is larger than max ${formatDecimal(max, decimals)}; use ` +
+        'a smaller min',
     );
   // `{NAME: 1}` changes nothing: a column NAME without weights also adds the delta NAME once.
   const weights = isDeepStrictEqual(from, { [name]: 1 }) ? undefined : from;
@@ -100,7 +105,10 @@ function readBound(
   return { [which]: NaN };
 }
 
-/** Reports a dimension that has the names of an earlier one in another order: a ranking has only one name. */
+/**
+ * Reports a dimension that has the names of an earlier one in another order: a ranking has only one
+ * name.
+ */
 function reportRepeatedDimensions(dimensions: BoardDefinition['dimensions'], report: Report): void {
   for (const [index, names] of dimensions.entries()) {
     const first = dimensions.find((other) => sortedText(other) === sortedText(names)) ?? names;
@@ -112,7 +120,10 @@ function reportRepeatedDimensions(dimensions: BoardDefinition['dimensions'], rep
   }
 }
 
-/** Leaves out a list that names everything, and gives any other the board's order, so that equal meanings have equal texts. */
+/**
+ * Leaves out a list that names everything, and gives any other the board's order, so that equal
+ * meanings have equal texts.
+ */
 function readPublish(
   { windows, dimensions, ...rest }: Publish,
   windowNames: readonly string[],
@@ -123,14 +134,16 @@ function readPublish(
     if (!windowNames.includes(window))
       report(
         ['publish', 'windows', index],
-        `the board has no window "${window}"; add it to windows, or use one of these: ${windowNames.join(', ')}${suggestion(window, windowNames)}`,
+        `the board has no window "${window}"; add it to windows, or use one of these: ` +
+          `${windowNames.join(', ')}${suggestion(window, windowNames)}`,
       );
   const known = boardDimensions.map(listText);
   for (const [index, names] of dimensions?.entries() ?? [])
     if (!known.includes(listText(names)))
       report(
         ['publish', 'dimensions', index],
-        `the board has no dimension ${listText(names)}; add it to dimensions, or use one of these: ${known.join(', ')}${nearDimension(names, boardDimensions)}`,
+        `the board has no dimension ${listText(names)}; add it to dimensions, or use one of ` +
+          `these: ${known.join(', ')}${nearDimension(names, boardDimensions)}`,
       );
   const published = windowNames.filter((window) => windows?.includes(window) ?? true);
   const asked = dimensions?.map(listText);

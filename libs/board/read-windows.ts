@@ -23,7 +23,10 @@ interface CloseText {
   readonly results?: number;
 }
 
-/** The windows, with times in ms (NaN for an invalid time, which is reported). Skips undefined entries: the schema refused them. */
+/**
+ * The windows, with times in ms (NaN for an invalid time, which is reported). Skips undefined
+ * entries: the schema refused them.
+ */
 export function readWindows(
   windows: readonly (WindowText | undefined)[],
   timeZone: string,
@@ -109,14 +112,15 @@ export function readTime(field: string, text: string, timeZone: string, report: 
   if (time >= EARLIEST_TIME && time <= LATEST_TIME) return time;
   report(
     [field],
-    `${showValue(text)} is not a time in the years 0001 to 9999; use a time such as 2026-03-01, 2026-03-01T18:00 or 2026-03-01T18:00:00Z`,
+    `${showValue(text)} is not a time in the years 0001 to 9999; use a time such as ` +
+      '2026-03-01, 2026-03-01T18:00 or 2026-03-01T18:00:00Z',
   );
   return NaN;
 }
 
 /**
- * A date means its first moment; a local time that occurs twice means the earlier one; a local time that a clock change
- * skips is moved forward by the gap. NaN for a text that is not a time.
+ * A date means its first moment; a local time that occurs twice means the earlier one; a local time
+ * that a clock change skips is moved forward by the gap. NaN for a text that is not a time.
  */
 export function timeInZone(text: string, timeZone: string): number {
   const parts = TIME.exec(text);
@@ -155,17 +159,24 @@ function cronProblem(cron: string, start: number): string | undefined {
 const TIME_ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 const LOWER_CASE_TIME_ZONES = TIME_ZONES.map((zone) => zone.toLowerCase());
 
-/** Reports a text that is not a zone, and returns UTC for it, so that the other fields can be checked. */
+/**
+ * Reports a text that is not a zone, and returns UTC for it, so that the other fields can be
+ * checked.
+ */
 export function readTimeZone(timeZone: string, report: Report): string {
   if (isTimeZone(timeZone)) return timeZone;
   report(
     ['timeZone'],
-    `${showValue(timeZone)} is not a time zone; use an IANA name such as Europe/Paris${nearZone(timeZone)}`,
+    `${showValue(timeZone)} is not a time zone; use an IANA name such as ` +
+      `Europe/Paris${nearZone(timeZone)}`,
   );
   return 'UTC';
 }
 
-/** Whether Node accepts a text as a zone. Main names need their own spelling; all names begin with A to Z, unlike +02:00. */
+/**
+ * Whether Node accepts a text as a zone. Main names need their own spelling; all names begin with A
+ * to Z, unlike +02:00.
+ */
 function isTimeZone(text: string): boolean {
   if (TIME_ZONES.includes(text)) return true;
   if (!/^[A-Z]/.test(text) || LOWER_CASE_TIME_ZONES.includes(text.toLowerCase())) return false;

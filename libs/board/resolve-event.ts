@@ -5,7 +5,10 @@ import { EARLIEST_TIME, formatTime, LATEST_TIME } from './time.js';
 import { viewsOf, type Attributes, type ResolvedView } from './view.js';
 import { isVoided } from './voids.js';
 
-/** The parts of a score event that a board reads. Numbers are decimal texts, times are ms since 1970. */
+/**
+ * The parts of a score event that a board reads. Numbers are decimal texts, times are ms since
+ * 1970.
+ */
 export interface ScoreInput extends EventNumbers {
   readonly playerId: string;
   readonly occurredAt?: number;
@@ -15,7 +18,10 @@ export interface ScoreInput extends EventNumbers {
   readonly retryOf?: readonly RecordPlace[];
 }
 
-/** An event in the terms of a board: a value per column in sort direction (null: none sent), and the views that it moves. */
+/**
+ * An event in the terms of a board: a value per column in sort direction (null: none sent), and the
+ * views that it moves.
+ */
 export interface ResolvedEvent {
   readonly playerId: string;
   readonly occurredAt: number;
@@ -86,12 +92,14 @@ function eventTime(
   if (ahead > maxAheadMs)
     throw new RejectedEventError(
       'TOO_FAR_AHEAD',
-      `occurredAt is ${ahead} ms after the record's timestamp; board "${board}" allows ${maxAheadMs} ms (maxAhead)`,
+      `occurredAt is ${ahead} ms after the record's timestamp; board "${board}" allows ` +
+        `${maxAheadMs} ms (maxAhead)`,
     );
   if (time > notAfter)
     throw new RejectedEventError(
       'TOO_FAR_AHEAD',
-      `the event is dated ${formatTime(time)}; board "${board}" allows times up to ${formatTime(notAfter)} (notAfter)`,
+      `the event is dated ${formatTime(time)}; board "${board}" allows times up to ` +
+        `${formatTime(notAfter)} (notAfter)`,
     );
   return time;
 }
@@ -101,6 +109,7 @@ function checkedTimestamp(timestamp: number): number {
   if (timestamp >= EARLIEST_TIME && timestamp <= LATEST_TIME) return timestamp;
   throw new RejectedEventError(
     'INVALID_TIME',
-    `the event has no occurredAt, and the record's timestamp ${timestamp} is outside the years 0001 to 9999`,
+    `the event has no occurredAt, and the record's timestamp ${timestamp} is outside the years ` +
+      '0001 to 9999',
   );
 }

@@ -2,9 +2,10 @@ import type { BoardDefinition, Column } from './definition.js';
 import { formatDecimal } from './decimal.js';
 
 /**
- * The value and the time of each column of one player in one view.
- * Values are in *sort direction*: minor units, negated for `desc` columns, so that smaller is always better.
- * The time of a `sum` is that of its latest delta other than 0; while it has none (not `settled`), that of its earliest event.
+ * The value and the time of each column of one player in one view. Values are in *sort direction*:
+ * minor units, negated for `desc` columns, so that smaller is always better. The time of a `sum` is
+ * that of its latest delta other than 0; while it has none (not `settled`), that of its earliest
+ * event.
  */
 export type PlayerState = readonly ColumnState[];
 export interface ColumnState {
@@ -18,7 +19,10 @@ export function sortDirection({ order }: Pick<Column, 'order'>, minor: number): 
   return (order === 'desc' ? -minor : minor) + 0;
 }
 
-/** In Redis, a column of a state is its value and its time as doubles, then 1 if it is settled, else 0. */
+/**
+ * In Redis, a column of a state is its value and its time as doubles, then 1 if it is settled, else
+ * 0.
+ */
 const BYTES_OF_A_COLUMN = 17;
 
 export function isState(bytes: Buffer, columns: number): boolean {
@@ -45,7 +49,10 @@ export function stateBytes(state: PlayerState): Buffer {
   return bytes;
 }
 
-/** The latest time of the columns, in ms. It breaks ties. In a `latest` column, a repeated value sets a new time (decision 16). */
+/**
+ * The latest time of the columns, in ms. It breaks ties. In a `latest` column, a repeated value
+ * sets a new time (decision 16).
+ */
 export function reachTime(state: PlayerState): number {
   let latest = -Infinity;
   for (const { time } of state) if (time > latest) latest = time;

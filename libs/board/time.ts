@@ -6,17 +6,26 @@ const RFC_3339 =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const MAX_TEXT_LENGTH = 64;
 
-/** The last text and its time, cached: the decoder parses a text just after the validator has checked it. */
+/**
+ * The last text and its time, cached: the decoder parses a text just after the validator has
+ * checked it.
+ */
 let lastText = '';
 let lastTime: number | undefined;
 
-/** The ms since 1970 of an RFC 3339 time with a zone, in the years 0001 to 9999. Cuts digits beyond ms; refuses leap seconds (:60). */
+/**
+ * The ms since 1970 of an RFC 3339 time with a zone, in the years 0001 to 9999. Cuts digits beyond
+ * ms; refuses leap seconds (:60).
+ */
 export function parseTime(text: string): number | undefined {
   if (lastText !== text) [lastText, lastTime] = [text, readTime(text)];
   return lastTime;
 }
 
-/** On the hot path: faster than Date.parse, which also accepts February 30. RFC_3339 does not check the length of months. */
+/**
+ * On the hot path: faster than Date.parse, which also accepts February 30. RFC_3339 does not check
+ * the length of months.
+ */
 function readTime(text: string): number | undefined {
   if (text.length > MAX_TEXT_LENGTH || !RFC_3339.test(text)) return undefined;
   if (!text.startsWith(lastDay.text)) lastDay = readDay(text.slice(0, 'YYYY-MM-DD'.length));
@@ -60,8 +69,8 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padSta
 let formattedDay = { day: NaN, text: '' };
 
 /**
- * RFC 3339 in UTC with ms, for times in the years 0001 to 9999; others, which Kafka accepts as timestamps, as the number. Several
- * times as fast as Date for times of the same day.
+ * RFC 3339 in UTC with ms, for times in the years 0001 to 9999; others, which Kafka accepts as
+ * timestamps, as the number. Several times as fast as Date for times of the same day.
  */
 export function formatTime(ms: number): string {
   const day = Math.floor(ms / DAY_MS);

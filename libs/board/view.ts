@@ -3,14 +3,20 @@ import { derived, windowName, type BoardDefinition, type Window } from './defini
 import { formatTime } from './time.js';
 import { windowsAt, type WindowInstance } from './windows.js';
 
-/** One ranking of a board: a window instance, and a value for each attribute of one dimension, in the definition's order. */
+/**
+ * One ranking of a board: a window instance, and a value for each attribute of one dimension, in
+ * the definition's order.
+ */
 export interface View {
   /** The text of a WindowInstance, such as `all` or `week:2026-W47`. */
   readonly window: string;
   readonly where: readonly (readonly [name: string, value: string])[];
 }
 
-/** Attributes of an event. An event with several values of an attribute moves the views of each value. */
+/**
+ * Attributes of an event. An event with several values of an attribute moves the views of each
+ * value.
+ */
 export type Attributes = Readonly<Record<string, string | readonly string[]>>;
 
 /** A view that an event moves. `expiresAt` is in ms of the board's event clock; null: never. */
@@ -33,8 +39,9 @@ export function formatView({ window, where }: View): string {
 }
 
 /**
- * The view that a text names. Its values may be encoded otherwise than formatView does: other encoders also escape `'()!*`,
- * write hex digits in lower case, or leave `/`. @throws MalformedViewError
+ * The view that a text names. Its values may be encoded otherwise than formatView does: other
+ * encoders also escape `'()!*`, write hex digits in lower case, or leave `/`.
+ * @throws MalformedViewError
  */
 export function parseView(text: string): View {
   const [window = '', ...pairs] = text.split(' ');
@@ -42,7 +49,10 @@ export function parseView(text: string): View {
   return { window, where: pairs.map((pair) => parsePair(pair, text)) };
 }
 
-/** The text of a view as formatView writes it. Keys, results and comparisons have no other. @throws MalformedViewError */
+/**
+ * The text of a view as formatView writes it. Keys, results and comparisons have no other.
+ * @throws MalformedViewError
+ */
 export function canonicalView(text: string): string {
   return formatView(parseView(text));
 }
@@ -116,7 +126,9 @@ function timestampsLike(recordTimestamp: number, windows: Windows) {
   };
 }
 
-/** Closed windows count for the limit, so that a late event is refused for its other faults first. */
+/**
+ * Closed windows count for the limit, so that a late event is refused for its other faults first.
+ */
 function listViews(
   definition: BoardDefinition,
   attributes: Attributes,
@@ -133,7 +145,8 @@ function listViews(
     if (total > MAX_VIEWS_OF_AN_EVENT)
       throw new RejectedEventError(
         'TOO_MANY_VIEWS_OF_AN_EVENT',
-        `the event would move more than ${MAX_VIEWS_OF_AN_EVENT} views of board "${definition.board}"; send fewer values in its attributes`,
+        `the event would move more than ${MAX_VIEWS_OF_AN_EVENT} views of board ` +
+          `"${definition.board}"; send fewer values in its attributes`,
       );
     const places = combinations(names, lists);
     for (const [index, instance] of windows.entries()) {
@@ -164,7 +177,8 @@ function closedError(
   });
   return new RejectedEventError(
     'WINDOW_CLOSED',
-    `the record's timestamp ${formatTime(recordTimestamp)} is after the grace of all windows of board "${board}" that the event is in: ${closed.join(', ')}`,
+    `the record's timestamp ${formatTime(recordTimestamp)} is after the grace of all windows ` +
+      `of board "${board}" that the event is in: ${closed.join(', ')}`,
   );
 }
 
@@ -208,7 +222,10 @@ export function windowOf(definition: BoardDefinition, text: string): Window | un
   return definition.windows.find((window) => isInstance(text, window));
 }
 
-/** Whether a text names an instance of a window: `season:x`, `week:2026-W47` or `interval:x@2026-11-20T00:00:00Z`. */
+/**
+ * Whether a text names an instance of a window: `season:x`, `week:2026-W47` or
+ * `interval:x@2026-11-20T00:00:00Z`.
+ */
 function isInstance(text: string, window: Window): boolean {
   const name = windowName(window);
   return text === name || text.startsWith(name + (window.kind === 'interval' ? '@' : ':'));

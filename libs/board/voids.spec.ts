@@ -109,7 +109,11 @@ describe('the voids of a definition', () => {
 
   it('are refused beyond a number, whose longest text fits into a record of Kafka', () => {
     const many = (count: number) =>
-      voiding(...Array.from({ length: count }, (_, index) => at(10 ** 9 - 1, 10 ** 14 + index, -(2 ** 63)))); // prettier-ignore
+      voiding(
+        ...Array.from({ length: count }, (_, index) =>
+          at(10 ** 9 - 1, 10 ** 14 + index, -(2 ** 63)),
+        ),
+      );
     expect(definitionText(many(MAX_VOIDS)).length).toBeLessThan(2 ** 19);
     expect(() => many(MAX_VOIDS + 1)).toThrow(TooManyVoidsError);
   });

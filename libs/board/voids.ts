@@ -1,7 +1,9 @@
 import { TooManyVoidsError } from './board-errors.js';
 import { derived, type BoardDefinition, type RecordPlace } from './definition.js';
 
-/** The definition of a board is one record. With the longest places, this is half of Kafka's 1 MiB. */
+/**
+ * The definition of a board is one record. With the longest places, this is half of Kafka's 1 MiB.
+ */
 export const MAX_VOIDS = 10_000;
 
 /** Voids the records at places, or takes that back. */
@@ -22,7 +24,8 @@ const timestamps = derived(({ voids = [] }) => {
 
 /**
  * Whether a definition voids the event or player record of a record: by the place of the record, or
- * of one that it retries. So a retry that is sent after the void doesn't count in place of the event.
+ * of one that it retries. So a retry that is sent after the void doesn't count in place of the
+ * event.
  */
 export function isVoided(
   definition: BoardDefinition,

@@ -8,8 +8,9 @@ import { parseWindow, windowsAt, type WindowInstance } from './windows.js';
 export type ReadableView = Omit<ResolvedView, 'published'>;
 
 /**
- * The view that a reader asks for at a time (ms). `window` can be relative: `week`, `week:current`, `week:previous`,
- * `interval:contest`, `interval:contest@current`, `interval:contest@previous`. `where` can be in any order.
+ * The view that a reader asks for at a time (ms). `window` can be relative: `week`, `week:current`,
+ * `week:previous`, `interval:contest`, `interval:contest@current`, `interval:contest@previous`.
+ * `where` can be in any order.
  * @throws NoSuchViewError, NoInstanceError
  */
 export function viewToRead(definition: BoardDefinition, { window, where }: View, at: number) {
@@ -17,7 +18,10 @@ export function viewToRead(definition: BoardDefinition, { window, where }: View,
   return readable(definition, { window, where }, instance);
 }
 
-/** The view that a text names; its window must be absolute. @throws MalformedViewError, NoSuchViewError */
+/**
+ * The view that a text names; its window must be absolute.
+ * @throws MalformedViewError, NoSuchViewError
+ */
 export function readableView(definition: BoardDefinition, text: string): ReadableView {
   const view = parseView(text);
   return readable(definition, view, parseWindow(definition, view.window));
@@ -33,7 +37,10 @@ function readable(
   return { view, expiresAt: instance.expiresAt };
 }
 
-/** The current or previous instance that a text names; undefined if the text names none. @throws NoInstanceError */
+/**
+ * The current or previous instance that a text names; undefined if the text names none.
+ * @throws NoInstanceError
+ */
 function relativeInstance(definition: BoardDefinition, text: string, at: number) {
   for (const [index, window] of definition.windows.entries()) {
     const [name, current, previous] = namesOf(window);
@@ -50,7 +57,10 @@ function relativeInstance(definition: BoardDefinition, text: string, at: number)
   return undefined;
 }
 
-/** Two names of the current instance, then one of the previous one. `all` and a season have one instance, with one name. */
+/**
+ * Two names of the current instance, then one of the previous one. `all` and a season have one
+ * instance, with one name.
+ */
 function namesOf(window: Window): readonly string[] {
   const name = windowName(window);
   if (window.kind === 'all' || window.kind === 'season') return [name];

@@ -84,7 +84,9 @@ describe('windows by name', () => {
   });
 });
 
-/** Expressions, each with a function that says which local minutes (Dates as if in UTC) it matches. */
+/**
+ * Expressions, each with a function that says which local minutes (Dates as if in UTC) it matches.
+ */
 const EXPRESSIONS: readonly (readonly [cron: string, names: (face: Date) => boolean])[] = [
   ['0 18 * * 5', (face) => face.getUTCDay() === 5 && minuteOfDay(face) === 18 * 60],
   ['30 2 * * *', (face) => minuteOfDay(face) === 150],
@@ -120,7 +122,10 @@ const interval = fc.record({
   /** From the clock change to the interval's start, in ms. */
   lead: fc.integer({ min: -6 * DAY, max: DAY / 8 }),
   keepMs: keep,
-  /** Times to look up, in ms from the clock change, in this order: the cache must not change what is found. */
+  /**
+   * Times to look up, in ms from the clock change, in this order: the cache must not change what is
+   * found.
+   */
   distances: fc.array(
     fc.oneof(
       fc.integer({ min: -8 * DAY, max: 2 * DAY }),

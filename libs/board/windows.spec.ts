@@ -9,7 +9,10 @@ import { parseWindow, windowsAt, type WindowInstance } from './windows.js';
 const DAY = 86_400_000;
 const STEP = DAY / 2;
 
-/** Zones, most with unusual days: skipped or doubled midnights, skipped days, half hours, clock changes just after midnight. */
+/**
+ * Zones, most with unusual days: skipped or doubled midnights, skipped days, half hours, clock
+ * changes just after midnight.
+ */
 // prettier-ignore
 const ZONES = [
   'UTC', 'Europe/Paris', 'America/New_York', 'America/Sao_Paulo', 'America/Havana', 'America/St_Johns', 'Asia/Beirut',
@@ -41,7 +44,9 @@ function offsetAt(zone: string, time: number): number {
   return Math.round(IANAZone.create(zone).offset(time) * 60_000);
 }
 
-/** The parts of [from, to) with a constant offset each. Clock changes are further apart than STEP. */
+/**
+ * The parts of [from, to) with a constant offset each. Clock changes are further apart than STEP.
+ */
 function stretches(zone: string, from: number, to: number) {
   const found = [{ from, offset: offsetAt(zone, from) }];
   for (let at = from; at < to; at += STEP) {
@@ -57,7 +62,10 @@ function stretches(zone: string, from: number, to: number) {
   return found.map((stretch, index) => ({ ...stretch, to: found[index + 1]?.from ?? to }));
 }
 
-/** The first instant at which the zone's calendar shows a date or a later one. Dates count days from 1970-01-01. */
+/**
+ * The first instant at which the zone's calendar shows a date or a later one. Dates count days from
+ * 1970-01-01.
+ */
 function firstInstantOf(zone: string, date: number): number {
   for (const { from, to, offset } of stretches(zone, (date - 3) * DAY, (date + 3) * DAY)) {
     const at = Math.max(from, date * DAY - offset);
@@ -66,7 +74,10 @@ function firstInstantOf(zone: string, date: number): number {
   throw new Error(`${zone} never comes to day ${date}`);
 }
 
-/** The latest date that has begun: the date on the calendar, except where the clock goes back over midnight. */
+/**
+ * The latest date that has begun: the date on the calendar, except where the clock goes back over
+ * midnight.
+ */
 function dateAt(zone: string, time: number): number {
   const shown = Math.floor((time + offsetAt(zone, time)) / DAY);
   const begun = [shown + 2, shown + 1].find((date) => firstInstantOf(zone, date) <= time);
@@ -77,7 +88,9 @@ function dayOf(date: DateTime): number {
   return Math.floor(date.toMillis() / DAY);
 }
 
-/** An instance, from the first instant of its first date to that of the first date after it. Slow. */
+/**
+ * An instance, from the first instant of its first date to that of the first date after it. Slow.
+ */
 function plainInstance(kind: CalendarWindow, zone: string, time: number): WindowInstance {
   const date = DateTime.fromMillis(dateAt(zone, time) * DAY, { zone: 'utc' });
   const first = date.startOf(kind);
@@ -182,7 +195,8 @@ describe('calendar windows', () => {
         for (const [index, kind] of CALENDAR.entries()) {
           const from = date.startOf(kind);
           const to = from.plus({ [`${kind}s`]: 1 }).startOf(kind);
-          // luxon is not exact where the clock changes at the edge of a day; plainInstance covers such days.
+          // luxon is not exact where the clock changes at the edge of a day; plainInstance covers
+          // such days.
           if ([from, to].some((edge) => changesAround(zone, edge.toMillis()))) continue;
           if (date.year < 2 || date.year > 9998 || dateAt(zone, time) !== localDate(date)) continue;
           compared++;

@@ -13,7 +13,10 @@ import {
 } from './definition.js';
 import { EARLIEST_TIME, LATEST_TIME } from './time.js';
 
-/** A span of event time: contains `start`, not `end` (ms since 1970). Without `text`, the window has no instance in this span. */
+/**
+ * A span of event time: contains `start`, not `end` (ms since 1970). Without `text`, the window has
+ * no instance in this span.
+ */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -34,8 +37,9 @@ const END_OF_TIME = LATEST_TIME + 1;
 const MAX_CACHED_SPANS = 4_096;
 
 /**
- * For each window, its instance that contains a time, if any. Returns the same list as last time if it still holds: most events
- * are of about the same time. Cost otherwise: a binary search; much more for an instance that is not cached.
+ * For each window, its instance that contains a time, if any. Returns the same list as last time if
+ * it still holds: most events are of about the same time. Cost otherwise: a binary search; much
+ * more for an instance that is not cached.
  */
 export function windowsAt(definition: BoardDefinition, time: number) {
   const recent = recentWindows(definition);
@@ -52,7 +56,10 @@ const recentWindows = derived(() => {
   return { start: NaN, end: NaN, list: [] as readonly (WindowInstance | undefined)[] };
 });
 
-/** The instance that a text such as `day:2026-11-20` names; undefined when the board has no such instance. */
+/**
+ * The instance that a text such as `day:2026-11-20` names; undefined when the board has no such
+ * instance.
+ */
 export function parseWindow(definition: BoardDefinition, text: string): WindowInstance | undefined {
   for (const [index, window] of definition.windows.entries()) {
     const time = timeWithin(window, text, definition.timeZone);
@@ -131,7 +138,8 @@ function spanAt(window: Window, time: number, timeZone: string): Span {
 
 /** The day, week, month or year on the clock of the zone, cut at the years 0001 and 9999. */
 function calendarSpan(kind: CalendarWindow, time: number, timeZone: string): Span {
-  // The first instant of a day is not always midnight; where midnight occurs twice, it is the first midnight.
+  // The first instant of a day is not always midnight; where midnight occurs twice, it is the first
+  // midnight.
   const start = (day: Day) => day.toZonedDateTime(timeZone).epochMilliseconds;
   const after = (day: Day) => day.add({ [`${kind}s`]: 1 });
   let first = FIRST_DAYS[kind](zonedTime(time, timeZone).toPlainDate());
@@ -169,16 +177,20 @@ function padded(value: number, digits: number): string {
   return String(value).padStart(digits, '0');
 }
 
-/** The times of a cron expression in UTC, from a time in ms. Loads cron-parser only for boards with intervals. */
+/**
+ * The times of a cron expression in UTC, from a time in ms. Loads cron-parser only for boards with
+ * intervals.
+ */
 export function cronFrom(expression: string, from: number): CronExpression {
   const library = createRequire(import.meta.url)('cron-parser') as typeof import('cron-parser');
   return library.CronExpressionParser.parse(expression, { tz: 'UTC', currentDate: new Date(from) });
 }
 
 /**
- * The span from one time of the cron expression to the next. The expression describes wall clock times. cron-parser
- * steps through them in UTC, because in zones with clock changes it can return a time twice, skip one, or give up.
- * firstShown then finds when the zone's clock first shows each of these times, or jumps over it.
+ * The span from one time of the cron expression to the next. The expression describes wall clock
+ * times. cron-parser steps through them in UTC, because in zones with clock changes it can return a
+ * time twice, skip one, or give up. firstShown then finds when the zone's clock first shows each of
+ * these times, or jumps over it.
  */
 function intervalAt({ name, cron, start }: Interval, time: number, timeZone: string) {
   if (time < start) return { start: EARLIEST_TIME, end: start };
@@ -203,7 +215,10 @@ function firstShown(wallClock: number, timeZone: string): number {
   return (at ?? zoned).epochMilliseconds;
 }
 
-/** A time within the instance that a text would name; undefined if the text can't name an instance of this window. */
+/**
+ * A time within the instance that a text would name; undefined if the text can't name an instance
+ * of this window.
+ */
 function timeWithin(window: Window, text: string, timeZone: string): number | undefined {
   try {
     switch (window.kind) {
@@ -223,7 +238,11 @@ function timeWithin(window: Window, text: string, timeZone: string): number | un
   }
 }
 
-/** Noon of a day well inside what a text names: in some zones, the years 0001 to 9999 of UTC reach into 0 or 10000. @throws RangeError */
+/**
+ * Noon of a day well inside what a text names: in some zones, the years 0001 to 9999 of UTC reach
+ * into 0 or 10000.
+ * @throws RangeError
+ */
 function dateWithin(kind: CalendarWindow, text: string, timeZone: string): number {
   const [, digits = '', rest = ''] = /^(\d{4,5})(-.+)?$/.exec(text) ?? [];
   const year = digits.length === 5 ? `+0${digits}` : digits;

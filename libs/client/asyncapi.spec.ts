@@ -225,7 +225,9 @@ const deadLetters = fc
     encodeDeadLetter(source, { ...record, timestamp: 0 }, { code, detail: 'why' }, maxBytes),
   );
 
-/** JSON Schema has no words for these: lone surrogates, and JSON numbers that a double may not hold. */
+/**
+ * JSON Schema has no words for these: lone surrogates, and JSON numbers that a double may not hold.
+ */
 const LONE_SURROGATE = /\\ud[89a-f]/;
 const LONG_NUMBER = /[\d.]{16}|\de/;
 const NEVER = /^$/;

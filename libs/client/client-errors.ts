@@ -2,7 +2,10 @@ import { DEAD_LETTER_CODES, type ScoreEvent, type Source } from '#contracts';
 import { RanklogError, toError } from '#errors';
 import { membersText, OtherTopicsError, type GroupRefusedError } from '#kafka-batch';
 
-/** Results that were deleted before the group read them: the offsets `from` to `to` - 1 of a partition. */
+/**
+ * Results that were deleted before the group read them: the offsets `from` to `to` - 1 of a
+ * partition.
+ */
 export interface ResultGap {
   readonly topic: string;
   readonly partition: number;
@@ -10,14 +13,20 @@ export interface ResultGap {
   readonly to: number;
 }
 
-/** The place of a score event in the list that was given to `send`; index 0 for the event of `sendAndWait`. */
+/**
+ * The place of a score event in the list that was given to `send`; index 0 for the event of
+ * `sendAndWait`.
+ */
 export interface EventPosition {
   readonly topic: string;
   readonly index: number;
   readonly playerId: unknown;
 }
 
-/** Ranklog would refuse the score event: `code` and `detail` are those of its dead letter. `toMessage` may give no `position`. */
+/**
+ * Ranklog would refuse the score event: `code` and `detail` are those of its dead letter.
+ * `toMessage` may give no `position`.
+ */
 export class InvalidScoreEventError extends RanklogError {
   constructor(
     readonly code: string,
@@ -27,13 +36,17 @@ export class InvalidScoreEventError extends RanklogError {
     super(
       position === undefined
         ? `${code}: ${detail}`
-        : `${code}: ${detail} in event ${position.index} (player ${JSON.stringify(position.playerId)}) ` +
+        : `${code}: ${detail} in event ${position.index} (player ` +
+            `${JSON.stringify(position.playerId)}) ` +
             `for ${position.topic}; no event was sent. ${wayOut(code)}`,
     );
   }
 }
 
-/** Ranklog would refuse a ban, unban or erasure. No record was sent. `index` is its place in the list. */
+/**
+ * Ranklog would refuse a ban, unban or erasure. No record was sent. `index` is its place in the
+ * list.
+ */
 export class InvalidPlayerRecordError extends RanklogError {
   readonly code = 'INVALID_PLAYER_RECORD';
 
@@ -52,7 +65,9 @@ const wayOut = (code: string) =>
 export class SendError extends RanklogError {
   readonly code = 'SEND_FAILED';
 
-  /** @param first the first message that was not acknowledged: its index, and its key, the player */
+  /**
+   * @param first the first message that was not acknowledged: its index, and its key, the player
+   */
   constructor(
     readonly topic: string,
     readonly first: { readonly index: number; readonly playerId: string },
@@ -60,15 +75,18 @@ export class SendError extends RanklogError {
     cause: unknown,
   ) {
     super(
-      `sending to ${topic} failed at event ${first.index} (player ${first.playerId}), ${acknowledged} events are acknowledged: ` +
-        `${toError(cause).message}. Kafka may have others too. Send the rest again; with the same eventId, boards with ` +
-        '`deduplicate` drop what arrives twice',
+      `sending to ${topic} failed at event ${first.index} (player ${first.playerId}), ` +
+        `${acknowledged} events are acknowledged: ${toError(cause).message}. Kafka may have ` +
+        'others too. Send the rest again; with the same eventId, boards with `deduplicate` ' +
+        'drop what arrives twice',
       { cause },
     );
   }
 }
 
-/** A transaction of score events failed: Kafka has all of its events or none. `cause` is the error. */
+/**
+ * A transaction of score events failed: Kafka has all of its events or none. `cause` is the error.
+ */
 export class TransactionFailedError extends RanklogError {
   readonly code = 'TRANSACTION_FAILED';
 
@@ -77,14 +95,18 @@ export class TransactionFailedError extends RanklogError {
     cause: unknown,
   ) {
     super(
-      `a transaction of ${topic} failed: ${toError(cause).message}. Kafka has all of its events or none. ` +
-        'Send all of them again; with the same eventId, boards with `deduplicate` drop what arrives twice',
+      `a transaction of ${topic} failed: ${toError(cause).message}. Kafka has all of its ` +
+        'events or none. Send all of them again; with the same eventId, boards with ' +
+        '`deduplicate` drop what arrives twice',
       { cause },
     );
   }
 }
 
-/** The outcome of a score event, or of a ban, could not be read, though it may exist. If `at` has an offset, Kafka has the record. */
+/**
+ * The outcome of a score event, or of a ban, could not be read, though it may exist. If `at` has an
+ * offset, Kafka has the record.
+ */
 export class ResultUnknownError extends RanklogError {
   readonly code = 'RESULT_UNKNOWN';
 
@@ -98,10 +120,12 @@ export class ResultUnknownError extends RanklogError {
     const { board, playerId } = event;
     const place = offset === undefined ? topic : `${topic}/${partition ?? ''} at offset ${offset}`;
     super(
-      `the outcome of the record in ${place} (board ${board}, player ${playerId}) is unknown: ${reason}. ` +
+      `the outcome of the record in ${place} (board ${board}, player ${playerId}) is unknown: ` +
+        `${reason}. ` +
         (offset === undefined
           ? 'Kafka has not acknowledged the record; it may have it nevertheless'
-          : 'Kafka has the record, so do not send it again; `ranklog status` shows how far ranklog is behind'),
+          : 'Kafka has the record, so do not send it again; `ranklog status` shows how far ' +
+            'ranklog is behind'),
       options,
     );
   }
@@ -126,7 +150,10 @@ export class SubscriberUsedError extends RanklogError {
   }
 }
 
-/** The group has members that read other topics: ranklog's own group, or subscribers of another kind. */
+/**
+ * The group has members that read other topics: ranklog's own group, or subscribers of another
+ * kind.
+ */
 export class GroupInUseError extends RanklogError {
   readonly code = 'GROUP_IN_USE';
 
@@ -135,11 +162,14 @@ export class GroupInUseError extends RanklogError {
     cause: GroupRefusedError | OtherTopicsError,
   ) {
     const ofIngest =
-      "Ranklog's ingest has a group of its own (RANKLOG_GROUP, the topic prefix by default): subscribe with another one";
+      "Ranklog's ingest has a group of its own (RANKLOG_GROUP, the topic prefix by default): " +
+      'subscribe with another one';
     super(
       cause instanceof OtherTopicsError
-        ? `${cause.message}. Members of a group must read the same topic: give each kind of subscriber a group of its own, and tests another one than a running service`
-        : `group ${groupId} belongs to other consumers, so this subscriber can't join it: ${membersText(cause.group)}. ${ofIngest}`,
+        ? `${cause.message}. Members of a group must read the same topic: give each kind of ` +
+            'subscriber a group of its own, and tests another one than a running service'
+        : `group ${groupId} belongs to other consumers, so this subscriber can't join it: ` +
+            `${membersText(cause.group)}. ${ofIngest}`,
       { cause },
     );
   }
@@ -153,8 +183,9 @@ export class ResultGapError extends RanklogError {
     readonly gap: ResultGap,
   ) {
     super(
-      `group ${groupId} must continue at offset ${gap.from} of ${gap.topic}/${gap.partition}, which starts at ${gap.to}: ` +
-        'the results in between were deleted before they were read. To skip them, give the subscriber onGap',
+      `group ${groupId} must continue at offset ${gap.from} of ${gap.topic}/${gap.partition}, ` +
+        `which starts at ${gap.to}: the results in between were deleted before they were read. ` +
+        'To skip them, give the subscriber onGap',
     );
   }
 }
@@ -169,8 +200,9 @@ export class ResultTopicReplacedError extends RanklogError {
     readonly end: number,
   ) {
     super(
-      `group ${groupId} must continue at offset ${at.position} of ${at.topic}/${at.partition}, which ends at ${end}: ` +
-        'the topic was recreated or restored from a backup. Subscribe with another group, or delete this group',
+      `group ${groupId} must continue at offset ${at.position} of ${at.topic}/${at.partition}, ` +
+        `which ends at ${end}: the topic was recreated or restored from a backup. Subscribe with ` +
+        'another group, or delete this group',
     );
   }
 }
@@ -187,7 +219,8 @@ export class UnreadableResultError extends RanklogError {
   ) {
     super(
       `cannot read the record at offset ${offset} of ${topic}/${partition}: ` +
-        `${toError(cause).message}. Did another version or program write it? The policy \`skip\` goes on behind it`,
+        `${toError(cause).message}. Did another version or program write it? The policy \`skip\` ` +
+        'goes on behind it',
       { cause },
     );
   }

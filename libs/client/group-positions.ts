@@ -1,15 +1,23 @@
-/** How often offsets are committed, in ms. After a crash, the results of this time may be delivered again. */
+/**
+ * How often offsets are committed, in ms. After a crash, the results of this time may be delivered
+ * again.
+ */
 const COMMIT_INTERVAL_MS = 1_000;
 
 /** Commits, at an interval, the offset after the handled results of each partition. */
 export class HandledPositions {
-  /** Kept after a release: kafkajs drops commits while it restarts, and a partition may come back. */
+  /**
+   * Kept after a release: kafkajs drops commits while it restarts, and a partition may come back.
+   */
   readonly #handled = new Map<number, number>();
   #uncommitted = new Map<number, number>();
   #last: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
 
-  /** @param commit writes offsets to the group; offsets that it fails to write are written with the next ones */
+  /**
+   * @param commit writes offsets to the group; offsets that it fails to write are written with the
+   * next ones
+   */
   constructor(
     private readonly commit: (positions: ReadonlyMap<number, number>) => Promise<void>,
     private readonly onFailure: (error: unknown) => void,
@@ -30,13 +38,19 @@ export class HandledPositions {
     return this.#handled.get(partition) ?? 0;
   }
 
-  /** Commits what was handled. Commits run in sequence, so that an older offset never replaces a newer one. Never rejects. */
+  /**
+   * Commits what was handled. Commits run in sequence, so that an older offset never replaces a
+   * newer one. Never rejects.
+   */
   flush(): Promise<void> {
     this.#last = this.#last.then(() => this.#flush());
     return this.#last;
   }
 
-  /** Commits a last time; positions that this fails to commit are dropped, because another member may get the partition. */
+  /**
+   * Commits a last time; positions that this fails to commit are dropped, because another member
+   * may get the partition.
+   */
   async release(partition: number): Promise<void> {
     await this.flush();
     this.#uncommitted.delete(partition);

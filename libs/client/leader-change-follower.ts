@@ -24,9 +24,9 @@ export interface LeaderChangeFollowerOptions {
 const OPEN_TIMEOUT_MS = 10_000;
 
 /**
- * Delivers all leader changes that are committed after it opens. It has no consumer group: each process
- * gets all of them, and nothing remains in Kafka. It does not resume. Read the standings after it opens:
- * they contain all earlier changes.
+ * Delivers all leader changes that are committed after it opens. It has no consumer group: each
+ * process gets all of them, and nothing remains in Kafka. It does not resume. Read the standings
+ * after it opens: they contain all earlier changes.
  */
 export class LeaderChangeFollower {
   /** Resolves when it has ended: with the error that no retry repairs, or after `close`. */
@@ -49,7 +49,10 @@ export class LeaderChangeFollower {
     });
   }
 
-  /** @throws KafkaUnreachableError after 10 s without Kafka, and errors of Kafka such as a missing topic */
+  /**
+   * @throws KafkaUnreachableError after 10 s without Kafka, and errors of Kafka such as a missing
+   * topic
+   */
   static async open(
     options: LeaderChangeFollowerOptions,
     handle: (change: LeaderChange) => void,

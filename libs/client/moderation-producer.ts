@@ -31,9 +31,13 @@ export interface PlayerRecordPlace extends Source {
   readonly time: number;
 }
 
-/** A player record that is applied: the player has left all views of the board, or is back in them. */
+/**
+ * A player record that is applied: the player has left all views of the board, or is back in them.
+ */
 export interface AppliedPlayerRecord extends PlayerRecordPlace {
-  /** False if the record has no effect: another one counts for the player, or ranklog refused it. */
+  /**
+   * False if the record has no effect: another one counts for the player, or ranklog refused it.
+   */
   readonly counts: boolean;
 }
 
@@ -54,11 +58,12 @@ interface DatedMessage {
 }
 
 /**
- * Bans, unbans and erases players, by records in the score topic: see PlayerRecordKind. Each counts for one board. A record is
- * dated later than the one that counts for its player now, also if that was sent by a host whose clock is ahead.
+ * Bans, unbans and erases players, by records in the score topic: see PlayerRecordKind. Each counts
+ * for one board. A record is dated later than the one that counts for its player now, also if that
+ * was sent by a host whose clock is ahead.
  *
- * `ban`, `unban`, `erase` and `send` resolve when Kafka has the records. ranklog applies them a moment later: `banAndWait`,
- * `unbanAndWait`, `eraseAndWait` and `sendAndWait` wait for it.
+ * `ban`, `unban`, `erase` and `send` resolve when Kafka has the records. ranklog applies them a
+ * moment later: `banAndWait`, `unbanAndWait`, `eraseAndWait` and `sendAndWait` wait for it.
  */
 export class ModerationProducer {
   readonly #source: string;
@@ -73,8 +78,9 @@ export class ModerationProducer {
   }
 
   /**
-   * Brings a banned player back, with all scores. Sends a record also for a player who is not banned, as a ban may be on
-   * its way; it then changes nothing. Changes nothing of an erased player either: `unbanAndWait` says so by `counts`.
+   * Brings a banned player back, with all scores. Sends a record also for a player who is not
+   * banned, as a ban may be on its way; it then changes nothing. Changes nothing of an erased
+   * player either: `unbanAndWait` says so by `counts`.
    */
   async unban(record: PlayerRecord): Promise<PlayerRecordPlace> {
     return this.#sendOne('unbanned', record);
@@ -85,22 +91,34 @@ export class ModerationProducer {
     return this.#sendOne('erased', record);
   }
 
-  /** As `ban`, and waits until the player has left all views. @throws ResultUnknownError after `timeoutMs`: ranklog still applies it */
+  /**
+   * As `ban`, and waits until the player has left all views.
+   * @throws ResultUnknownError after `timeoutMs`: ranklog still applies it
+   */
   async banAndWait(record: PlayerRecord, options: AppliedOptions): Promise<AppliedPlayerRecord> {
     return this.#sendOneAndWait('banned', record, options);
   }
 
-  /** As `unban`, and waits until the player is back in all views. @throws ResultUnknownError after `timeoutMs`: ranklog still applies it */
+  /**
+   * As `unban`, and waits until the player is back in all views.
+   * @throws ResultUnknownError after `timeoutMs`: ranklog still applies it
+   */
   async unbanAndWait(record: PlayerRecord, options: AppliedOptions): Promise<AppliedPlayerRecord> {
     return this.#sendOneAndWait('unbanned', record, options);
   }
 
-  /** As `erase`, and waits until the board keeps nothing of the player. @throws ResultUnknownError after `timeoutMs`: ranklog still applies it */
+  /**
+   * As `erase`, and waits until the board keeps nothing of the player.
+   * @throws ResultUnknownError after `timeoutMs`: ranklog still applies it
+   */
   async eraseAndWait(record: PlayerRecord, options: AppliedOptions): Promise<AppliedPlayerRecord> {
     return this.#sendOneAndWait('erased', record, options);
   }
 
-  /** As `send`, and waits until all records are applied. `counts` is null for those that are not within `timeoutMs`. */
+  /**
+   * As `send`, and waits until all records are applied. `counts` is null for those that are not
+   * within `timeoutMs`.
+   */
   async sendAndWait(
     kind: PlayerRecordKind,
     records: readonly PlayerRecord[],
@@ -118,7 +136,8 @@ export class ModerationProducer {
   }
 
   /**
-   * Sends one record for each player and board; resolves when all in-sync replicas have them, with the place and time of each.
+   * Sends one record for each player and board; resolves when all in-sync replicas have them, with
+   * the place and time of each.
    * @throws InvalidPlayerRecordError before any is sent, SendError, and the errors of the reader
    */
   async send(

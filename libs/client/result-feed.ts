@@ -41,15 +41,19 @@ const POLL_MS = 200;
 const IDLE_MS = 5_000;
 
 /**
- * Reads all committed rank changes and dead letters from the moment it is opened, and gives each wait its outcome.
- * An event has no result if the group's committed offset has passed it, and everything that was written to the result topics by
- * then was read. Kafka may show a committed offset before the results of its transaction, so the ends count open transactions.
- * Closes itself after an error that no retry repairs, and when it had no wait for a while. Then open another.
+ * Reads all committed rank changes and dead letters from the moment it is opened, and gives each
+ * wait its outcome. An event has no result if the group's committed offset has passed it, and
+ * everything that was written to the result topics by then was read. Kafka may show a committed
+ * offset before the results of its transaction, so the ends count open transactions. Closes itself
+ * after an error that no retry repairs, and when it had no wait for a while. Then open another.
  */
 export class ResultFeed {
   /** By player, because a result has its player as key. */
   readonly #waits = new Map<string, Set<ResultWait>>();
-  /** Waits whose events the group has passed; they are settled once the results of that moment were read. */
+  /**
+   * Waits whose events the group has passed; they are settled once the results of that moment were
+   * read.
+   */
   readonly #passed = new WeakSet<ResultWait>();
   readonly #boards = new PublishedBoards();
   readonly #admin: Admin;
@@ -75,7 +79,10 @@ export class ResultFeed {
     return this.#closed.signal.aborted;
   }
 
-  /** Adds a wait. Resolves once the ends of the result topics are known: the results of any event sent later will be read. */
+  /**
+   * Adds a wait. Resolves once the ends of the result topics are known: the results of any event
+   * sent later will be read.
+   */
   async join(wait: ResultWait): Promise<void> {
     clearTimeout(this.#idle);
     const { playerId } = wait.event;
@@ -172,7 +179,10 @@ export class ResultFeed {
     }
   }
 
-  /** Settles the waits whose events the group has passed. Does not wait for partitions of results that are read slowly. */
+  /**
+   * Settles the waits whose events the group has passed. Does not wait for partitions of results
+   * that are read slowly.
+   */
   async #settlePassed(): Promise<void> {
     const { topics, ranklogGroup = this.#boards.group } = this.options;
     const open = this.#all().filter((wait) => wait.at !== undefined && !this.#passed.has(wait));
@@ -188,7 +198,10 @@ export class ResultFeed {
     }
   }
 
-  /** Settles waits without a result once the definitions and a partition of the results were read up to their present ends. */
+  /**
+   * Settles waits without a result once the definitions and a partition of the results were read up
+   * to their present ends.
+   */
   async #settleOnceRead(waits: readonly ResultWait[], partition: number): Promise<void> {
     const followers = await this.#followers;
     const ends = await Promise.all(followers.map(({ topic }) => this.#ends(topic, partition)));

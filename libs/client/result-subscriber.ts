@@ -51,9 +51,15 @@ export interface SubscriberOptions {
   /** Members of a group share the partitions. Each group gets all results. */
   readonly groupId: string;
   readonly topicPrefix?: string;
-  /** Whether a new group starts at the first result in Kafka; by default it starts at the next one to be published. */
+  /**
+   * Whether a new group starts at the first result in Kafka; by default it starts at the next one
+   * to be published.
+   */
   readonly fromBeginning?: boolean;
-  /** Called when results were deleted before they were read; the subscription then skips them. Without it: ResultGapError. */
+  /**
+   * Called when results were deleted before they were read; the subscription then skips them.
+   * Without it: ResultGapError.
+   */
   readonly onGap?: (gap: ResultGap) => Promise<void> | void;
   /** What to do when the handler throws; by default, it is called again until it succeeds. */
   readonly errors?: HandlerErrors;
@@ -65,14 +71,19 @@ interface ResultTopic<T> {
   readonly factsOf: (result: T) => ResultFacts;
 }
 
-/** After this many permanent failures of a partition's start in a row, the subscription ends. The pauses between them grow. */
+/**
+ * After this many permanent failures of a partition's start in a row, the subscription ends. The
+ * pauses between them grow.
+ */
 const MAX_FAILED_STARTS = 10;
 
 /**
- * Delivers all committed results of a topic: those of one partition in order, one at a time; several partitions concurrently.
- * A result may be delivered again: after a crash what was handled in the last second, after a rebalance what was being handled.
- * Its `ce_id` identifies it: `source` (and the `view` of a leader change), or `periodResultId`. A throw of the handler is logged, and handled as `errors` says.
- * States: new, started, ended (stopped or failed). A subscriber starts once.
+ * Delivers all committed results of a topic: those of one partition in order, one at a time;
+ * several partitions concurrently. A result may be delivered again: after a crash what was handled
+ * in the last second, after a rebalance what was being handled. Its `ce_id` identifies it: `source`
+ * (and the `view` of a leader change), or `periodResultId`. A throw of the handler is logged, and
+ * handled as `errors` says. States: new, started, ended (stopped or failed). A subscriber starts
+ * once.
  */
 export abstract class ResultSubscriber<T> {
   readonly #consumer: BatchConsumer;
@@ -92,8 +103,9 @@ export abstract class ResultSubscriber<T> {
   #fail: (error: unknown) => void = () => undefined;
 
   /**
-   * Rejects when the handler (policy `stop`), a result that can't be read (all policies but `skip`), or an error of Kafka that no
-   * retry repairs has ended the subscription. The error is also logged. An outage of Kafka does not end the subscription. Never resolves.
+   * Rejects when the handler (policy `stop`), a result that can't be read (all policies but
+   * `skip`), or an error of Kafka that no retry repairs has ended the subscription. The error is
+   * also logged. An outage of Kafka does not end the subscription. Never resolves.
    */
   readonly failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
@@ -131,10 +143,11 @@ export abstract class ResultSubscriber<T> {
   }
 
   /**
-   * Joins the group; resolves once this subscriber is a member, or when its first join has failed and will be tried again.
-   * If a member of the group was killed, Kafka waits up to 10 s for it before it admits this one.
-   * @throws SubscriberUsedError if `start` or `stop` was called before, KafkaUnreachableError after 30 s without Kafka,
-   * TopicsMissingError
+   * Joins the group; resolves once this subscriber is a member, or when its first join has failed
+   * and will be tried again. If a member of the group was killed, Kafka waits up to 10 s for it
+   * before it admits this one.
+   * @throws SubscriberUsedError if `start` or `stop` was called before, KafkaUnreachableError after
+   * 30 s without Kafka, TopicsMissingError
    */
   async start(handle: Handle<T>): Promise<void> {
     const { groupId } = this.options;
@@ -145,7 +158,10 @@ export abstract class ResultSubscriber<T> {
     await Promise.race([this.failed, Promise.resolve()]);
   }
 
-  /** Waits for running handlers, commits what is handled, and leaves the group. A handler must not await it: it awaits the handler. */
+  /**
+   * Waits for running handlers, commits what is handled, and leaves the group. A handler must not
+   * await it: it awaits the handler.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#consumer.close().finally(() => this.#positions.close());
     return this.#stopping;
@@ -219,7 +235,10 @@ export abstract class ResultSubscriber<T> {
     }
   }
 
-  /** Returns false if the partition is lost, or the subscriber stops, before the result is handled or skipped. */
+  /**
+   * Returns false if the partition is lost, or the subscriber stops, before the result is handled
+   * or skipped.
+   */
   async #deliver(record: KafkaRecord, { partition, signal }: PartitionAssignment) {
     const { name: topic, factsOf } = this.topic;
     const place = { topic, partition, offset: record.offset };
@@ -276,8 +295,9 @@ export class RankChangeSubscriber extends ResultSubscriber<RankChange> {
 }
 
 /**
- * Delivers leader changes. Those of one view come from several partitions, so a newer one may come before an older one,
- * which LeadersByView then ignores. If a group has several members, each gets only a part of the leader changes.
+ * Delivers leader changes. Those of one view come from several partitions, so a newer one may come
+ * before an older one, which LeadersByView then ignores. If a group has several members, each gets
+ * only a part of the leader changes.
  */
 export class LeaderChangeSubscriber extends ResultSubscriber<LeaderChange> {
   constructor(options: SubscriberOptions) {
@@ -290,8 +310,9 @@ export class LeaderChangeSubscriber extends ResultSubscriber<LeaderChange> {
 }
 
 /**
- * Delivers the results of closed windows, in the order of their announcement. `periodResultId` identifies one: who pays prizes
- * keeps it with each payment, so that a result that is delivered again pays nobody twice.
+ * Delivers the results of closed windows, in the order of their announcement. `periodResultId`
+ * identifies one: who pays prizes keeps it with each payment, so that a result that is delivered
+ * again pays nobody twice.
  */
 export class PeriodResultSubscriber extends ResultSubscriber<PeriodResult> {
   constructor(options: SubscriberOptions) {
@@ -306,7 +327,10 @@ export class PeriodResultSubscriber extends ResultSubscriber<PeriodResult> {
 /** A dead letter, with key, value and headers of its record. */
 export type DeadLetterRecord = DeadLetter & Pick<RawRecord, 'key' | 'value' | 'headers'>;
 
-/** Delivers dead letters. Their topic, partition and offset are those of their records, and identify them. */
+/**
+ * Delivers dead letters. Their topic, partition and offset are those of their records, and identify
+ * them.
+ */
 export class DeadLetterSubscriber extends ResultSubscriber<DeadLetterRecord> {
   constructor(options: SubscriberOptions) {
     super(options, {

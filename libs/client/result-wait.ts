@@ -14,15 +14,19 @@ export type SendOutcome =
   | { readonly status: 'ranked'; readonly change: RankChange }
   | { readonly status: 'deadLetter'; readonly letter: DeadLetter }
   /**
-   * The event has neither. `unchanged`: its board publishes every rank change, so the event changed no view. `unpublished`: its
-   * board does not (`publish` in the definition), or is not live, so it is unknown whether the event changed anything.
-   * `places` are those of the player in the event's views, read after the event was applied: they may include later events.
-   * Missing without a `reader`, and if it did not answer in time. A banned or erased player has no published place: the status
-   * is one of these, and each of the `places` has `standing: null`.
+   * The event has neither. `unchanged`: its board publishes every rank change, so the event changed
+   * no view. `unpublished`: its board does not (`publish` in the definition), or is not live, so it
+   * is unknown whether the event changed anything. `places` are those of the player in the event's
+   * views, read after the event was applied: they may include later events. Missing without a
+   * `reader`, and if it did not answer in time. A banned or erased player has no published place:
+   * the status is one of these, and each of the `places` has `standing: null`.
    */
   | { readonly status: 'unchanged' | 'unpublished'; readonly places?: readonly ViewPlace[] };
 
-/** The place of a player in one view, as a BoardReader reads it; null for a player who is not in the view. */
+/**
+ * The place of a player in one view, as a BoardReader reads it; null for a player who is not in the
+ * view.
+ */
 export interface ViewPlace {
   readonly board: string;
   readonly view: string;
@@ -45,7 +49,10 @@ export interface PlaceReader {
   board(board: string): Promise<{ readonly definition: { readonly publish: PublishFields } }>;
 }
 
-/** Fields of `publish` that keep rank changes from being published. In a stored definition, those at their defaults are missing. */
+/**
+ * Fields of `publish` that keep rank changes from being published. In a stored definition, those at
+ * their defaults are missing.
+ */
 export interface PublishFields {
   readonly rankChanges?: string;
   readonly windows?: readonly string[];
@@ -66,7 +73,9 @@ export class ResultWait {
   readonly outcome: Promise<SendOutcome>;
   /** Where Kafka put the event; undefined until Kafka has acknowledged it. */
   at: Source | undefined;
-  /** Results of the player that were read before the offset was known, by the ids of their causes. */
+  /**
+   * Results of the player that were read before the offset was known, by the ids of their causes.
+   */
   readonly #early = new Map<string, () => SendOutcome>();
   #resolve: (outcome: SendOutcome) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;

@@ -9,22 +9,29 @@ export type Handle<T> = (result: T) => Promise<void> | void;
 /** What to do when a handler throws. Each failed attempt is logged, whatever the policy. */
 export interface HandlerErrors {
   /**
-   * - `retry` (the default): call the handler again until it succeeds. No result is lost. Later results of the same partition
-   *   wait meanwhile; other partitions continue.
-   * - `skip`: after `retries` failed retries, continue with the next result. Also skips, and logs, records that are not results,
-   *   which end the subscription otherwise. Calls `onSkipped` for each.
-   * - `stop`: after `retries` failed retries, end the subscription; `failed` rejects with the error of the handler.
+   * - `retry` (the default): call the handler again until it succeeds. No result is lost. Later
+   *   results of the same partition wait meanwhile; other partitions continue.
+   * - `skip`: after `retries` failed retries, continue with the next result. Also skips, and logs,
+   *   records that are not results, which end the subscription otherwise. Calls `onSkipped` for
+   *   each.
+   * - `stop`: after `retries` failed retries, end the subscription; `failed` rejects with the error
+   *   of the handler.
    */
   readonly policy?: 'retry' | 'skip' | 'stop';
-  /** Retries of a result before `skip` or `stop`; 5 by default. `retry` has no limit and ignores it. */
+  /**
+   * Retries of a result before `skip` or `stop`; 5 by default. `retry` has no limit and ignores it.
+   */
   readonly retries?: number;
-  /** The pause before the first retry, in ms; 200 by default. Pauses double, each is shortened by up to a half at random. */
+  /**
+   * The pause before the first retry, in ms; 200 by default. Pauses double, each is shortened by up
+   * to a half at random.
+   */
   readonly initialDelayMs?: number;
   /** The longest pause, in ms; 30,000 by default. */
   readonly maxDelayMs?: number;
   /**
-   * With the policy `skip`: called for each skipped result before its offset is committed, for example to
-   * store it. If it throws, the subscription ends with its error.
+   * With the policy `skip`: called for each skipped result before its offset is committed, for
+   * example to store it. If it throws, the subscription ends with its error.
    */
   readonly onSkipped?: (skipped: SkippedResult) => Promise<void> | void;
 }
@@ -34,7 +41,10 @@ export interface SkippedResult {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
-  /** A RankChange, LeaderChange, PeriodResult or DeadLetterRecord; undefined if the record can't be decoded. */
+  /**
+   * A RankChange, LeaderChange, PeriodResult or DeadLetterRecord; undefined if the record can't be
+   * decoded.
+   */
   readonly result?: unknown;
   /** The error of the handler, or an UnreadableResultError. */
   readonly error: Error;
@@ -43,7 +53,10 @@ export interface SkippedResult {
 /** The facts of a result that logs name, such as its offset and its player. */
 export type ResultFacts = Readonly<Record<string, string | number>>;
 
-/** How a call has ended: the signal was aborted before the result was handled, or the error that `skip` skips. */
+/**
+ * How a call has ended: the signal was aborted before the result was handled, or the error that
+ * `skip` skips.
+ */
 export type HandlerOutcome = 'handled' | 'aborted' | Error;
 
 export class HandlerRetries {

@@ -54,8 +54,8 @@ describe('the message of a score event', () => {
 });
 
 /**
- * A fake client with 3 partitions. `sends` lists, for each send, the partitions of its messages; `connects` has one item for each
- * call of `connect`.
+ * A fake client with 3 partitions. `sends` lists, for each send, the partitions of its messages;
+ * `connects` has one item for each call of `connect`.
  */
 function fakeClient(): { kafka: Kafka; sends: number[][]; connects: null[] } {
   const connects: null[] = [];

@@ -35,19 +35,28 @@ export interface ScoreProducerOptions {
   readonly topicPrefix?: string;
   /** CloudEvents source of the events. */
   readonly source?: string;
-  /** The consumer group of ranklog's ingest; by default `sendAndWait` reads it from the definitions topic. */
+  /**
+   * The consumer group of ranklog's ingest; by default `sendAndWait` reads it from the definitions
+   * topic.
+   */
   readonly ranklogGroup?: string;
-  /** A BoardReader: with it, `sendAndWait` adds the player's present places to an outcome without a rank change. */
+  /**
+   * A BoardReader: with it, `sendAndWait` adds the player's present places to an outcome without a
+   * rank change.
+   */
   readonly reader?: PlaceReader;
   /**
-   * For `send` with `transaction: true`. Unique per process: if two share it, the transactions of each
-   * fail while the other sends.
+   * For `send` with `transaction: true`. Unique per process: if two share it, the transactions of
+   * each fail while the other sends.
    */
   readonly transactionalId?: string;
 }
 
 export interface SendOptions {
-  /** Kafka gets all events of the list in one transaction, or none of them. Needs a `transactionalId`. */
+  /**
+   * Kafka gets all events of the list in one transaction, or none of them. Needs a
+   * `transactionalId`.
+   */
   readonly transaction?: boolean;
 }
 
@@ -69,8 +78,9 @@ async function placesAndPublishing(reader: PlaceReader, event: ScoreEvent, time:
 }
 
 /**
- * Sends score events: validates them first, keys them by player, so that a player's events stay in order, and retries
- * without duplicates. Whether a board accepts them (unknown columns, ...) shows only when ranklog applies them.
+ * Sends score events: validates them first, keys them by player, so that a player's events stay in
+ * order, and retries without duplicates. Whether a board accepts them (unknown columns, ...) shows
+ * only when ranklog applies them.
  */
 export class ScoreProducer {
   readonly #producer: Producer;
@@ -111,20 +121,22 @@ export class ScoreProducer {
   }
 
   /**
-   * How many records wait for Kafka, or for their outcome in `sendAndWait`. An event whose `sendAndWait` has timed out counts until
-   * Kafka has answered, because it takes memory as long.
+   * How many records wait for Kafka, or for their outcome in `sendAndWait`. An event whose
+   * `sendAndWait` has timed out counts until Kafka has answered, because it takes memory as long.
    */
   get inFlight(): number {
     return this.#inFlight;
   }
 
   /**
-   * The first send connects, too: call this to know at the start whether Kafka answers, and has the topic.
+   * The first send connects, too: call this to know at the start whether Kafka answers, and has the
+   * topic.
    * @throws TopicsMissingError, KafkaUnreachableError after about 10 s without Kafka
    */
   async connect(): Promise<void> {
     this.#isClosed = false;
-    // Two connections at a time would begin two idempotent sessions of kafkajs, and break the first.
+    // Two connections at a time would begin two idempotent sessions of kafkajs, and break the
+    // first.
     this.#connected ??= this.#connect();
     try {
       await this.#connected;
@@ -160,8 +172,8 @@ export class ScoreProducer {
   }
 
   /**
-   * Sends an event or a list, in order within each partition. Resolves when all in-sync replicas have
-   * them, with the place of each.
+   * Sends an event or a list, in order within each partition. Resolves when all in-sync replicas
+   * have them, with the place of each.
    * @throws InvalidScoreEventError before any is sent; SendError, or TransactionFailedError of a
    * transaction; TypeError for a transaction without a `transactionalId`
    */
@@ -176,13 +188,16 @@ export class ScoreProducer {
   }
 
   /**
-   * Sends an event and waits until ranklog has applied it. Resolves with its committed rank change or dead letter, or, once
-   * ranklog's group has committed past the event, with the status that it has neither: for such an event about half a second later.
-   * If the board publishes only some rank changes, such as `moved`, a duplicate and an event that moved nobody are both
-   * `unpublished`. With a `reader`, these have the player's present places, if they are read within a second and within `timeoutMs`.
-   * While calls wait, and 5 s longer, the producer reads all rank changes and dead letters from Kafka, once for all calls.
-   * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which includes the time to send, and if
-   * reading fails or the producer is disconnected; RangeError if `timeoutMs` is negative or NaN
+   * Sends an event and waits until ranklog has applied it. Resolves with its committed rank change
+   * or dead letter, or, once ranklog's group has committed past the event, with the status that it
+   * has neither: for such an event about half a second later. If the board publishes only some rank
+   * changes, such as `moved`, a duplicate and an event that moved nobody are both `unpublished`.
+   * With a `reader`, these have the player's present places, if they are read within a second and
+   * within `timeoutMs`. While calls wait, and 5 s longer, the producer reads all rank changes and
+   * dead letters from Kafka, once for all calls.
+   * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which
+   * includes the time to send, and if reading fails or the producer is disconnected; RangeError if
+   * `timeoutMs` is negative or NaN
    */
   async sendAndWait(
     event: ScoreEvent,
@@ -225,8 +240,9 @@ export class ScoreProducer {
   }
 
   /**
-   * What Redis has after the event was applied: the places, and whether the live definition, which may not be in the definitions
-   * topic yet, publishes every rank change. Undefined without a reader, after a second or `timeoutMs`, and if the read fails.
+   * What Redis has after the event was applied: the places, and whether the live definition, which
+   * may not be in the definitions topic yet, publishes every rank change. Undefined without a
+   * reader, after a second or `timeoutMs`, and if the read fails.
    */
   async #read(event: ScoreEvent, time: number, timeoutMs: number) {
     const reader = this.#reader;
@@ -242,7 +258,10 @@ export class ScoreProducer {
     }
   }
 
-  /** The message of a score event, with its JSON text unchanged. @throws InvalidScoreEventError with the given position */
+  /**
+   * The message of a score event, with its JSON text unchanged.
+   * @throws InvalidScoreEventError with the given position
+   */
   toMessage(json: string, position?: EventPosition): Message {
     const decoded = decodeText(json);
     if (!decoded.ok) throw new InvalidScoreEventError(decoded.code, decoded.detail, position);
@@ -253,10 +272,10 @@ export class ScoreProducer {
   }
 
   /**
-   * Sends messages made by toMessage, in order within each partition. After a failure, the log may hold any number of the
-   * first messages of each partition.
-   * Each send has messages of one partition: when leaders move during a send to several brokers, kafkajs may drop messages
-   * or send them twice. The very first message is sent alone, so that kafkajs learns the partitions.
+   * Sends messages made by toMessage, in order within each partition. After a failure, the log may
+   * hold any number of the first messages of each partition. Each send has messages of one
+   * partition: when leaders move during a send to several brokers, kafkajs may drop messages or
+   * send them twice. The very first message is sent alone, so that kafkajs learns the partitions.
    * @returns where Kafka put each message @throws SendError
    */
   async sendMessages(messages: readonly Message[]): Promise<ReadonlyMap<Message, Source>> {

@@ -6,7 +6,10 @@ import { byPartition } from './send-chunks.js';
 
 /** Sends the messages of each call in one Kafka transaction. Calls wait for each other. */
 export class ScoreTransactions {
-  /** Undefined before the first transaction, and after one that failed: a publisher that failed is of no more use. */
+  /**
+   * Undefined before the first transaction, and after one that failed: a publisher that failed is
+   * of no more use.
+   */
   #publisher: TransactionalPublisher | undefined;
   /** The last call. It never rejects. */
   #last: Promise<unknown> = Promise.resolve();

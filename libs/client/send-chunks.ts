@@ -2,12 +2,15 @@ import type { Message } from 'kafkajs';
 import { recordBytes } from '#contracts';
 import { partitionOf } from '#kafka-batch';
 
-/** kafkajs groups the messages of a send in quadratic time: 20,000 messages take more than a second. */
+/**
+ * kafkajs groups the messages of a send in quadratic time: 20,000 messages take more than a second.
+ */
 const MAX_MESSAGES = 2_000;
 
 /**
- * kafkajs sends a partition's messages as one Kafka batch, and the broker limits the batch (max.message.bytes, 1 MiB by
- * default). A chunk stays well below that, unless a single message is larger.
+ * kafkajs sends a partition's messages as one Kafka batch, and the broker limits the batch
+ * (max.message.bytes, 1 MiB by default). A chunk stays well below that, unless a single message is
+ * larger.
  */
 const MAX_BYTES = 512 * 1_024;
 

@@ -1,7 +1,10 @@
 export type Schema = Readonly<Record<string, unknown>>;
 
 export interface Check {
-  /** What is wrong with a JSON value: the path of the wrong part and what it must be, such as `/top/0/rank must be ...`. */
+  /**
+   * What is wrong with a JSON value: the path of the wrong part and what it must be, such as
+   * `/top/0/rank must be ...`.
+   */
   readonly problem: (value: unknown) => string | undefined;
   /** A JSON Schema (draft 7) for docs/reference/asyncapi.json. */
   readonly schema: Schema;

@@ -28,8 +28,8 @@ export function cloudEventHeaders(event: { id: string; type: string; source: str
 }
 
 /**
- * Why, by its headers, a record can't be a JSON record of a type; undefined if it can. `ce_type` is checked even if it is the only
- * header.
+ * Why, by its headers, a record can't be a JSON record of a type; undefined if it can. `ce_type` is
+ * checked even if it is the only header.
  */
 export function cloudEventProblem(
   record: HeadedRecord,
@@ -39,7 +39,8 @@ export function cloudEventProblem(
   const contentType = mediaType(headerText(record, 'content-type'));
   if (contentType?.startsWith('application/cloudevents') === true)
     return unsupported(
-      `content-type ${quote(contentType)} is not binary mode; send binary mode: attributes in ce_ headers, the score event as the value`,
+      `content-type ${quote(contentType)} is not binary mode; send binary mode: attributes ` +
+        'in ce_ headers, the score event as the value',
     );
   const type = headerText(record, 'ce_type');
   if (type !== undefined && type !== expected)
@@ -63,8 +64,9 @@ function mediaType(contentType: string | undefined): string | undefined {
 }
 
 /**
- * The id of a CloudEvent, which replaces a missing eventId. undefined if the record is not a CloudEvent or if the id is not
- * valid: the sender's library has chosen the id, so an invalid one does not make the event a dead letter.
+ * The id of a CloudEvent, which replaces a missing eventId. undefined if the record is not a
+ * CloudEvent or if the id is not valid: the sender's library has chosen the id, so an invalid one
+ * does not make the event a dead letter.
  */
 export function cloudEventId(record: HeadedRecord): string | undefined {
   const id = lastHeader(record, 'ce_id');

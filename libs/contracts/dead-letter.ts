@@ -22,13 +22,17 @@ export interface DeadLetterReason {
   readonly detail: string;
 }
 
-/** A part of a record that is left out if the dead letter would be too large. The record in the log still has it. */
+/**
+ * A part of a record that is left out if the dead letter would be too large. The record in the log
+ * still has it.
+ */
 type Part = 'value' | 'headers' | 'key';
 
 /**
- * The dead letter of a record: its key, value and headers, and headers of ranklog with the reason, which replace older ones. If
- * its batch would be larger than `maxBytes`, the largest part is replaced by headers that describe it, then the next one. More
- * than MAX_HEADERS headers are always replaced. The detail names headers that can't be written again.
+ * The dead letter of a record: its key, value and headers, and headers of ranklog with the reason,
+ * which replace older ones. If its batch would be larger than `maxBytes`, the largest part is
+ * replaced by headers that describe it, then the next one. More than MAX_HEADERS headers are always
+ * replaced. The detail names headers that can't be written again.
  */
 export function encodeDeadLetter(
   source: Source,
@@ -57,7 +61,10 @@ export function encodeDeadLetter(
   }
 }
 
-/** Smaller parts are not left out: that would save little, as the headers that describe a part have some 130 bytes. */
+/**
+ * Smaller parts are not left out: that would save little, as the headers that describe a part have
+ * some 130 bytes.
+ */
 const MIN_LEFT_OUT_BYTES = 256;
 
 /** The parts that are worth leaving out, largest first. */
@@ -104,15 +111,18 @@ function digestHeaders(part: Part, record: RawRecord): [string, string][] {
   ];
 }
 
-/** A record that was a dead letter before can have these headers. They are dropped: the new dead letter may have all parts. */
+/**
+ * A record that was a dead letter before can have these headers. They are dropped: the new dead
+ * letter may have all parts.
+ */
 const DIGEST_HEADERS = /^ranklog_(value|key|headers)_(bytes|sha256)$/;
 
 /** What decoding puts in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
 /**
- * Headers that can be written, and the names of the others, which are not UTF-8. Kafka allows headers without a value; kafkajs
- * reads them as null, but throws when it has to write null.
+ * Headers that can be written, and the names of the others, which are not UTF-8. Kafka allows
+ * headers without a value; kafkajs reads them as null, but throws when it has to write null.
  */
 function writableHeaders(headers: RecordHeaders) {
   const writable = (value: unknown) => (value ?? Buffer.alloc(0)) as HeaderValue;
@@ -127,12 +137,18 @@ function writableHeaders(headers: RecordHeaders) {
   return { headers: Object.fromEntries<HeaderValue | HeaderValue[]>(entries), dropped };
 }
 
-/** Bytes that Kafka adds to a batch, and at most to each record (lengths, timestamp, offset) and header (two lengths). */
+/**
+ * Bytes that Kafka adds to a batch, and at most to each record (lengths, timestamp, offset) and
+ * header (two lengths).
+ */
 const BATCH_OVERHEAD = 61;
 const RECORD_OVERHEAD = 36;
 const HEADER_OVERHEAD = 10;
 
-/** The largest possible size of a batch with only this record, which max.message.bytes of a topic limits. */
+/**
+ * The largest possible size of a batch with only this record, which max.message.bytes of a topic
+ * limits.
+ */
 export function batchBytes(record: Encodable): number {
   return BATCH_OVERHEAD + recordBytes(record);
 }
@@ -170,7 +186,10 @@ export interface DeadLetter extends Source, DeadLetterReason {
   readonly timestamp?: number;
   /** If the record is a retry: the ids of the records before it, the original first. */
   readonly retryOf?: readonly string[];
-  /** The parts of the record that were left out: only the log has them. `sha256` is hexadecimal, and undefined for headers. */
+  /**
+   * The parts of the record that were left out: only the log has them. `sha256` is hexadecimal, and
+   * undefined for headers.
+   */
   readonly leftOut: readonly {
     readonly part: Part;
     readonly bytes: number;
@@ -201,7 +220,10 @@ export function decodeDeadLetter(record: RawRecord): DeadLetter | undefined {
   };
 }
 
-/** The record that retries a dead letter: the original key, value, headers and time, and headers that name the records before. */
+/**
+ * The record that retries a dead letter: the original key, value, headers and time, and headers
+ * that name the records before.
+ */
 export function encodeRetry(record: RawRecord, letter: TimedSource) {
   const { key, value, headers } = record;
   const { headers: writable } = writableHeaders(headers);

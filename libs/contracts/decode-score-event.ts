@@ -19,10 +19,14 @@ export interface DecodedScoreEvent extends ScoreInput {
 
 export type ScoreEventDecoding = { readonly ok: true; readonly event: DecodedScoreEvent } | Refusal;
 
-/** Reads a record of the score topic. Never throws, for any bytes. Cost: linear in the value and the headers. */
+/**
+ * Reads a record of the score topic. Never throws, for any bytes.
+ * Cost: linear in the value and the headers.
+ */
 export function decodeScoreEvent(record: RawRecord): ScoreEventDecoding {
   const count = headerCount(record);
-  if (count === 0) return decodeEvent(decodeObject(record.value)); // each look-up of a header takes time
+  // Each look-up of a header takes time
+  if (count === 0) return decodeEvent(decodeObject(record.value));
   if (hasTooManyHeaders(record))
     return reject(
       'TOO_MANY_HEADERS',
@@ -57,7 +61,10 @@ function decodeEvent(found: ObjectDecoding, defaults: Defaults = {}): ScoreEvent
   return decodeFields(event as ScoreEvent, found.text);
 }
 
-/** The fields of an event. Null counts as absent: many serialisers write it for a missing field. A loop would be slower. */
+/**
+ * The fields of an event. Null counts as absent: many serialisers write it for a missing field. A
+ * loop would be slower.
+ */
 function fieldsOf(value: Partial<Record<Field, unknown>>, defaults: Defaults) {
   return {
     board: value.board ?? defaults.board,

@@ -52,7 +52,16 @@ function problems(...args: Parameters<typeof record>): string {
 describe('a definition record', () => {
   it.each<[string, DefinitionRecord]>([
     ['of a whole log', IN_FORCE],
-    ['of a part of the log', { ...IN_FORCE, starts: new Map([[0, 12], [10, 0]]) }], // prettier-ignore
+    [
+      'of a part of the log',
+      {
+        ...IN_FORCE,
+        starts: new Map([
+          [0, 12],
+          [10, 0],
+        ]),
+      },
+    ],
     ['of a board that was removed', { ...IN_FORCE, definition: null }],
     ['with voided scores', { ...IN_FORCE, definition: { ...definition, voids: [VOID] } }],
   ])('%s is decoded to the same value', (_, current) => {

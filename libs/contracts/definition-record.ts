@@ -13,7 +13,9 @@ import type { RawRecord } from './record.js';
 import { ResultContract } from './result-contract.js';
 import { ID, STARTS } from './values.js';
 
-/** The key of the record with the settings of the ranklog. No board name has a control character. */
+/**
+ * The key of the record with the settings of the ranklog. No board name has a control character.
+ */
 export const IDENTITY_KEY = '\u0000identity';
 
 /**
@@ -29,11 +31,16 @@ interface StoredDefinitionRecord {
   readonly board: string;
   /** Id of the live generation; of a removed board, of the last one. */
   readonly generation: string;
-  /** When the generation was promoted or the board removed, in µs of Redis' clock. The record with the largest value counts. */
+  /**
+   * When the generation was promoted or the board removed, in µs of Redis' clock. The record with
+   * the largest value counts.
+   */
   readonly since: number;
   /** null if the board was removed. Another version may add fields. */
   readonly definition: object | null;
-  /** The offset at which the generation begins, by partition. Absent if it contains the whole log. */
+  /**
+   * The offset at which the generation begins, by partition. Absent if it contains the whole log.
+   */
   readonly starts?: Readonly<Record<string, number>>;
 }
 
@@ -54,7 +61,10 @@ const contract = new ResultContract<StoredDefinitionRecord>(
   }),
 );
 
-/** The record of a board: keyed by its name, with CloudEvents headers and an id from board and `since`. */
+/**
+ * The record of a board: keyed by its name, with CloudEvents headers and an id from board and
+ * `since`.
+ */
 export function encodeDefinitionRecord(current: DefinitionRecord, topic: string) {
   const { board, generation, since, definition, starts } = current;
   const stored = {
@@ -95,7 +105,10 @@ export function decodeDefinitionRecord(record: RawRecord): DefinitionRecord {
   };
 }
 
-/** Another version of ranklog may have written the definition. This version refuses a definition with fields unknown to it. */
+/**
+ * Another version of ranklog may have written the definition. This version refuses a definition
+ * with fields unknown to it.
+ */
 function decodeDefinition(board: string, stored: object): BoardDefinition {
   const problem = (reason: string) => contract.malformed(`definition: ${reason}`);
   const definition = readDefinition(JSON.stringify(stored));

@@ -10,7 +10,10 @@ export type EnteredLeader = Pick<Leader, 'playerId' | 'rank'>;
 /** A player who left the top N. */
 export type LeftLeader = Pick<MovedPlayer, 'playerId' | 'rankBefore'>;
 
-/** The new top N of a view, and who entered, left or moved since the previous leader change of the view. */
+/**
+ * The new top N of a view, and who entered, left or moved since the previous leader change of the
+ * view.
+ */
 export interface LeaderChange {
   board: string;
   /** Id of the build of the board. */
@@ -19,7 +22,10 @@ export interface LeaderChange {
   view: string;
   /** View version: it only grows. */
   version: number;
-  /** The version of the previous leader change of the view. null if Redis has none: then `entered` is the whole top. */
+  /**
+   * The version of the previous leader change of the view. null if Redis has none: then `entered`
+   * is the whole top.
+   */
   since: number | null;
   /** The last score event that changed the view before this leader change was made. */
   source: Source;
@@ -53,7 +59,10 @@ const contract = new ResultContract<LeaderChange>(
   }),
 );
 
-/** The record of a leader change: keyed by board and view, with CloudEvents headers and an id from its cause and view. */
+/**
+ * The record of a leader change: keyed by board and view, with CloudEvents headers and an id from
+ * its cause and view.
+ */
 export function encodeLeaderChange(change: LeaderChange) {
   const { board, generation, view, version, since, source, occurredAt } = change;
   const { top, entered, left, moved } = change;

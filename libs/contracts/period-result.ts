@@ -5,7 +5,10 @@ import { ResultContract } from './result-contract.js';
 import { LEADER, type Leader } from './result-parts.js';
 import { ID, TIME } from './values.js';
 
-/** The announced result of a view whose window has closed: its first players, and how many there are. */
+/**
+ * The announced result of a view whose window has closed: its first players, and how many there
+ * are.
+ */
 export interface PeriodResult {
   board: string;
   /** Id of the build of the board. */
@@ -46,7 +49,10 @@ export function periodResultId({ board, view, revision }: PeriodResult): string 
   return `${board}/${view}/${revision}`;
 }
 
-/** The record of an announcement: keyed by board and view, with CloudEvents headers. `topic` is the score topic. */
+/**
+ * The record of an announcement: keyed by board and view, with CloudEvents headers. `topic` is the
+ * score topic.
+ */
 export function encodePeriodResult(result: PeriodResult, topic: string) {
   const { board, generation, view, window, start, end, revision, size, results } = result;
   const head = { board, generation, view, window, start, end, revision, size };

@@ -9,12 +9,16 @@ import { decodeRetry } from './retry.js';
 import { ID, REASON, show } from './values.js';
 
 /**
- * Bans a player from a board, takes that back, or erases the player. A banned player is in no view, but scores of theirs are kept,
- * so that an unban brings them back. Of an erased player, no score is kept, now or later; only a void of the record undoes that.
+ * Bans a player from a board, takes that back, or erases the player. A banned player is in no view,
+ * but scores of theirs are kept, so that an unban brings them back. Of an erased player, no score
+ * is kept, now or later; only a void of the record undoes that.
  */
 export type PlayerRecordKind = 'banned' | 'unbanned' | 'erased';
 
-/** The value of a record of the score topic with the type of a PlayerRecordKind. Unknown fields are ignored. */
+/**
+ * The value of a record of the score topic with the type of a PlayerRecordKind. Unknown fields are
+ * ignored.
+ */
 export interface PlayerRecord {
   board: string;
   /** Also the key of the record. */
@@ -24,7 +28,10 @@ export interface PlayerRecord {
   by?: string;
 }
 
-/** A player record, and the time in ms by which it counts: of two records on a player, the later one. */
+/**
+ * A player record, and the time in ms by which it counts: of two records on a player, the later
+ * one.
+ */
 export interface DecodedPlayerRecord extends Readonly<PlayerRecord> {
   readonly kind: PlayerRecordKind;
   readonly occurredAt: number;
@@ -34,10 +41,16 @@ export interface DecodedPlayerRecord extends Readonly<PlayerRecord> {
 
 type StampedRecord = RawRecord & { readonly timestamp: number };
 
-/** The header with the time of a player record in ms: a topic with LogAppendTime would stamp a retry anew. */
+/**
+ * The header with the time of a player record in ms: a topic with LogAppendTime would stamp a retry
+ * anew.
+ */
 const TIME_HEADER = 'ranklog_time';
 
-/** How much later than its record a player record can be dated: a ban by a clock that is ahead would outlive a later unban. */
+/**
+ * How much later than its record a player record can be dated: a ban by a clock that is ahead would
+ * outlive a later unban.
+ */
 const MOST_AHEAD_MS = 3_600_000;
 
 const RECORD = objectOf<PlayerRecord>('PlayerRecord', {
@@ -47,7 +60,10 @@ const RECORD = objectOf<PlayerRecord>('PlayerRecord', {
   by: absentOr(REASON),
 });
 
-/** The record, keyed by player. `time` in ms: later than that of the player's present record on the board, if there is one. */
+/**
+ * The record, keyed by player. `time` in ms: later than that of the player's present record on the
+ * board, if there is one.
+ */
 export function encodePlayerRecord(
   kind: PlayerRecordKind,
   { board, playerId, reason, by }: PlayerRecord,
@@ -61,7 +77,10 @@ export function encodePlayerRecord(
   };
 }
 
-/** The header that gives a retry of a player record its time; none for another record. `timestamp`: of the record. */
+/**
+ * The header that gives a retry of a player record its time; none for another record. `timestamp`:
+ * of the record.
+ */
 export function keptTime(record: RawRecord, timestamp: number): Readonly<Record<string, string>> {
   if (kindOf(record) === undefined) return {};
   return { [TIME_HEADER]: headerText(record, TIME_HEADER) ?? String(timestamp) };
@@ -81,7 +100,10 @@ export function decodeRecord(record: StampedRecord): ScoreEventDecoding | Player
   return decoded.ok ? decoded : (decodePlayerRecord(record) ?? decoded);
 }
 
-/** Reads a record of the score topic; undefined if its `ce_type` is not that of a player record. Never throws. */
+/**
+ * Reads a record of the score topic; undefined if its `ce_type` is not that of a player record.
+ * Never throws.
+ */
 export function decodePlayerRecord(record: StampedRecord): PlayerRecordDecoding | undefined {
   const kind = kindOf(record);
   if (kind === undefined) return undefined;
@@ -126,7 +148,9 @@ function timeProblem(record: StampedRecord): Rejection | undefined {
     return { code: 'INVALID_TIME', detail };
   }
   if (time - timestamp <= MOST_AHEAD_MS) return undefined;
-  const detail = `${TIME_HEADER} is ${formatTime(time)}, ${time - timestamp} ms after the record's timestamp; ${MOST_AHEAD_MS} are allowed`;
+  const detail =
+    `${TIME_HEADER} is ${formatTime(time)}, ${time - timestamp} ms after the record's ` +
+    `timestamp; ${MOST_AHEAD_MS} are allowed`;
   return { code: 'TOO_FAR_AHEAD', detail };
 }
 

@@ -21,11 +21,17 @@ export interface RankMovement {
   before: RankPlacing | null;
   /** null for a player who left the view: one who is banned or erased. */
   after: RankPlacing | null;
-  /** The overtaken players, beginning with the one just behind, up to `overtook` of the board. Absent if there are none. */
+  /**
+   * The overtaken players, beginning with the one just behind, up to `overtook` of the board.
+   * Absent if there are none.
+   */
   overtook?: readonly MovedPlayer[];
 }
 
-/** The effect of one score event or player record on its player, in each view that the board reports. */
+/**
+ * The effect of one score event or player record on its player, in each view that the board
+ * reports.
+ */
 export interface RankChange {
   board: string;
   /** Id of the build of the board. */
@@ -60,7 +66,10 @@ const contract = new ResultContract<RankChange>(
   }),
 );
 
-/** The record of a rank change, keyed by player id. `changes` is JSON. Stringifies texts alone: objects would take twice as long. */
+/**
+ * The record of a rank change, keyed by player id. `changes` is JSON. Stringifies texts alone:
+ * objects would take twice as long.
+ */
 export function encodeRankChange(
   change: Omit<RankChange, 'changes' | 'eventId'> & { readonly eventId?: string | undefined },
   changes: string,

@@ -12,7 +12,9 @@ export interface EncodedHeaders {
   text(name: string): string | undefined;
 }
 
-/** The headers of a record, decoded; of a record that ranklog has read from Kafka, also as bytes. */
+/**
+ * The headers of a record, decoded; of a record that ranklog has read from Kafka, also as bytes.
+ */
 export interface HeadedRecord {
   readonly headers: RecordHeaders;
   readonly encodedHeaders?: EncodedHeaders | undefined;
@@ -24,15 +26,18 @@ export interface RawRecord extends HeadedRecord {
 }
 
 /**
- * A record with more headers is a dead letter without them: Kafka clients such as kafkajs take quadratic time for headers,
- * 5 ms for as many as these.
+ * A record with more headers is a dead letter without them: Kafka clients such as kafkajs take
+ * quadratic time for headers, 5 ms for as many as these.
  */
 export const MAX_HEADERS = 256;
 
 /** Ranklog adds up to 11 headers to a dead letter, and 2 to a retry for each record before it. */
 const MAX_OWN_HEADERS = 64;
 
-/** Whether a record has more than MAX_HEADERS headers, not counting those that ranklog has added. Cost: usually one comparison. */
+/**
+ * Whether a record has more than MAX_HEADERS headers, not counting those that ranklog has added.
+ * Cost: usually one comparison.
+ */
 export function hasTooManyHeaders(record: HeadedRecord): boolean {
   const count = headerCount(record);
   if (count <= MAX_HEADERS) return false;
@@ -59,7 +64,10 @@ export function headerText(record: HeadedRecord, name: string): string | undefin
   return lastHeader(record, name)?.toString();
 }
 
-/** A header as it was sent; if it is repeated, the last one. undefined if it is missing or has no value. */
+/**
+ * A header as it was sent; if it is repeated, the last one. undefined if it is missing or has no
+ * value.
+ */
 export function lastHeader(record: HeadedRecord, name: string): Buffer | string | undefined {
   const { encodedHeaders } = record;
   if (encodedHeaders !== undefined) return encodedHeaders.last(name);
@@ -75,12 +83,18 @@ export interface Source {
   readonly offset: number;
 }
 
-/** `topic/partition/offset`: the id, or the start of the id, of each result of a record. Subscribers can deduplicate by it. */
+/**
+ * `topic/partition/offset`: the id, or the start of the id, of each result of a record. Subscribers
+ * can deduplicate by it.
+ */
 export function causeId({ topic, partition, offset }: Source): string {
   return `${topic}/${partition}/${offset}`;
 }
 
-/** The topics of one ranklog. Results of partition p of the score topic are in partition p of the result topics. */
+/**
+ * The topics of one ranklog. Results of partition p of the score topic are in partition p of the
+ * result topics.
+ */
 export type TopicNames = Readonly<
   Record<
     | 'scoreEvents'

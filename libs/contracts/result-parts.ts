@@ -15,7 +15,10 @@ interface Placing {
   columns: Readonly<Record<string, string>>;
 }
 
-/** A place in a rank change. `competitionRank` is the rank that players with equal columns share, if the board publishes it. */
+/**
+ * A place in a rank change. `competitionRank` is the rank that players with equal columns share, if
+ * the board publishes it.
+ */
 export interface RankPlacing extends Placing {
   competitionRank?: number;
 }

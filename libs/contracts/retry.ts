@@ -18,7 +18,10 @@ import {
 /** The place of a record, and its timestamp in ms. */
 export type TimedSource = Source & { readonly timestamp: number };
 
-/** Headers of a retry. They have a value for each record before it, the original first: its id, and its timestamp. */
+/**
+ * Headers of a retry. They have a value for each record before it, the original first: its id, and
+ * its timestamp.
+ */
 const [IDS, TIMES] = ['ranklog_retry_of', 'ranklog_retry_timestamp'] as const;
 
 export function retryHeaders(headers: RecordHeaders, source: TimedSource) {
@@ -63,12 +66,14 @@ function retriedRecord(id: string, time: string | undefined): RecordPlace | unde
 }
 
 /**
- * Kafka accepts any 64-bit integer as a timestamp. A number rounds those beyond 2^53, and its text reads back as the same
- * number: the board judges the original and its retry by equal timestamps.
+ * Kafka accepts any 64-bit integer as a timestamp. A number rounds those beyond 2^53, and its text
+ * reads back as the same number: the board judges the original and its retry by equal timestamps.
  */
 const INT64 = /^-?\d{1,19}$/;
 
-/** A timestamp that is no event time stays as it is: the event is then refused, like its original. */
+/**
+ * A timestamp that is no event time stays as it is: the event is then refused, like its original.
+ */
 function eventTime(timestamp: string): string {
   const time = Number(timestamp);
   return time >= EARLIEST_TIME && time <= LATEST_TIME ? formatTime(time) : timestamp;

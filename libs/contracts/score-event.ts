@@ -15,12 +15,18 @@ import {
   type AttributeValue,
 } from './values.js';
 
-/** The value of a record of the score topic: what one player gained on one board. Unknown fields are ignored. */
+/**
+ * The value of a record of the score topic: what one player gained on one board. Unknown fields are
+ * ignored.
+ */
 export interface ScoreEvent {
   board: string;
   /** Also the key of the record, so that the events of a player stay in order. */
   playerId: string;
-  /** The value for a board with one input: a `sum` adds it, `best` and `latest` may keep it. An event has this or `deltas`. */
+  /**
+   * The value for a board with one input: a `sum` adds it, `best` and `latest` may keep it. An
+   * event has this or `deltas`.
+   */
   delta?: string | number;
   /** A value for each input. Inputs of `sum` columns can be left out. */
   deltas?: Record<string, string | number>;
@@ -28,12 +34,18 @@ export interface ScoreEvent {
   occurredAt?: string;
   /** A board that drops duplicates knows them by this. */
   eventId?: string;
-  /** The dimensions of a board use these. If an attribute has several values, the event changes the views of each. */
+  /**
+   * The dimensions of a board use these. If an attribute has several values, the event changes the
+   * views of each.
+   */
   attributes?: Readonly<Record<string, AttributeValue>>;
 }
 export type Field = keyof ScoreEvent;
 
-/** The check of each field, in the order in which they are checked, and the code of an event that fails it. */
+/**
+ * The check of each field, in the order in which they are checked, and the code of an event that
+ * fails it.
+ */
 const CHECKS: Readonly<Record<Field, Check & { readonly code: DeadLetterCode }>> = {
   board: { ...ID, code: 'INVALID_ID' },
   playerId: { ...ID, code: 'INVALID_ID' },
@@ -66,7 +78,10 @@ function found(field: Field, value: unknown): string {
   return `${field} is ${show(value)}`;
 }
 
-/** Describes the first invalid entry. If all entries are valid, their number must be wrong: describes the whole value. */
+/**
+ * Describes the first invalid entry. If all entries are valid, their number must be wrong:
+ * describes the whole value.
+ */
 function foundInside(
   field: Field,
   value: Record<string, unknown>,

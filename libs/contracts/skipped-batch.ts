@@ -1,15 +1,23 @@
 import type { RawRecord } from './record.js';
 
-/** A batch of the score topic that an operator has given up, because it can't be read: no reader ever reads its offsets. */
+/**
+ * A batch of the score topic that an operator has given up, because it can't be read: no reader
+ * ever reads its offsets.
+ */
 export interface SkippedBatch {
   readonly partition: number;
   readonly first: number;
   readonly last: number;
-  /** The CRC of the batch: another batch at these offsets, as after the topic was recreated, is read. */
+  /**
+   * The CRC of the batch: another batch at these offsets, as after the topic was recreated, is
+   * read.
+   */
   readonly crc: number;
 }
 
-/** Begins the keys of these records of the definitions topic. No board name has a control character. */
+/**
+ * Begins the keys of these records of the definitions topic. No board name has a control character.
+ */
 const KEY = '\u0000skip ';
 
 /** The record of a skipped batch, without a `board`, so that readers of definitions ignore it. */

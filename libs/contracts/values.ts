@@ -14,7 +14,10 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 // eslint-disable-next-line no-control-regex -- control characters are what this looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** An id of a board, player or event: 1 to 128 bytes of UTF-8 without control characters or lone surrogates. Never normalised. */
+/**
+ * An id of a board, player or event: 1 to 128 bytes of UTF-8 without control characters or lone
+ * surrogates. Never normalised.
+ */
 export function isId(value: unknown): value is string {
   return isText(value, MAX_ID_BYTES);
 }
@@ -47,7 +50,10 @@ function isText(value: unknown, maxBytes: number): value is string {
   );
 }
 
-/** `delta` or a value in `deltas`: a decimal string, or a JSON number of up to 15 significant digits. */
+/**
+ * `delta` or a value in `deltas`: a decimal string, or a JSON number of up to 15 significant
+ * digits.
+ */
 export function isDelta(value: unknown): value is string | number {
   if (typeof value === 'string') return isDecimal(value);
   return typeof value === 'number' && Number.isFinite(value) && hasSafeDigits(String(value));
@@ -92,7 +98,8 @@ export function hasSafeDigits(text: string): boolean {
   return digits.length <= MAX_NUMBER_DIGITS;
 }
 
-// JSON Schema can't count bytes or significant digits, so the schemas allow some values that are too long.
+// JSON Schema can't count bytes or significant digits, so the schemas allow some values that are
+// too long.
 const text = (maxLength: number) => ({
   type: 'string',
   minLength: 1,
@@ -110,7 +117,9 @@ const byName = (values: object, names: object) => ({
   additionalProperties: values,
 });
 
-const NUMBER = `a decimal string such as "12" or "-0.5" (no exponent, no spaces), or a JSON number of at most ${MAX_NUMBER_DIGITS} significant digits; send larger numbers as a string`;
+const NUMBER =
+  'a decimal string such as "12" or "-0.5" (no exponent, no spaces), or a JSON number of at ' +
+  `most ${MAX_NUMBER_DIGITS} significant digits; send larger numbers as a string`;
 
 export const ID = namedRule(
   'Id',
@@ -134,13 +143,16 @@ export const TIME = namedRule(
 export const ATTRIBUTES = namedRule(
   'Attributes',
   isAttributes,
-  `an object of strings, or of lists of up to ${MAX_ATTRIBUTE_VALUES} strings; each name has 1 to ${MAX_ID_BYTES} bytes, each string 1 to ${MAX_ATTRIBUTE_BYTES}, and neither has control characters or lone surrogates`,
+  `an object of strings, or of lists of up to ${MAX_ATTRIBUTE_VALUES} strings; each name has ` +
+    `1 to ${MAX_ID_BYTES} bytes, each string 1 to ${MAX_ATTRIBUTE_BYTES}, and neither has ` +
+    'control characters or lone surrogates',
   byName({ anyOf: [attribute, attributes] }, id),
 );
 export const REASON = namedRule(
   'Reason',
   isAttributeText,
-  `a string of 1 to ${MAX_ATTRIBUTE_BYTES} bytes of UTF-8 without control characters or lone surrogates`,
+  `a string of 1 to ${MAX_ATTRIBUTE_BYTES} bytes of UTF-8 without control characters or lone ` +
+    'surrogates',
   attribute,
 );
 export const COLUMNS = namedRule('Columns', isColumns, 'an object of decimal strings by column', {
@@ -160,7 +172,10 @@ const MAX_SHOWN_NAMES = 5;
 // JSON.stringify escapes C0 and lone surrogates, but not DEL and C1.
 const NOT_ESCAPED_BY_JSON = /[\u007f-\u009f]/g;
 
-/** A text in quotes, on one line, cut to 80 characters. Control characters and lone surrogates are escaped. */
+/**
+ * A text in quotes, on one line, cut to 80 characters. Control characters and lone surrogates are
+ * escaped.
+ */
 export function quote(text: string): string {
   const shown = JSON.stringify(text.slice(0, MAX_SHOWN_CHARACTERS)).replace(
     NOT_ESCAPED_BY_JSON,
@@ -169,7 +184,10 @@ export function quote(text: string): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${shown}...` : shown;
 }
 
-/** A JSON value as a dead letter shows it: texts cut, arrays and objects in short, anything else in full. */
+/**
+ * A JSON value as a dead letter shows it: texts cut, arrays and objects in short, anything else in
+ * full.
+ */
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;

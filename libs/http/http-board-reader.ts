@@ -18,7 +18,10 @@ export interface HttpReaderOptions {
   readonly timeoutMs?: number;
 }
 
-/** A failed request. `code` is one of docs/reference/http.md, `UNREACHABLE` without an answer, or `NO_PROBLEM` without a code. */
+/**
+ * A failed request. `code` is one of docs/reference/http.md, `UNREACHABLE` without an answer, or
+ * `NO_PROBLEM` without a code.
+ */
 export class HttpReadError extends RanklogError {
   override readonly retriable: boolean;
 
@@ -40,7 +43,10 @@ export type HttpBoard = { readonly board: string } & Readonly<Record<string, unk
 /** A view that has players. `expiresAt` is RFC 3339; null for a view that never expires. */
 export type HttpView = Omit<ViewSummary, 'expiresAt'> & { readonly expiresAt: string | null };
 
-/** Reads boards over HTTP, by `fetch` alone: for browsers, and for services that can't reach Redis. Rejects with HttpReadError. */
+/**
+ * Reads boards over HTTP, by `fetch` alone: for browsers, and for services that can't reach Redis.
+ * Rejects with HttpReadError.
+ */
 export class HttpBoardReader implements ViewReads {
   readonly #url: string;
 
@@ -154,7 +160,8 @@ function bodyOf<T extends ViewSelection>({ at, ...rest }: T) {
 function timeOf(at: Date | number | undefined): string | undefined {
   if (at === undefined) return undefined;
   const time = new Date(at);
-  return Number.isNaN(time.getTime()) ? String(at) : time.toISOString(); // the service refuses what is no time
+  // The service refuses what is no time
+  return Number.isNaN(time.getTime()) ? String(at) : time.toISOString();
 }
 
 /** undefined for what is not JSON */

@@ -11,7 +11,10 @@ import type { PartitionAssignment, RecordBatch } from './kafkajs/types.js';
 const HANDLERS = ['OnPartitionAssigned', 'OnRecordBatch', 'OnPartitionReleased'] as const;
 type HandlerName = (typeof HANDLERS)[number];
 
-/** The result of a handler. Nest turns a thrown error into a plain object, so errors travel as values. */
+/**
+ * The result of a handler. Nest turns a thrown error into a plain object, so errors travel as
+ * values.
+ */
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 type HandlerDecorator<Input, Output = unknown> = <Own extends (input: Input) => Promise<Output>>(
@@ -21,16 +24,23 @@ type HandlerDecorator<Input, Output = unknown> = <Own extends (input: Input) => 
 ) => void;
 
 /**
- * Marks the method that starts a partition and returns the offset to read from. The partition is paused meanwhile. A
- * PermanentPartitionError stops the partition; after any other error it is started again.
+ * Marks the method that starts a partition and returns the offset to read from. The partition is
+ * paused meanwhile. A PermanentPartitionError stops the partition; after any other error it is
+ * started again.
  */
 export const OnPartitionAssigned = (): HandlerDecorator<PartitionAssignment, number> =>
   handler('OnPartitionAssigned');
 
-/** Marks the method that handles a batch. Batches of one partition come in sequence, those of several concurrently. */
+/**
+ * Marks the method that handles a batch. Batches of one partition come in sequence, those of
+ * several concurrently.
+ */
 export const OnRecordBatch = (): HandlerDecorator<RecordBatch> => handler('OnRecordBatch');
 
-/** Marks the method that completes what is in flight when the partition is lost or restarted, or the process stops. */
+/**
+ * Marks the method that completes what is in flight when the partition is lost or restarted, or the
+ * process stops.
+ */
 export const OnPartitionReleased = (): HandlerDecorator<PartitionAssignment> =>
   handler('OnPartitionReleased');
 
@@ -53,10 +63,11 @@ function handler(name: HandlerName): HandlerDecorator<never> {
 export type KafkaBatchServerOptions = Omit<BatchConsumerOptions, 'handlers'>;
 
 /**
- * A Nest transport that delivers one Kafka topic in batches, in order within each partition. Nest's own Kafka transport
- * delivers single messages and commits their offsets; this one commits nothing: the application stores the offsets.
- * Exactly one controller method of the application has each of the three decorators, see IngestController.
- * `app.close()` finishes the current batches, releases the partitions and leaves the group. `health()` is for probes.
+ * A Nest transport that delivers one Kafka topic in batches, in order within each partition. Nest's
+ * own Kafka transport delivers single messages and commits their offsets; this one commits nothing:
+ * the application stores the offsets. Exactly one controller method of the application has each of
+ * the three decorators, see IngestController. `app.close()` finishes the current batches, releases
+ * the partitions and leaves the group. `health()` is for probes.
  */
 export class KafkaBatchServer extends Server implements CustomTransportStrategy {
   readonly #consumer: BatchConsumer;
@@ -85,7 +96,10 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     super.addHandler(pattern, ...handler);
   }
 
-  /** Called by Nest. Joins the group; passes any error to the callback, and then leaves no connection open. */
+  /**
+   * Called by Nest. Joins the group; passes any error to the callback, and then leaves no
+   * connection open.
+   */
   listen(callback: (error?: unknown) => void): void {
     this.#listen().then(() => callback(), callback);
   }

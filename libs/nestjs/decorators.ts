@@ -6,8 +6,8 @@ import type { DeadLetterRecord, LeaderChange, PeriodResult, RankChange } from '#
 /** The subscription of a handler. */
 interface GroupOptions {
   /**
-   * Whether a new group starts at the first result in Kafka; by default that of the module. All handlers of a group must
-   * agree: give a handler that differs a `groupId` of its own.
+   * Whether a new group starts at the first result in Kafka; by default that of the module. All
+   * handlers of a group must agree: give a handler that differs a `groupId` of its own.
    */
   readonly fromBeginning?: boolean;
 }
@@ -15,9 +15,15 @@ interface GroupOptions {
 /** Which results a handler gets; without a field, all. */
 export interface ResultFilter extends GroupOptions {
   readonly board?: string;
-  /** The name of a view, such as `all` or `week:2026-W47 region=eu`, or a pattern that its name matches. */
+  /**
+   * The name of a view, such as `all` or `week:2026-W47 region=eu`, or a pattern that its name
+   * matches.
+   */
   readonly view?: string | RegExp;
-  /** By default that of the module. The consumer group is `GROUP.rank-changes`, `GROUP.leader-changes` or `GROUP.period-results`. */
+  /**
+   * By default that of the module. The consumer group is `GROUP.rank-changes`,
+   * `GROUP.leader-changes` or `GROUP.period-results`.
+   */
   readonly groupId?: string;
 }
 
@@ -56,22 +62,32 @@ function handles<T>(kind: ResultKind, filter: AnyFilter): HandlerDecorator<T> {
 }
 
 /**
- * Marks a method of a provider or controller that gets committed rank changes, as a RankChangeSubscriber delivers them. With a
- * `view`, `changes` has only the views that match, and the method gets no rank change without such a view. A method may have
- * several decorators: it gets a result once for each that matches.
+ * Marks a method of a provider or controller that gets committed rank changes, as a
+ * RankChangeSubscriber delivers them. With a `view`, `changes` has only the views that match, and
+ * the method gets no rank change without such a view. A method may have several decorators: it gets
+ * a result once for each that matches.
  */
 export const OnRankChange = (filter: ResultFilter = {}): HandlerDecorator<RankChange> =>
   handles('rank-changes', filter);
 
-/** Marks a method of a provider or controller that gets committed leader changes, as a LeaderChangeSubscriber delivers them. */
+/**
+ * Marks a method of a provider or controller that gets committed leader changes, as a
+ * LeaderChangeSubscriber delivers them.
+ */
 export const OnLeaderChange = (filter: ResultFilter = {}): HandlerDecorator<LeaderChange> =>
   handles('leader-changes', filter);
 
-/** Marks a method of a provider or controller that gets the results of closed windows, as a PeriodResultSubscriber delivers them. */
+/**
+ * Marks a method of a provider or controller that gets the results of closed windows, as a
+ * PeriodResultSubscriber delivers them.
+ */
 export const OnPeriodClosed = (filter: ResultFilter = {}): HandlerDecorator<PeriodResult> =>
   handles('period-results', filter);
 
-/** Marks a method of a provider or controller that gets dead letters, as a DeadLetterSubscriber delivers them. */
+/**
+ * Marks a method of a provider or controller that gets dead letters, as a DeadLetterSubscriber
+ * delivers them.
+ */
 export const OnDeadLetter = (filter: DeadLetterFilter = {}): HandlerDecorator<DeadLetterRecord> =>
   handles('dead-letters', filter);
 
@@ -86,7 +102,10 @@ export interface DecoratedHandler<T> {
 type Method = (result: unknown) => unknown;
 type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
-/** The decorated methods of all providers and controllers. @throws if the class of a method is not a singleton */
+/**
+ * The decorated methods of all providers and controllers.
+ * @throws if the class of a method is not a singleton
+ */
 export function findHandlers<T>(discovery: DiscoveryService, kind: ResultKind) {
   const wrappers = [...discovery.getProviders(), ...discovery.getControllers()];
   // several tokens may provide one instance

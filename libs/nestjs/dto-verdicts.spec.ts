@@ -84,7 +84,10 @@ const recordOf = (value: unknown): RawRecord => {
   return { key: null, value: Buffer.from(JSON.stringify(value)), headers: {} };
 };
 
-/** The generators of results make wrong ones, too, so that most of those with an odd part would be wrong anyway. */
+/**
+ * The generators of results make wrong ones, too, so that most of those with an odd part would be
+ * wrong anyway.
+ */
 function valid<T>({ decode }: ResultKind, results: fc.Arbitrary<T>): fc.Arbitrary<T> {
   return results.filter((result) => {
     try {
@@ -99,7 +102,10 @@ const validRankChange = valid(RANK_CHANGE, rankChange);
 const validLeaderChange = valid(LEADER_CHANGE, leaderChange);
 const validPeriodResult = valid(PERIOD_RESULT, periodResult);
 
-/** What the pipes make of a result; nothing if they refuse it. The hot path has to give the same verdict. */
+/**
+ * What the pipes make of a result; nothing if they refuse it. The hot path has to give the same
+ * verdict.
+ */
 async function contentsOf({ dto, decode }: ResultKind, value: unknown): Promise<unknown[]> {
   const all = await answers(dto, value);
   const contents = all.flatMap((one) => ('content' in one ? [one.content] : []));
@@ -115,14 +121,19 @@ const isRankChange = isResult(RANK_CHANGE);
 const isLeaderChange = isResult(LEADER_CHANGE);
 const isPeriodResult = isResult(PERIOD_RESULT);
 
-/** Whether the pipes accept a result without unknown fields. If so, they have to return all of it. */
+/**
+ * Whether the pipes accept a result without unknown fields. If so, they have to return all of it.
+ */
 const isWholeResult = (kind: ResultKind) => async (value: unknown) => {
   const contents = await contentsOf(kind, value);
   for (const content of contents) expect(sent(content)).toEqual(stripped(value));
   return contents.length > 0;
 };
 
-/** Whether the pipes accept a score event. The hot path has to give the same verdict, and to find the same event in a DTO. */
+/**
+ * Whether the pipes accept a score event. The hot path has to give the same verdict, and to find
+ * the same event in a DTO.
+ */
 async function isScoreEvent(value: unknown): Promise<boolean> {
   const decoding = decodeText(JSON.stringify(stripped(value)));
   for (const one of await answers(ScoreEventDto, value)) {
@@ -132,7 +143,10 @@ async function isScoreEvent(value: unknown): Promise<boolean> {
   return decoding.ok;
 }
 
-/** Whether the pipes accept a player record. The hot path has to give the same verdict, and to find the same fields in a DTO. */
+/**
+ * Whether the pipes accept a player record. The hot path has to give the same verdict, and to find
+ * the same fields in a DTO.
+ */
 async function isPlayerRecord(value: unknown): Promise<boolean> {
   const decoding = decodedBan(stripped(value));
   for (const one of await answers(PlayerRecordDto, value)) {

@@ -1,2 +1,4 @@
-/** An entry of its own, so that the other one needs neither class-validator nor class-transformer. */
+/**
+ * An entry of its own, so that the other one needs neither class-validator nor class-transformer.
+ */
 export * from '#contracts/dto';

@@ -1,4 +1,7 @@
-/** With the exports of the client and the reader: an application needs one import, and one copy of their classes. */
+/**
+ * With the exports of the client and the reader: an application needs one import, and one copy of
+ * their classes.
+ */
 export * from '#board-store/reader';
 export * from '#client';
 export {

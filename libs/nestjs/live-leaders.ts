@@ -12,7 +12,10 @@ import {
 } from '#client';
 import { RANKLOG_OPTIONS, type RanklogModuleOptions } from './options.js';
 
-/** The data of an event: the first players of a view, and who entered, left or moved since the event before. */
+/**
+ * The data of an event: the first players of a view, and who entered, left or moved since the event
+ * before.
+ */
 export interface LeadersEvent extends Pick<LeaderStep, 'top' | 'entered' | 'left' | 'moved'> {
   readonly board: string;
   /** The view, such as `week:2026-W47`. It changes when a new week begins. */
@@ -29,12 +32,15 @@ interface Feed {
 }
 
 /**
- * How often a stream sends an event, so that proxies keep it open, and checks whether a new view has
- * begun or the board has changed.
+ * How often a stream sends an event, so that proxies keep it open, and checks whether a new view
+ * has begun or the board has changed.
  */
 const HEARTBEAT_MS = 15_000;
 
-/** How many events of a stream may wait for its client. Of those after them, only the newest is kept. */
+/**
+ * How many events of a stream may wait for its client. Of those after them, only the newest is
+ * kept.
+ */
 const MOST_UNWRITTEN = 16;
 
 /** How long a follower without streams stays open: a page that is loaded again connects again. */
@@ -59,16 +65,17 @@ export class LiveLeaders implements OnModuleDestroy {
   ) {}
 
   /**
-   * The events of a view. The data of each is a LeadersEvent. The first is a `snapshot`, and so is the
-   * first of a new week, and the first after a change of the board. Each later one has the type
-   * `leaders`. A client that connects again begins with a snapshot, and one that reads slowly gets the
-   * newest leaders only. In between there are events of the type `heartbeat` without content.
+   * The events of a view. The data of each is a LeadersEvent. The first is a `snapshot`, and so is
+   * the first of a new week, and the first after a change of the board. Each later one has the type
+   * `leaders`. A client that connects again begins with a snapshot, and one that reads slowly gets
+   * the newest leaders only. In between there are events of the type `heartbeat` without content.
    * @throws NotPublishedError, the errors of BoardReader, and KafkaUnreachableError
    */
   async stream(board: string, selection: ViewSelection = {}): Promise<Observable<MessageEvent>> {
     const live = await this.reader.board(board);
     const view = publishedView(live, selection);
-    await this.reader.count(board, { view }); // an expired view is an error before the answer begins
+    // An expired view is an error before the answer begins
+    await this.reader.count(board, { view });
     await this.#opened().follower;
     return new Observable((subscriber) => {
       const stream = new LeadersStream(this.reader, { board, selection }, subscriber);
@@ -141,12 +148,16 @@ function endedFeed(): Feed {
   return { changes, follower: Promise.resolve({ ended, close: () => Promise.resolve() }) };
 }
 
-/** The view of a selection. @throws NotPublishedError, NoSuchViewError, NoInstanceError, MalformedViewError */
+/**
+ * The view of a selection.
+ * @throws NotPublishedError, NoSuchViewError, NoInstanceError, MalformedViewError
+ */
 function publishedView({ board, definition }: LiveBoard, selection: ViewSelection): string {
   const { view } = selectedView(definition, selection);
   if (definition.publish.leaders === 0 || !isPublished(definition, view))
     throw new NotPublishedError(
-      `board "${board}" publishes no leaders of the view "${view}"; set \`publish\` of the board: leaders: 10`,
+      `board "${board}" publishes no leaders of the view "${view}"; set \`publish\` of the ` +
+        'board: leaders: 10',
     );
   return view;
 }
@@ -159,7 +170,9 @@ class LeadersStream {
   #leaders = new LeadersByView();
   /** The leader changes that came while a snapshot is read; undefined at other times. */
   #waiting: LeaderChange[] | undefined;
-  /** How many events were sent whose data nobody has read. Nest reads it when it writes the event. */
+  /**
+   * How many events were sent whose data nobody has read. Nest reads it when it writes the event.
+   */
   #unwritten = 0;
   /** The newest leader change that came while MOST_UNWRITTEN events were waiting. */
   #held: LeaderChange | undefined;
@@ -184,7 +197,10 @@ class LeadersStream {
     }
   }
 
-  /** Reads the board again. Sends a snapshot if it or the view to show has changed, else a heartbeat. */
+  /**
+   * Reads the board again. Sends a snapshot if it or the view to show has changed, else a
+   * heartbeat.
+   */
   async beat(): Promise<void> {
     if (this.#waiting !== undefined || this.#unwritten >= MOST_UNWRITTEN) return;
     const live = await this.reader.board(this.shown.board).catch(() => undefined);

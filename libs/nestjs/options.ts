@@ -2,7 +2,9 @@ import type { RedisClient } from '#board-store';
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { ScoreProducerOptions, SubscriberOptions } from '#client';
 
-/** `kafka` and `redis` are clients of the application: the module does not close the Redis client. */
+/**
+ * `kafka` and `redis` are clients of the application: the module does not close the Redis client.
+ */
 export interface RanklogModuleOptions
   extends ScoreProducerOptions, Omit<SubscriberOptions, 'groupId'> {
   readonly redis: RedisClient;

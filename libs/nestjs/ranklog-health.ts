@@ -6,13 +6,18 @@ import { ResultSubscriptions } from './result-subscriptions.js';
 
 const ANSWER_TIMEOUT_MS = 2_000;
 
-/** The result of a health indicator of @nestjs/terminus. `problems` is missing if there are none. */
+/**
+ * The result of a health indicator of @nestjs/terminus. `problems` is missing if there are none.
+ */
 export interface RanklogHealthResult {
   readonly status: 'up' | 'down';
   readonly problems?: readonly string[];
 }
 
-/** A health indicator. It needs no @nestjs/terminus, which accepts it: `health.check([() => ranklog.isHealthy('ranklog')])`. */
+/**
+ * A health indicator. It needs no @nestjs/terminus, which accepts it: `health.check([() =>
+ * ranklog.isHealthy('ranklog')])`.
+ */
 @Injectable()
 export class RanklogHealth {
   constructor(
@@ -20,7 +25,10 @@ export class RanklogHealth {
     @Inject(ResultSubscriptions) private readonly subscriptions: ResultSubscriptions,
   ) {}
 
-  /** `down` if Redis does not answer within 2 s or is a replica, or if a subscription has ended with an error. Never rejects. */
+  /**
+   * `down` if Redis does not answer within 2 s or is a replica, or if a subscription has ended with
+   * an error. Never rejects.
+   */
   async isHealthy<Key extends string>(key: Key): Promise<Record<Key, RanklogHealthResult>> {
     const ended = [...this.subscriptions.failures].map(
       ([groupId, error]) => `the subscription of group ${groupId} has ended: ${String(error)}`,

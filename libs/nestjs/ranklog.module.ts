@@ -17,8 +17,8 @@ import { ResultSubscriptions } from './result-subscriptions.js';
 const inject = [RANKLOG_OPTIONS];
 
 /**
- * Nest ignores an override of a module that is imported by `forRoot`. Its loader of lazy modules knows
- * of all overrides.
+ * Nest ignores an override of a module that is imported by `forRoot`. Its loader of lazy modules
+ * knows of all overrides.
  */
 function refuseOverride(loader: object): void {
   const { moduleOverrides = [] } = loader as {
@@ -26,13 +26,15 @@ function refuseOverride(loader: object): void {
   };
   if (moduleOverrides.some(({ moduleToReplace }) => moduleToReplace === RanklogModule))
     throw new Error(
-      'overrideModule(RanklogModule) has no effect, as Nest does not override the modules of forRoot(): use RanklogTestingModule of @ranklog/nestjs/testing, or overrideProvider(ScoreProducer)',
+      'overrideModule(RanklogModule) has no effect, as Nest does not override the modules of ' +
+        'forRoot(): use RanklogTestingModule of @ranklog/nestjs/testing, or ' +
+        'overrideProvider(ScoreProducer)',
     );
 }
 
 /**
- * Nest bootstraps this module last and destroys it first: when it connects, nothing else can fail any
- * more; and the subscribers stop before any provider of the application, as handlers use them.
+ * Nest bootstraps this module last and destroys it first: when it connects, nothing else can fail
+ * any more; and the subscribers stop before any provider of the application, as handlers use them.
  */
 @Module({
   imports: [DiscoveryModule],
@@ -49,15 +51,16 @@ class SubscriptionsModule {
 }
 
 /**
- * Provides a ScoreProducer, a ModerationProducer, a BoardReader, a LiveLeaders and a RanklogHealth in
- * all modules, and subscribes the methods that are decorated with @OnRankChange(), @OnLeaderChange(),
+ * Provides a ScoreProducer, a ModerationProducer, a BoardReader, a LiveLeaders and a RanklogHealth
+ * in all modules, and subscribes the methods that are decorated with @OnRankChange(),
+ * @OnLeaderChange(),
  * @OnPeriodClosed() or @OnDeadLetter().
  *
  *     RanklogModule.forRoot({ kafka, redis, groupId: 'badges' })
  *
  * The producer and the subscribers connect at the end of the bootstrap. Subscribers stop when the
- * application begins to shut down, the producer disconnects at the end of the shutdown. After signals,
- * Nest shuts down only with `app.enableShutdownHooks()`.
+ * application begins to shut down, the producer disconnects at the end of the shutdown. After
+ * signals, Nest shuts down only with `app.enableShutdownHooks()`.
  */
 @Global()
 @Module({

@@ -85,7 +85,8 @@ function requireName(definition: BoardDefinition, name: string): void {
   if (view === name) return;
   const [window = ''] = view.split(/[:@]/);
   throw new Error(
-    `no result has the view "${name}": it is "${view}" now; a pattern such as /^${window}:/ selects all views of a window`,
+    `no result has the view "${name}": it is "${view}" now; a pattern such as /^${window}:/ ` +
+      'selects all views of a window',
   );
 }
 
@@ -96,7 +97,8 @@ function fromBeginningOf<T>(group: string, handlers: readonly DecoratedHandler<T
   const other = others.find(({ filter }) => filter.fromBeginning !== asked);
   if (other === undefined) return asked;
   throw new Error(
-    `${other.name} and ${first?.name ?? ''} are in group ${group} and differ in fromBeginning: give one of them a groupId of its own`,
+    `${other.name} and ${first?.name ?? ''} are in group ${group} and differ in ` +
+      'fromBeginning: give one of them a groupId of its own',
   );
 }
 
@@ -121,9 +123,9 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
   ) {}
 
   /**
-   * Resolves once the producer is connected and all subscribers have started. If one fails to start,
-   * nothing stays connected. What can be checked without Kafka is checked first. Nothing connects if
-   * tests put something else in the place of the producer or the reader.
+   * Resolves once the producer is connected and all subscribers have started. If one fails to
+   * start, nothing stays connected. What can be checked without Kafka is checked first. Nothing
+   * connects if tests put something else in the place of the producer or the reader.
    */
   async onApplicationBootstrap(): Promise<void> {
     const starts = [
@@ -160,7 +162,11 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     return new Subscriber(options);
   }
 
-  /** The starts of the subscribers. @throws if a handler has no group, handlers of a group differ in fromBeginning, its class is no singleton, or an option is invalid */
+  /**
+   * The starts of the subscribers.
+   * @throws if a handler has no group, handlers of a group differ in fromBeginning, its class is no
+   * singleton, or an option is invalid
+   */
   #subscribe<T>({ kind, Subscriber, select }: Kind<T>): (() => Promise<void>)[] {
     return [...this.#byGroup<T>(kind)].map(([group, handlers]) => {
       const groupId = `${group}.${kind}`;

@@ -1,6 +1,6 @@
 /**
- * The problems that HTTP answers report: a code for programs, the status, and a title; the first one of a status is the general
- * one. docs/reference/http.md lists them.
+ * The problems that HTTP answers report: a code for programs, the status, and a title; the first
+ * one of a status is the general one. docs/reference/http.md lists them.
  */
 export const PROBLEMS = {
   BAD_REQUEST: [400, 'Malformed request'],

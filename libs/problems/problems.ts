@@ -24,7 +24,9 @@ export class ProblemError extends RanklogError {
 export class RefusedEventError extends ProblemError {
   readonly event: { readonly index: number; readonly code: string; readonly wayOut: string };
 
-  /** `index`: the place of the event in the request, from 0; `letter`: what its dead letter says. */
+  /**
+   * `index`: the place of the event in the request, from 0; `letter`: what its dead letter says.
+   */
   constructor(index: number, letter: { readonly code: string; readonly detail: string }) {
     super('INVALID_EVENT', `event ${index}: ${letter.detail}; no event was sent`);
     const { code } = letter;

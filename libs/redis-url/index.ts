@@ -1,4 +1,7 @@
-/** Where Redis is: REDIS_URL, taken apart. The URL of one server is for ioredis, which also takes its login and database. */
+/**
+ * Where Redis is: REDIS_URL, taken apart. The URL of one server is for ioredis, which also takes
+ * its login and database.
+ */
 export interface RedisAddress {
   readonly kind: 'server' | 'cluster' | 'sentinel';
   readonly hasTls: boolean;
@@ -11,7 +14,8 @@ export interface RedisAddress {
 }
 
 export const REDIS_URL_FORMS =
-  'redis://host:port, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/NAME, with rediss for TLS';
+  'redis://host:port, redis+cluster://host:port,host:port or ' +
+  'redis+sentinel://host:port,host:port/NAME, with rediss for TLS';
 
 const DEFAULT_PORTS = { server: 6_379, cluster: 6_379, sentinel: 26_379 };
 

@@ -42,7 +42,8 @@ export async function startCompose(
   } catch (error) {
     const log = run('docker', inProject(compose, ['logs', '--tail', '30']), inEnvironment(compose));
     throw new ServersError(
-      `${String(error)}; last lines of the log:\n${log}the whole log: docker compose -p ${compose.project} logs`,
+      `${String(error)}; last lines of the log:\n${log}the whole log: docker compose -p ` +
+        `${compose.project} logs`,
     );
   }
 }
@@ -62,7 +63,8 @@ async function composeState(folder: ServersFolder, asked: string | undefined): P
     return known;
   }
   return {
-    // Each release has its own project, which keeps its data: an older Kafka can't read the data of a newer one.
+    // Each release has its own project, which keeps its data: an older Kafka can't read the data of
+    // a newer one.
     project: `ranklog-${folder.id}-kafka-${release.replace('.', '-')}`,
     release,
     kafka: await getPort({ host: '127.0.0.1', port: known?.kafka ?? 0 }),
@@ -90,7 +92,9 @@ export function stopCompose(
   if (docker === undefined || (mode !== 'docker' && !purge)) return undefined;
   if (purge && !dockerAnswers()) {
     folder.say(
-      `Docker does not answer, so the data of its project ${docker.project} remains. To delete it once Docker runs, run this command again, or: docker compose -p ${docker.project} down --volumes`,
+      `Docker does not answer, so the data of its project ${docker.project} remains. To ` +
+        'delete it once Docker runs, run this command again, or: docker compose -p ' +
+        `${docker.project} down --volumes`,
     );
     return docker;
   }

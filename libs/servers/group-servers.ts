@@ -26,7 +26,8 @@ import type { GroupState, ServersFolder } from './servers-folder.js';
 export const REDIS_GROUPS = ['cluster', 'sentinel'] as const satisfies readonly RedisGroup[];
 
 /**
- * How the group will run: as it does already, else in Docker where an engine answers, else natively.
+ * How the group will run: as it does already, else in Docker where an engine answers, else
+ * natively.
  */
 export function howGroupRuns(folder: ServersFolder, group: RedisGroup): GroupState['how'] {
   return runsNatively(folder, group) || !dockerAnswers() ? 'native' : 'docker';
@@ -70,7 +71,8 @@ async function preparedState(
     if (known.servers === size && known.how === how) return known;
     if (groupRuns(folder, group))
       throw new ServersError(
-        `${GROUP_TITLES[group]} of ${known.servers} servers is running; stop it before you ask for ${size}`,
+        `${GROUP_TITLES[group]} of ${known.servers} servers is running; stop it before you ask ` +
+          `for ${size}`,
       );
   }
   await removeGroup(folder, group);
@@ -90,7 +92,8 @@ async function startNatively(
   const taken = await takenPorts(down.map(({ port }) => port));
   if (taken.length > 0)
     throw new ServersError(
-      `another program uses port ${taken.join(', ')} of ${GROUP_TITLES[group]}; end it, or delete ${folder.file(`${group}-data`)} and state.json beside it`,
+      `another program uses port ${taken.join(', ')} of ${GROUP_TITLES[group]}; end it, or ` +
+        `delete ${folder.file(`${group}-data`)} and state.json beside it`,
     );
   if (down.length > 0) folder.say(`starting ${GROUP_TITLES[group]}: ${down.length} processes`);
   for (const server of down) {

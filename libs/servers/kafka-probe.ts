@@ -78,7 +78,10 @@ async function withClient<
   }
 }
 
-/** Waits for a clean-up. Its failure says nothing about the server, and would hide what went wrong first. */
+/**
+ * Waits for a clean-up. Its failure says nothing about the server, and would hide what went wrong
+ * first.
+ */
 async function quietly(cleanUp: Promise<unknown>): Promise<void> {
   await cleanUp.catch(() => undefined);
 }

@@ -9,14 +9,16 @@ import { run, startProcess, waitUntilItAnswers } from './processes.js';
 import { ServersError } from './servers-error.js';
 import type { ServersFolder } from './servers-folder.js';
 
-// For small machines. The log cleaner gets less than its default 128 MB (below), which would be a quarter of this heap.
+// For small machines. The log cleaner gets less than its default 128 MB (below), which would be a
+// quarter of this heap.
 const JVM = [
   ...['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:+ExitOnOutOfMemoryError'],
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
 ];
 
 /**
- * Starts Kafka from its own jars, one node in KRaft mode, unless ours runs; resolves when it answers.
+ * Starts Kafka from its own jars, one node in KRaft mode, unless ours runs; resolves when it
+ * answers.
  * @param release default: the one that runs, else DEFAULT_RELEASE
  */
 export async function startKafka(

@@ -5,9 +5,9 @@ import { parentOf, processStart } from './process-start.mjs';
 const POLL_MS = 500;
 
 /**
- * Calls `onEnd` once when the npm or npx that started this process has ended. A killed npm passes no
- * signal on. npm puts a shell in between, so the parent of the parent is watched, too. Does nothing
- * if npm did not start this process.
+ * Calls `onEnd` once when the npm or npx that started this process has ended. A killed npm passes
+ * no signal on. npm puts a shell in between, so the parent of the parent is watched, too. Does
+ * nothing if npm did not start this process.
  * @param {() => void} onEnd
  * @returns {() => void} stops watching
  */

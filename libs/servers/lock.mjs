@@ -6,7 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { processText, runningPidIn } from './process-start.mjs';
 
 /**
- * Runs `work` while no other process holds the lock file; waits while one does. A lock whose process has ended does not count.
+ * Runs `work` while no other process holds the lock file; waits while one does. A lock whose
+ * process has ended does not count.
  * @template T
  * @param {string} file @param {() => T | Promise<T>} work
  * @returns {Promise<T>}
@@ -60,8 +61,8 @@ function take(file) {
 }
 
 /**
- * Deletes the lock of a process that has ended. Under a lock of its own: else a process that has seen
- * the stale lock could delete that of the next holder.
+ * Deletes the lock of a process that has ended. Under a lock of its own: else a process that has
+ * seen the stale lock could delete that of the next holder.
  * @param {string} file
  */
 function deleteStale(file) {

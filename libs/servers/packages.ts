@@ -37,7 +37,8 @@ const NEEDS: Readonly<Record<Command, Need>> = {
 };
 
 /**
- * Installs what is missing or too old: with apt, as root on Debian; otherwise throws an error that says what to install.
+ * Installs what is missing or too old: with apt, as root on Debian; otherwise throws an error that
+ * says what to install.
  */
 export async function ensureInstalled(
   folder: ServersFolder,
@@ -74,8 +75,9 @@ function whatToInstall(commands: readonly Command[]): string {
   const needs = commands.map((command) => `${command} (${NEEDS[command].oldest} or newer)`);
   const packages = commands.map((command) => NEEDS[command].packages.at(-1)).join(' ');
   return (
-    `missing or too old: ${needs.join(', ')}. Install them (Debian, Ubuntu: sudo apt-get install ${packages}), ` +
-    'or start Docker, or set KAFKA_BROKERS and REDIS_URL to servers of your own'
+    `missing or too old: ${needs.join(', ')}. Install them (Debian, Ubuntu: sudo apt-get ` +
+    `install ${packages}), or start Docker, or set KAFKA_BROKERS and REDIS_URL to servers of ` +
+    'your own'
   );
 }
 

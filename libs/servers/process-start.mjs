@@ -3,9 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * When a process started. Together with the pid, it identifies a process; a pid alone may be reused by a later process.
+ * When a process started. Together with the pid, it identifies a process; a pid alone may be reused
+ * by a later process.
  * @param {number} pid
- * @returns {string | undefined} undefined when there is no such process; empty when the time is unknown, as on Windows
+ * @returns {string | undefined} undefined when there is no such process; empty when the time is
+ * unknown, as on Windows
  */
 export function processStart(pid) {
   if (!hasProc()) return fromPs(pid, 'lstart');

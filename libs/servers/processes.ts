@@ -5,7 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { lastLines, logTail, ServersError } from './servers-error.js';
 import type { ProcessName, ServersFolder } from './servers-folder.js';
 
-/** Starts a process that outlives this one. Its output goes to its log; the previous log is kept as `.previous`. */
+/**
+ * Starts a process that outlives this one. Its output goes to its log; the previous log is kept as
+ * `.previous`.
+ */
 export function startProcess(
   folder: ServersFolder,
   name: ProcessName,
@@ -23,7 +26,10 @@ export function startProcess(
   folder.writePid(name, child.pid);
 }
 
-/** Waits until a server answers; throws an error with the tail of its log if it ends or takes too long. */
+/**
+ * Waits until a server answers; throws an error with the tail of its log if it ends or takes too
+ * long.
+ */
 export async function waitUntilItAnswers(
   folder: ServersFolder,
   {
@@ -39,11 +45,15 @@ export async function waitUntilItAnswers(
   if (!runs()) throw new ServersError(`${name} ended while starting; ${logTail(log)}`);
   if (failure === undefined) return;
   throw new ServersError(
-    `${name} (pid ${folder.runningPid(name) ?? 0}) does not answer after ${seconds} s: ${failure}; ${logTail(log)}`,
+    `${name} (pid ${folder.runningPid(name) ?? 0}) does not answer after ${seconds} s: ` +
+      `${failure}; ${logTail(log)}`,
   );
 }
 
-/** Retries until `work` succeeds. Throws the last error once `seconds` have passed or `canSucceed` returns false. */
+/**
+ * Retries until `work` succeeds. Throws the last error once `seconds` have passed or `canSucceed`
+ * returns false.
+ */
 export async function retryFor<T>(
   seconds: number,
   work: () => Promise<T>,
@@ -60,7 +70,10 @@ export async function retryFor<T>(
   }
 }
 
-/** Ends a server of the folder: with SIGTERM, after 15 s with SIGKILL. A foreign process with its pid is left alone. */
+/**
+ * Ends a server of the folder: with SIGTERM, after 15 s with SIGKILL. A foreign process with its
+ * pid is left alone.
+ */
 export async function stopServer(folder: ServersFolder, name: ProcessName): Promise<void> {
   const forced = Date.now() + 15_000;
   for (let signal = 'SIGTERM'; ; signal = Date.now() > forced ? 'SIGKILL' : '') {

@@ -46,7 +46,9 @@ function startProgress(folder: ServersFolder, label: string) {
   return progress;
 
   function show() {
-    const text = `${folder.label}: ${label}: ${progress.far} (${Math.round((Date.now() - started) / 1000)} s)`;
+    const text =
+      `${folder.label}: ${label}: ${progress.far} ` +
+      `(${Math.round((Date.now() - started) / 1000)} s)`;
     if (alive) process.stderr.write(`\r\x1b[K${text.slice(0, (process.stderr.columns || 80) - 1)}`);
     else process.stderr.write(`${text}\n`);
   }

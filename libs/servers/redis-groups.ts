@@ -38,7 +38,8 @@ export interface GroupServer {
 export function requireSize(group: RedisGroup, servers: number): void {
   if (group === 'cluster' && !CLUSTER_SIZES.includes(servers))
     throw new ServersError(
-      `a cluster of ${servers} is not known; use 1, 2 or 3 (primaries only) or 6 (3 primaries with a replica each)`,
+      `a cluster of ${servers} is not known; use 1, 2 or 3 (primaries only) or 6 (3 ` +
+        'primaries with a replica each)',
     );
 }
 
@@ -167,7 +168,9 @@ export async function groupIsComplete(group: RedisGroup, ports: readonly number[
   await retryFor(SECONDS_TO_FORM, () => checkGroup(group, ports));
 }
 
-/** Gives the slots to the primaries, introduces the nodes to each other, and assigns the replicas. */
+/**
+ * Gives the slots to the primaries, introduces the nodes to each other, and assigns the replicas.
+ */
 async function joinNodes(nodes: readonly Redis[]): Promise<void> {
   const [first = 0] = nodes.map(portOf);
   const primaries = nodes.slice(0, CLUSTER_PRIMARIES);

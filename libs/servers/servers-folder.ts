@@ -16,8 +16,8 @@ export const SERVER_NAMES = ['kafka', 'redis'] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
 
 /**
- * A process with a pid file and a log. Those of a group are numbered from 1. The reaper stops servers
- * that no test uses.
+ * A process with a pid file and a log. Those of a group are numbered from 1. The reaper stops
+ * servers that no test uses.
  */
 export type ProcessName = ServerName | `${RedisGroup}-${number}` | 'reaper';
 
@@ -129,8 +129,8 @@ export class ServersFolder {
   }
 
   /**
-   * The pid of a native server, or of the reaper, that runs. Ignores a pid file whose process ended, or whose
-   * pid belongs to another process by now.
+   * The pid of a native server, or of the reaper, that runs. Ignores a pid file whose process
+   * ended, or whose pid belongs to another process by now.
    */
   runningPid(name: ProcessName): number | undefined {
     if (!existsSync(this.#pidFile(name))) return undefined;

@@ -114,7 +114,8 @@ async function checkGiven(folder: ServersFolder, name: ServerName): Promise<void
     await PINGS[name](address);
   } catch (error) {
     throw new ServersError(
-      `${SERVER_VARIABLES[name]} is set to ${withoutPassword(address)}, which does not answer: ${String(toError(error))}`,
+      `${SERVER_VARIABLES[name]} is set to ${withoutPassword(address)}, which does not ` +
+        `answer: ${String(toError(error))}`,
     );
   }
 }
@@ -139,7 +140,10 @@ export async function stopServers(
   });
 }
 
-/** Sends SIGTERM to the servers of a folder, and does not wait for their end: for a process that exits. */
+/**
+ * Sends SIGTERM to the servers of a folder, and does not wait for their end: for a process that
+ * exits.
+ */
 export function endServers(folder: ServersFolder): void {
   try {
     for (const name of SERVER_NAMES) {

@@ -47,7 +47,9 @@ export class RanklogProgram {
     });
   }
 
-  /** Resolves once the command has ended. @throws unless its exit code is 0, or after the deadline */
+  /**
+   * Resolves once the command has ended. @throws unless its exit code is 0, or after the deadline
+   */
   async succeeds(deadline: number): Promise<void> {
     const late = delay(deadline - performance.now(), undefined, { ref: false });
     if ((await Promise.race([this.#ended, late])) !== 0) throw this.#failure();

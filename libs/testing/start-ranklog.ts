@@ -18,7 +18,10 @@ export interface RanklogOptions {
   readonly timeoutMs?: number;
 }
 
-/** The options of RanklogModule, ScoreProducer and the subscribers. BoardReader takes `redis` and `prefix`. */
+/**
+ * The options of RanklogModule, ScoreProducer and the subscribers. BoardReader takes `redis` and
+ * `prefix`.
+ */
 export interface RanklogClients {
   readonly kafka: Kafka;
   readonly redis: Redis;
@@ -145,7 +148,8 @@ class TestRanklog implements RunningRanklog {
       const existing = new Set(await admin.listTopics());
       const topics = Object.values(topicNames(topicPrefix)).filter((topic) => existing.has(topic));
       if (topics.length > 0) await admin.deleteTopics({ topics });
-      await admin.deleteGroups([this.clients.ranklogGroup]).catch(() => undefined); // there may be none
+      // There may be none
+      await admin.deleteGroups([this.clients.ranklogGroup]).catch(() => undefined);
     } finally {
       await admin.disconnect();
     }

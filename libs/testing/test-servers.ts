@@ -18,10 +18,10 @@ export interface TestServers {
 }
 
 /**
- * Kafka and Redis: those that KAFKA_BROKERS and REDIS_URL name. A server that is not named is started
- * in the folder `.ranklog/testing`, unless it runs. All processes of a test run share these servers,
- * which end a few seconds after the last use. To keep them for the whole run, call this in the global
- * set-up of your test runner.
+ * Kafka and Redis: those that KAFKA_BROKERS and REDIS_URL name. A server that is not named is
+ * started in the folder `.ranklog/testing`, unless it runs. All processes of a test run share these
+ * servers, which end a few seconds after the last use. To keep them for the whole run, call this in
+ * the global set-up of your test runner.
  * @throws ServersError, with what to install
  */
 export async function startServers(): Promise<TestServers> {

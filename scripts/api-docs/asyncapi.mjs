@@ -8,19 +8,23 @@ import { payloadSchemas } from './payload-schemas.mjs';
 const { version, license, description } = createRequire(import.meta.url)('#package');
 
 const BY_INGEST =
-  'The role `ingest`, in the partition of the score event and in one transaction with the committed offset: read with isolation level read_committed.';
+  'The role `ingest`, in the partition of the score event and in one transaction with the ' +
+  'committed offset: read with isolation level read_committed.';
 
 /**
  * By the names of `topicNames()`: the records, and which part of ranklog sends and receives them.
- * @type {Record<keyof import('#contracts').TopicNames, { description: string, send: string, receive: string, messages: string[] }>}
+ * @type {Record<keyof import('#contracts').TopicNames, { description: string, send: string,
+ * receive: string, messages: string[] }>}
  */
 const TOPICS = {
   scoreEvents: {
     description:
-      'What players gained, and who is banned. Your services send, with any Kafka client or over HTTP.',
+      'What players gained, and who is banned. Your services send, with any Kafka client or ' +
+      'over HTTP.',
     send: 'The role `query`, for writes over HTTP; `ranklog produce` and `ranklog players`.',
     receive:
-      'The role `ingest`, with the consumer group `RANKLOG_GROUP`. Builds read the log without a group.',
+      'The role `ingest`, with the consumer group `RANKLOG_GROUP`. Builds read the log ' +
+      'without a group.',
     messages: ['ScoreEvent', 'PlayerRecord'],
   },
   rankChanges: {
@@ -39,7 +43,8 @@ const TOPICS = {
   },
   periodResults: {
     description:
-      'The first players of a view whose window has closed, if the board closes windows. Your services receive.',
+      'The first players of a view whose window has closed, if the board closes windows. Your ' +
+      'services receive.',
     send: 'The role `reconciliation`, in a transaction: read with isolation level read_committed.',
     receive: '`ranklog periods watch`.',
     messages: ['PeriodResult'],
@@ -93,7 +98,10 @@ function channel(name) {
   };
 }
 
-/** What ranklog sends to and receives from a topic, by the ids of the operations. @param {keyof typeof TOPICS} name */
+/**
+ * What ranklog sends to and receives from a topic, by the ids of the operations. @param {keyof
+ * typeof TOPICS} name
+ */
 function operations(name) {
   return /** @type {const} */ (['send', 'receive']).map((action) => [
     `${action}${name[0]?.toUpperCase()}${name.slice(1)}`,

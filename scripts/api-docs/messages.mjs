@@ -28,7 +28,8 @@ const headers = (properties, required) => ({
 });
 
 /**
- * The CloudEvents headers of a type of records. A header without a description has the same value in each record.
+ * The CloudEvents headers of a type of records. A header without a description has the same value
+ * in each record.
  * @param {string} type @param {Record<string, string>} descriptions
  */
 function cloudEvent(type, descriptions) {
@@ -51,7 +52,10 @@ function sentCloudEvent(type, ce_id, ce_source) {
   return headers(properties, Object.keys(properties));
 }
 
-/** The headers of a player record: which of the three types it is makes it a ban, an unban or an erasure. */
+/**
+ * The headers of a player record: which of the three types it is makes it a ban, an unban or an
+ * erasure.
+ */
 function playerRecordHeaders() {
   const ignored = { ce_id: 'Ignored.', ce_source: 'Ignored.', 'content-type': CONTENT_TYPE };
   const { properties } = cloudEvent('', ignored);
@@ -167,7 +171,8 @@ const MESSAGES = {
   Identity: {
     name: 'ranklog.identity',
     summary:
-      'Settings that belong together: Kafka cluster, topics, group, Redis prefix, shards. For ranklog only.',
+      'Settings that belong together: Kafka cluster, topics, group, Redis prefix, shards. For ' +
+      'ranklog only.',
     key: { type: 'string', const: IDENTITY_KEY },
     headers: headers({}),
     payload: { type: 'object' },
@@ -190,7 +195,8 @@ export function messages() {
 }
 
 /**
- * The example in a golden file. The value of a dead letter need not be JSON: it is a text, or null if it was left out.
+ * The example in a golden file. The value of a dead letter need not be JSON: it is a text, or null
+ * if it was left out.
  * @param {string} name
  */
 function example(name) {

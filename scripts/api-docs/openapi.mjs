@@ -3,7 +3,10 @@
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 
-/** A compiled module; its types are those of its source, as dist/ may not exist when types are checked. @param {string} file */
+/**
+ * A compiled module; its types are those of its source, as dist/ may not exist when types are
+ * checked. @param {string} file
+ */
 const compiled = (file) => import(new URL(file, import.meta.url).href);
 /** @type {typeof import('../../src/query/http/http-server.js')} */
 const { createHttpApplication } = await compiled('../../dist/src/query/http/http-server.js');

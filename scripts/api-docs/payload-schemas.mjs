@@ -6,12 +6,13 @@ import { typeComments } from './type-comments.mjs';
 const CONTRACTS = new URL('../../libs/contracts/', import.meta.url);
 
 /**
- * @typedef {{ $ref?: string, description?: string, properties?: Record<string, Schema>, required?: string[], allOf?: Schema[],
- *   [keyword: string]: unknown }} Schema
+ * @typedef {{ $ref?: string, description?: string, properties?: Record<string, Schema>, required?:
+ * string[], allOf?: Schema[], [keyword: string]: unknown }} Schema
  */
 
 /**
- * The schemas of the values of all topics, by the names of their types, with the comments of the types as descriptions.
+ * The schemas of the values of all topics, by the names of their types, with the comments of the
+ * types as descriptions.
  * @returns {Record<string, Schema>}
  */
 export function payloadSchemas() {
@@ -22,7 +23,10 @@ export function payloadSchemas() {
   );
 }
 
-/** @param {Schema} schema @param {string} name @param {Map<string, string>} comments @returns {Schema} */
+/**
+ * @param {Schema} schema @param {string} name @param {Map<string, string>} comments @returns
+ * {Schema}
+ */
 function describedType({ properties, ...schema }, name, comments) {
   if (properties === undefined) return schema;
   const fields = Object.entries(properties).map(([field, type]) => [

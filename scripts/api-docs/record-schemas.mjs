@@ -53,7 +53,10 @@ function standalone(schema, known) {
   return copy;
 }
 
-/** The names of the schemas to which a part of a schema refers. @param {unknown} part @returns {string[]} */
+/**
+ * The names of the schemas to which a part of a schema refers. @param {unknown} part @returns
+ * {string[]}
+ */
 function referencesIn(part) {
   if (typeof part !== 'object' || part === null) return [];
   return Object.entries(part).flatMap(([key, value]) =>

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 /**
- * The doc comments of the types in a folder, by `Name`, and of the fields of interfaces, by `Name.field`; also of inherited ones.
+ * The doc comments of the types in a folder, by `Name`, and of the fields of interfaces, by
+ * `Name.field`; also of inherited ones.
  * @param {URL} folder ends in a slash @returns {Map<string, string>}
  */
 export function typeComments(folder) {
@@ -26,7 +27,10 @@ export function typeComments(folder) {
   return comments;
 }
 
-/** @param {ts.InterfaceDeclaration} node @param {readonly ts.InterfaceDeclaration[]} types @returns {readonly ts.TypeElement[]} */
+/**
+ * @param {ts.InterfaceDeclaration} node @param {readonly ts.InterfaceDeclaration[]} types @returns
+ * {readonly ts.TypeElement[]}
+ */
 function withInherited(node, types) {
   const base = node.heritageClauses?.[0]?.types[0]?.expression.getText();
   const parent = types.find(({ name }) => name.text === base);

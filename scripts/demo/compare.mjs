@@ -3,8 +3,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../services/clone.mjs';
 
-/** @typedef {{ playerId: string, score: number, goalDifference: number, goalsFor: number, rank: number }} OfficialRow */
-/** @typedef {{ board: string, name: string, tieBreak: string[], ranking: OfficialRow[] }} OfficialTable */
+/**
+ * @typedef {{ playerId: string, score: number, goalDifference: number, goalsFor: number, rank:
+ * number }} OfficialRow
+ */
+/**
+ * @typedef {{ board: string, name: string, tieBreak: string[], ranking: OfficialRow[] }}
+ * OfficialTable
+ */
 /** @typedef {{ name: string, figures: boolean, order: boolean, why: string }} Comparison */
 
 /** @returns {OfficialTable[]} the official tables that come with the data */
@@ -24,8 +30,8 @@ export function viewOf({ board }) {
 /**
  * Compares the football board with the official tables.
  * @param {import('#board-store').BoardReader} reader
- * @returns {Promise<{ figures: number, order: number, sentence: string, others: string[] }>} how many tables have the
- * official figures and order; the reasons of those in another order
+ * @returns {Promise<{ figures: number, order: number, sentence: string, others: string[] }>} how
+ * many tables have the official figures and order; the reasons of those in another order
  */
 export async function compareTables(reader) {
   const results = [];
@@ -35,7 +41,9 @@ export async function compareTables(reader) {
   }
   const figures = results.filter((result) => result.figures).length;
   const order = results.filter((result) => result.order).length;
-  const sentence = `${figures} of ${results.length} tables have the official figures, ${order} of ${results.length} the official order.`;
+  const sentence =
+    `${figures} of ${results.length} tables have the official figures, ${order} of ` +
+    `${results.length} the official order.`;
   const others = results.filter((result) => !result.order).map(({ why }) => why);
   return { figures, order, sentence, others };
 }

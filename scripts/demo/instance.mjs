@@ -18,7 +18,8 @@ export class DemoInstance {
 
   /**
    * @param {string} name its prefix of topics and keys, and its group
-   * @param {{ boards?: string, port?: number }} [options] boards file; port of its HTTP server, a free one by default
+   * @param {{ boards?: string, port?: number }} [options] boards file; port of its HTTP server, a
+   * free one by default
    */
   constructor(name, { boards = path.join(ROOT, 'demo/boards.yaml'), port = 0 } = {}) {
     this.name = name;
@@ -84,7 +85,9 @@ export class DemoInstance {
     this.#service = service;
   }
 
-  /** Waits until the service answers over HTTP; throws if it ends, or does not answer within 30 s. */
+  /**
+   * Waits until the service answers over HTTP; throws if it ends, or does not answer within 30 s.
+   */
   async whenReady() {
     try {
       await retryFor(
@@ -116,7 +119,8 @@ export class DemoInstance {
     const own = Object.values(this.topics);
     const topics = (await admin.listTopics()).filter((topic) => own.includes(topic));
     await admin.deleteTopics({ topics });
-    await admin.deleteGroups([this.name]).catch(() => undefined); // it does not exist if it never had a member
+    // It does not exist if it never had a member
+    await admin.deleteGroups([this.name]).catch(() => undefined);
     await admin.disconnect();
     await deleteKeys(this.redis, `${this.name}:*`);
     this.redis.disconnect();

@@ -44,7 +44,8 @@ async function send(ranklog) {
   await ranklog.must('topics');
   ranklog.start();
   title(
-    'Score events: 10,658 football matches, two events each, and 11 deductions of points; then eight laps',
+    'Score events: 10,658 football matches, two events each, and 11 deductions of points; then ' +
+      'eight laps',
   );
   await ranklog.must('produce', path.join(ROOT, 'demo/football/events.ndjson.gz'));
   await ranklog.must('produce', path.join(ROOT, 'demo/photo-finish/events.ndjson'));
@@ -52,7 +53,10 @@ async function send(ranklog) {
   await ranklog.must('status', '--wait', '60');
 }
 
-/** @param {DemoInstance} ranklog @returns {Promise<boolean>} whether each event that changes something has exactly one rank change */
+/**
+ * @param {DemoInstance} ranklog @returns {Promise<boolean>} whether each event that changes
+ * something has exactly one rank change
+ */
 async function show(ranklog) {
   for (const [board = '', view = ''] of SHOWN) {
     title(`ranklog standings ${board} --view "${view}" --top 6`);
@@ -67,13 +71,16 @@ async function show(ranklog) {
     const { before, after } = movement;
     const arrow = places > 0 ? `up ${places}` : `down ${-places}`;
     console.log(
-      `${occurredAt.slice(0, 10)}  ${playerId.padEnd(20)} ${String(before?.rank).padStart(2)} -> ${String(after?.rank).padStart(2)}  ${arrow.padEnd(8)} ${after?.columns['points'] ?? ''} points`,
+      `${occurredAt.slice(0, 10)}  ${playerId.padEnd(20)} ` +
+        `${String(before?.rank).padStart(2)} -> ${String(after?.rank).padStart(2)}  ` +
+        `${arrow.padEnd(8)} ${after?.columns['points'] ?? ''} points`,
     );
   }
   const causes = new Set(changes.map(({ source }) => `${source.partition}/${source.offset}`));
   const once = changes.length === expected && causes.size === expected;
   console.log(
-    `\n${changes.length} rank changes for ${expected} events that changed something, ${causes.size} different causes: ${once ? 'each exactly once' : 'WRONG'}.`,
+    `\n${changes.length} rank changes for ${expected} events that changed something, ` +
+      `${causes.size} different causes: ${once ? 'each exactly once' : 'WRONG'}.`,
   );
   return once;
 }
@@ -90,7 +97,8 @@ async function compare(ranklog) {
   const laps = await ranklog.reader.standings('photo-finish', { view: 'all', limit: 10 });
   const tiesRight = photoFinishIsRight(laps);
   console.log(
-    `\nDrivers with equal laps rank by the time of their lap, not by name or arrival: ${tiesRight ? 'right' : 'WRONG'}.`,
+    '\nDrivers with equal laps rank by the time of their lap, not by name or arrival: ' +
+      `${tiesRight ? 'right' : 'WRONG'}.`,
   );
   return figures === 27 && order === 22 && tiesRight;
 }

@@ -2,7 +2,10 @@
 import { RankChangeSubscriber } from '#client';
 
 /** @typedef {import('#client').RankChange} RankChange */
-/** @typedef {{ change: RankChange, movement: RankChange['changes'][number], places: number }} Move `places`: ranks gained */
+/**
+ * @typedef {{ change: RankChange, movement: RankChange['changes'][number], places: number }} Move
+ * `places`: ranks gained
+ */
 
 /**
  * Reads rank changes from the beginning until there are `expected` of them, or for 20 s.

@@ -7,8 +7,13 @@ import { ScoreProducer } from '#client';
 import { withCleanUp } from '../clean-up.mjs';
 import { ROOT } from '../services/clone.mjs';
 
-/** @typedef {{ occurredAt: string, attributes: { league: string, season: string } }} FootballEvent */
-/** @typedef {{ date: string, lines: string[], tables: string[] }} MatchDay `tables`: named `football/<league>/<season>` */
+/**
+ * @typedef {{ occurredAt: string, attributes: { league: string, season: string } }} FootballEvent
+ */
+/**
+ * @typedef {{ date: string, lines: string[], tables: string[] }} MatchDay `tables`: named
+ * `football/<league>/<season>`
+ */
 
 /** @returns {MatchDay[]} the football events by day, in the order of time */
 export function matchDays() {
@@ -30,7 +35,8 @@ export function matchDays() {
 /**
  * Sends match days, `speed` of them a second: all events of a day at once.
  * @param {import('./instance.mjs').DemoInstance} ranklog
- * @param {{ days: MatchDay[], speed: number, signal?: AbortSignal, onDay?: (day: MatchDay) => void }} options
+ * @param {{ days: MatchDay[], speed: number, signal?: AbortSignal, onDay?: (day: MatchDay) => void
+ * }} options
  * @throws AbortError after `signal`, or SendError
  */
 export async function replay({ kafka, name }, { days, speed, signal, onDay }) {

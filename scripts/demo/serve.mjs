@@ -65,7 +65,10 @@ function writeFiles({ name, env }) {
   writeFileSync(SETTINGS, JSON.stringify(settings, null, 2)); // JSON is YAML, too
 }
 
-/** @returns {{ signal: AbortSignal, ended: Promise<void> }} aborted and resolved by the first SIGINT or SIGTERM; a second one kills */
+/**
+ * @returns {{ signal: AbortSignal, ended: Promise<void> }} aborted and resolved by the first SIGINT
+ * or SIGTERM; a second one kills
+ */
 function endOfDemo() {
   const controller = new AbortController();
   const ended = new Promise((resolve) => {
@@ -78,7 +81,10 @@ function endOfDemo() {
   return { signal: controller.signal, ended };
 }
 
-/** What to open and what to try. @param {DemoInstance} ranklog @param {string} end when the replay ends */
+/**
+ * What to open and what to try. @param {DemoInstance} ranklog @param {string} end when the replay
+ * ends
+ */
 function explanation({ url, env, log }, end) {
   const redis = env['REDIS_URL'] ?? '';
   return `
@@ -112,7 +118,10 @@ function flushCommand(url) {
   if (kindOfRedis(url) === 'single')
     return `node -e "new (require('ioredis').Redis)('${url}').flushall().then(() => process.exit())"`;
   const flush = `Promise.all((this.nodes?.('master') ?? [this]).map((node) => node.flushall()))`;
-  return `node -e "import('#servers').then(({ openRedis }) => openRedis('${url}').on('ready', function () { ${flush}.then(() => process.exit()) }))"`;
+  return (
+    `node -e "import('#servers').then(({ openRedis }) => openRedis('${url}').on('ready', ` +
+    `function () { ${flush}.then(() => process.exit()) }))"`
+  );
 }
 
 /**

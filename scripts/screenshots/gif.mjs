@@ -9,8 +9,8 @@ const TICK_MS = 70; // GIF counts hundredths of a second
 const LAST_IMAGE_MS = 1_000;
 
 /**
- * A GIF that repeats, at the speed at which its frames were taken, with at most one image each 70 ms. An image stores only
- * the pixels that changed.
+ * A GIF that repeats, at the speed at which its frames were taken, with at most one image each 70
+ * ms. An image stores only the pixels that changed.
  * @param {Frame[]} frames of one size @returns {Uint8Array}
  */
 export function gifOf(frames) {
@@ -49,7 +49,10 @@ function imagesOf(frames) {
   return images;
 }
 
-/** Colours of the first, the middle and the last image, and a place for the transparent one. @param {PNG[]} images */
+/**
+ * Colours of the first, the middle and the last image, and a place for the transparent one. @param
+ * {PNG[]} images
+ */
 function paletteOf(images) {
   const sample = [0, 0.5, 1].map((part) => images[Math.floor(part * (images.length - 1))]);
   const data = Buffer.concat(sample.map((image) => image?.data ?? Buffer.of()));

@@ -17,7 +17,10 @@ import { gifOf } from './gif.mjs';
 const FOLDER = path.join(ROOT, 'docs/images');
 const TABLE = 'football/en.1/2023-24';
 const PLAYER = 'newcastle-united';
-/** The animation shows the match days of the table from `from` until `until`, the pictures the table at `end`. */
+/**
+ * The animation shows the match days of the table from `from` until `until`, the pictures the table
+ * at `end`.
+ */
 const SEASON = { from: '2023-09-16', until: '2023-11-12', end: '2024-04-05' };
 const DAYS_A_SECOND = 3;
 /** `player`: whether the picture of the table shows a player beside it. */
@@ -61,8 +64,8 @@ async function takeAll() {
 }
 
 /**
- * Writes the animation, and replays until the time of the pictures. The page is open meanwhile, so that the process holds
- * the rank changes of the player.
+ * Writes the animation, and replays until the time of the pictures. The page is open meanwhile, so
+ * that the process holds the rank changes of the player.
  */
 async function animate() {
   const days = matchDays();
@@ -107,8 +110,8 @@ async function framesOf(page, work) {
 /**
  * Writes pictures of a page: phone and desktop, light and dark.
  * @param {string} name
- * @param {(device: { player: boolean }) => { url: string, shows: string }} pageOf its address, and a selector of what it
- * shows when it is ready
+ * @param {(device: { player: boolean }) => { url: string, shows: string }} pageOf its address, and
+ * a selector of what it shows when it is ready
  */
 async function takeEach(name, pageOf) {
   for (const [device, options] of Object.entries(DEVICES))
@@ -152,10 +155,14 @@ async function isStill(page) {
   await page.waitForFunction('document.getAnimations().length === 0');
 }
 
-/** Makes the window as high as the page, and as the player's card in it, which scrolls. @param {Page} page */
+/**
+ * Makes the window as high as the page, and as the player's card in it, which scrolls. @param
+ * {Page} page
+ */
 async function growToContent(page) {
   const bottoms =
-    "[...document.querySelectorAll('html, .player')].map((e) => e.getBoundingClientRect().top + e.scrollHeight)";
+    "[...document.querySelectorAll('html, .player')].map((e) => " +
+    'e.getBoundingClientRect().top + e.scrollHeight)';
   const height = 16 + Number(await page.evaluate(`Math.ceil(Math.max(...${bottoms}))`));
   await page.setViewportSize({ ...DEVICES.desktop.viewport, height });
 }

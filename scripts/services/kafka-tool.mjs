@@ -21,7 +21,8 @@ const CLASSES = new Map([
 export const KAFKA_TOOLS = [...CLASSES.keys()];
 
 /**
- * Runs one of Kafka's own tools on the Kafka in use: in its container, else from its jars, which are fetched if need be.
+ * Runs one of Kafka's own tools on the Kafka in use: in its container, else from its jars, which
+ * are fetched if need be.
  * @param {string} name @param {string[]} args without --bootstrap-server
  * @returns {Promise<number>} exit code
  */

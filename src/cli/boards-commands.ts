@@ -26,7 +26,9 @@ const show = new LazyCommand('show')
     givenTime,
   )
   .notes(
-    'Exit code 1: the event would be a dead letter.\n\nExamples:\n  ranklog boards show\n  ranklog boards show --board arena --event \'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
+    'Exit code 1: the event would be a dead letter.\n\nExamples:\n  ranklog boards show\n  ' +
+      'ranklog boards show --board arena --event ' +
+      '\'{"board":"arena","playerId":"ada","delta":"12.5"}\'',
   )
   .answers(async () => (await import('./commands/boards-show.js')).boardsShow);
 
@@ -38,7 +40,8 @@ const schema = new LazyCommand('schema')
 const plan = new LazyCommand('plan')
   .description('show how the boards file differs from the live boards, and what apply would do')
   .notes(
-    'Only reads. Exit code 1: there are boards to build. A live board that is not in the file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
+    'Only reads. Exit code 1: there are boards to build. A live board that is not in the ' +
+      'file is shown, and does not count as a change.\n\nExample:\n  ranklog boards plan',
   )
   .answers(async () => (await import('./commands/boards-apply.js')).boardsPlan);
 
@@ -51,9 +54,11 @@ const apply = new LazyCommand('apply')
   .addOption(FROM)
   .addOption(ALLOW_PARTIAL_HISTORY)
   .notes(
-    'Readers see the old boards until the new ones are complete. Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).' +
+    'Readers see the old boards until the new ones are complete. Ctrl-C leaves boards that are ' +
+      'not promoted yet as they are (exit code 130).' +
       '\nAfter a crash, run the command again: it continues the build.' +
-      '\n\nExamples:\n  ranklog boards apply\n  ranklog boards apply --yes --throttle 5000\n  ranklog boards apply --remove trials',
+      '\n\nExamples:\n  ranklog boards apply\n  ranklog boards apply --yes --throttle 5000\n  ' +
+      'ranklog boards apply --remove trials',
   )
   .answers(async () => (await import('./commands/boards-apply.js')).boardsApply);
 
@@ -62,9 +67,12 @@ const verify = new LazyCommand('verify')
   .argument('[board...]', 'default: all live boards')
   .addOption(THROTTLE)
   .notes(
-    'Exit codes: 1 a board differs from the log, 2 a board cannot be compared, 3 a board is being built.' +
-      '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, so while it runs' +
-      '\nthe boards take up to twice the memory in Redis.\n\nExamples:\n  ranklog boards verify\n  ranklog boards verify arena --json',
+    'Exit codes: 1 a board differs from the log, 2 a board cannot be compared, 3 a board is ' +
+      'being built.' +
+      '\nChanges nothing; "boards rebuild" repairs differences. Builds each board a second time, ' +
+      'so while it runs' +
+      '\nthe boards take up to twice the memory in Redis.\n\nExamples:\n  ranklog boards verify\n' +
+      '  ranklog boards verify arena --json',
   )
   .answers(async () => (await import('./commands/boards-verify.js')).boardsVerify);
 
@@ -75,7 +83,9 @@ const rebuild = new LazyCommand('rebuild')
   .addOption(FROM)
   .addOption(ALLOW_PARTIAL_HISTORY)
   .notes(
-    'Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).\n\nExamples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football --throttle 5000',
+    'Ctrl-C leaves boards that are not promoted yet as they are (exit code 130).\n\n' +
+      'Examples:\n  ranklog boards rebuild arena\n  ranklog boards rebuild arena football ' +
+      '--throttle 5000',
   )
   .answers(async () => (await import('./commands/boards-apply.js')).boardsRebuild);
 
@@ -84,7 +94,9 @@ const rollback = new LazyCommand('rollback')
   .argument('<board>')
   .option('--allow-unvoid', 'count records again that "scores void" has taken back since')
   .notes(
-    'A rollback is possible for RANKLOG_ROLLBACK_GRACE after an apply, a rebuild or a change of voided scores; "boards generations" shows until when. Run the command again to roll forward.\n\nExample:\n  ranklog boards rollback arena',
+    'A rollback is possible for RANKLOG_ROLLBACK_GRACE after an apply, a rebuild or a change ' +
+      'of voided scores; "boards generations" shows until when. Run the command again to roll ' +
+      'forward.\n\nExample:\n  ranklog boards rollback arena',
   )
   .answers(async () => (await import('./commands/boards-generations.js')).boardsRollback);
 
@@ -99,7 +111,8 @@ const snapshot = new LazyCommand('snapshot')
   .addOption(THROTTLE)
   .option('--allow-partial-history', 'build from the rest of a log whose beginning is gone')
   .notes(
-    'A snapshot never changes. It stays until "boards discard".\n\nExample:\n  ranklog boards snapshot arena --until 2026-03-01T00:00:00+01:00',
+    'A snapshot never changes. It stays until "boards discard".\n\nExample:\n  ranklog ' +
+      'boards snapshot arena --until 2026-03-01T00:00:00+01:00',
   )
   .answers(async () => (await import('./commands/boards-generations.js')).boardsSnapshot);
 
@@ -107,7 +120,8 @@ const discard = new LazyCommand('discard')
   .description('discard a snapshot, or the shadow of a killed reconciliation, and free its memory')
   .argument('<generation>', 'its id, as "boards generations" prints it')
   .notes(
-    'Live and previous generations stay.\n\nExample:\n  ranklog boards discard 1795312800000000-0a1b2c3d4e5f',
+    'Live and previous generations stay.\n\nExample:\n  ranklog boards discard ' +
+      '1795312800000000-0a1b2c3d4e5f',
   )
   .runs(async () => (await import('./commands/boards-generations.js')).boardsDiscard);
 

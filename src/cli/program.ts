@@ -11,7 +11,10 @@ import { EXIT } from './text/exit-codes.js';
 
 const { version } = createRequire(import.meta.url)('#package') as { version: string };
 
-/** The command line. Every command loads this module, so it loads neither a framework nor a client of Kafka or Redis. */
+/**
+ * The command line. Every command loads this module, so it loads neither a framework nor a client
+ * of Kafka or Redis.
+ */
 export function createProgram(): Command {
   const program = new Command('ranklog')
     .description('Leaderboards that are a pure function of a Kafka log.')
@@ -26,7 +29,8 @@ export function createProgram(): Command {
     .configureOutput({ outputError: (text, write) => write(withDashHint(text)) })
     .addHelpText(
       'after',
-      '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 try again later; 4 a bug; 5 the answer is stale.' +
+      '\nExit codes: 0 done; 1 the answer is no, or some input was bad; 2 usage or settings; 3 ' +
+        'try again later; 4 a bug; 5 the answer is stale.' +
         '\nSettings: "ranklog config" lists them.',
     );
   for (const command of [
@@ -45,7 +49,10 @@ export function createProgram(): Command {
   return program;
 }
 
-/** commander takes an argument that begins with a dash for an option, also where it is the id of a player. */
+/**
+ * commander takes an argument that begins with a dash for an option, also where it is the id of a
+ * player.
+ */
 function withDashHint(error: string): string {
   return error.replace(
     /^error: unknown option '(.*)'/,

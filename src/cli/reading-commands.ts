@@ -19,12 +19,14 @@ function viewCommand(name: string): LazyCommand {
     .addOption(view.conflicts(['window', 'where']))
     .option(
       '--window <window>',
-      'the window, such as week, week:previous or week:2026-W47 (default: all, or the first window of the board)',
+      'the window, such as week, week:previous or week:2026-W47 (default: all, or the first ' +
+        'window of the board)',
     )
     .option('--where <name=value>', 'the value of a dimension; repeatable', collectNamed)
     .option(
       '--at <time>',
-      `the time that decides which window is current, and which is previous; ${IN_ZONE_OF_BOARD} (default: now)`,
+      'the time that decides which window is current, and which is previous; ' +
+        `${IN_ZONE_OF_BOARD} (default: now)`,
       givenTime,
     );
 }
@@ -33,7 +35,8 @@ const status = new LazyCommand('status')
   .description('show the progress of ingest by partition, counters by board, and reconciliations')
   .option('--wait <seconds>', 'wait until all records now in the log are published', wholeNumber)
   .notes(
-    'Exit code with --wait: 0 when all is published, 1 when the time is up.\n\nExample:\n  ranklog status --wait 60',
+    'Exit code with --wait: 0 when all is published, 1 when the time is up.\n\nExample:\n  ' +
+      'ranklog status --wait 60',
   )
   .answers(async () => (await import('./commands/status.js')).status);
 
@@ -63,7 +66,10 @@ const standings = viewCommand('standings')
     ]),
   )
   .notes(
-    'Examples:\n  ranklog standings football --where league=en.1 --where season=2019-20 --all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ranklog standings arena --window week:previous\n  ranklog standings arena --from 101 --top 100\n  ranklog top arena --live',
+    'Examples:\n  ranklog standings football --where league=en.1 --where season=2019-20 ' +
+      '--all\n  ranklog standings football --view "all league=en.1 season=2019-20" --json\n  ' +
+      'ranklog standings arena --window week:previous\n  ranklog standings arena --from 101 ' +
+      '--top 100\n  ranklog top arena --live',
   )
   .answers(async () => (await import('./commands/standings.js')).standings);
 
@@ -73,7 +79,8 @@ const rank = viewCommand('rank')
   .addOption(GENERATION)
   .option('--dense', 'add the dense rank: Redis looks at up to 10,000 players in front')
   .notes(
-    'Examples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ranklog rank arena p-17 --window week',
+    'Examples:\n  ranklog rank football liverpool --view "all league=en.1 season=2019-20"\n  ' +
+      'ranklog rank arena p-17 --window week',
   )
   .answers(async () => (await import('./commands/rank.js')).rank);
 
@@ -97,7 +104,9 @@ const explain = viewCommand('explain')
     'read all partitions, for producers without keys or with other partitioners',
   )
   .notes(
-    "Reads the partition of the player's key, as Kafka's default partitioner chooses it. Exit code 1: not ranked, or these events do not explain the place.\n\nExample:\n  ranklog explain arena p-17 --window week --limit 50",
+    "Reads the partition of the player's key, as Kafka's default partitioner chooses it. " +
+      'Exit code 1: not ranked, or these events do not explain the place.\n\nExample:\n  ' +
+      'ranklog explain arena p-17 --window week --limit 50',
   )
   .answers(async () => (await import('./commands/explain.js')).explain);
 
@@ -123,7 +132,8 @@ const watch = new LazyCommand('watch')
   .option('--limit <n>', 'end after n changes', wholeNumber)
   .option('--json', 'print one JSON object a line')
   .notes(
-    'Examples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog watch arena --leaders',
+    'Examples:\n  ranklog watch football --player liverpool --from-beginning\n  ranklog ' +
+      'watch arena --leaders',
   )
   .runs(async () => (await import('./commands/watch.js')).watch);
 

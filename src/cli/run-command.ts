@@ -4,7 +4,10 @@ import { EXIT } from './text/exit-codes.js';
 /** Time for a command to clean up after the reader of its output is gone. */
 const PIPE_GRACE_MS = 2_000;
 
-/** Time for a command that throws to close its connections. One that returns a code may still be writing its answer. */
+/**
+ * Time for a command that throws to close its connections. One that returns a code may still be
+ * writing its answer.
+ */
 const FAILURE_GRACE_MS = 250;
 
 /** Loads the code of a command, which returns the exit code. */
@@ -39,6 +42,7 @@ async function run(command: () => Promise<number>): Promise<void> {
     const { describe, exitCodeOf } = await import('./text/failures.js');
     process.exitCode = exitCodeOf(error);
     process.stderr.write(`ranklog: ${describe(error)}\n`);
-    setTimeout(() => process.exit(), FAILURE_GRACE_MS).unref(); // an attempt to connect would keep the process alive
+    // An attempt to connect would keep the process alive
+    setTimeout(() => process.exit(), FAILURE_GRACE_MS).unref();
   }
 }

@@ -15,9 +15,12 @@ const start = new LazyCommand('start')
   .description('run ranklog until SIGTERM or SIGINT')
   .option('--roles <roles>', `roles of this process: ${ROLES.join(', ')}`, rolesOf, [...ROLES])
   .notes(
-    'The role reconciliation builds the boards of the boards file (RANKLOG_BOARDS). The role ingest applies score events' +
-      '\nand publishes the results: at most one process per partition of the score topic has work. The role query answers reads' +
-      '\nof the boards over HTTP (RANKLOG_HTTP_PORT).\n\nExample:\n  ranklog topics && ranklog start',
+    'The role reconciliation builds the boards of the boards file (RANKLOG_BOARDS). The role ' +
+      'ingest applies score events' +
+      '\nand publishes the results: at most one process per partition of the score topic has ' +
+      'work. The role query answers reads' +
+      '\nof the boards over HTTP (RANKLOG_HTTP_PORT).\n\nExample:\n  ranklog topics && ranklog ' +
+      'start',
   )
   .runs(async () => (await import('./commands/start.js')).start);
 
@@ -45,7 +48,8 @@ const doctor = new LazyCommand('doctor')
   .description('check settings, servers, rights, topics and the boards file, and say what to do')
   .option('--roles <roles>', `of these roles: ${ROLES.join(', ')}`, rolesOf, [...ROLES])
   .notes(
-    'Changes nothing. Exit codes: 2 something is refused, 3 a server does not answer; 0 with or without warnings.\n\nExample:\n  ranklog doctor',
+    'Changes nothing. Exit codes: 2 something is refused, 3 a server does not answer; 0 with ' +
+      'or without warnings.\n\nExample:\n  ranklog doctor',
   )
   .answers(async () => (await import('./commands/doctor.js')).doctor);
 
@@ -92,7 +96,8 @@ const topics = new LazyCommand('topics')
   .option('--allow-short-history', 'accept a score topic that deletes old events')
   .option('--adopt', 'move Redis and the topics to these settings; processes with old ones stop')
   .notes(
-    'Safe to repeat. Score events may be compressed with gzip, snappy, lz4 or zstd, or not at all.\n\nExample:\n  ranklog topics --partitions 12',
+    'Safe to repeat. Score events may be compressed with gzip, snappy, lz4 or zstd, or not ' +
+      'at all.\n\nExample:\n  ranklog topics --partitions 12',
   )
   .answers(async () => (await import('./commands/topics.js')).topics);
 
@@ -100,7 +105,8 @@ const skip = new LazyCommand('skip')
   .description('give up a batch of score events that cannot be read, for all boards and for ever')
   .argument('<batch>', 'as the error names it: TOPIC/PARTITION/FIRST-LAST', batchPlace)
   .notes(
-    'Refuses all other offsets (1). Restart the processes of ranklog afterwards.\n\nExample:\n  ranklog skip ranklog.score-events/0/17-23',
+    'Refuses all other offsets (1). Restart the processes of ranklog afterwards.\n\n' +
+      'Example:\n  ranklog skip ranklog.score-events/0/17-23',
   )
   .answers(async () => (await import('./commands/skip.js')).skip);
 
@@ -110,7 +116,8 @@ const produce = new LazyCommand('produce')
   .option('--rate <n>', 'send at most n events per second', wholeNumber)
   .option('--json', 'print the summary as JSON')
   .notes(
-    'Bad lines, and events whose windows have all closed, are reported with their number and skipped;\nthe exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
+    'Bad lines, and events whose windows have all closed, are reported with their number and ' +
+      'skipped;\nthe exit code is then 1.\n\nExample:\n  ranklog produce events.ndjson.gz',
   )
   .runs(async () => (await import('./commands/produce.js')).produce);
 
@@ -145,7 +152,10 @@ Examples:
   )
   .answers(async () => (await import('./commands/import.js')).importScores);
 
-/** The commands that set up and run ranklog, and those that send it score events, in the order of the help. */
+/**
+ * The commands that set up and run ranklog, and those that send it score events, in the order of
+ * the help.
+ */
 export const RUNNING = [start, dev, doctor, size, topics, skip, produce, importScores];
 
 export const config = new LazyCommand('config')

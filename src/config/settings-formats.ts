@@ -6,7 +6,10 @@ import { parseRedisUrl, REDIS_URL_FORMS } from '#redis-url';
 export interface Format<T> {
   /** Completes "use ..." in the error for a bad value. */
   readonly allowed: string;
-  /** Checks and converts a text from the environment or a value from the config file; undefined: refused. */
+  /**
+   * Checks and converts a text from the environment or a value from the config file; undefined:
+   * refused.
+   */
   readonly parse: (given: unknown) => T | undefined;
 }
 
@@ -55,7 +58,8 @@ export const kafkaNameOrEmpty: Format<string> = {
 export const redisUrl = textWhere(REDIS_URL_FORMS, (value) => parseRedisUrl(value) !== undefined);
 export const file = textWhere('the path of a file', (path) => path === '' || existsSync(path));
 export const cron = textWhere(
-  'a cron expression that matches some time, such as "0 4 * * *" (minute, hour, day, month, day of the week; seconds may come first)',
+  'a cron expression that matches some time, such as "0 4 * * *" (minute, hour, day, month, ' +
+    'day of the week; seconds may come first)',
   (value) => value === '' || hasNextTime(value, 'UTC'),
 );
 export const timeZone = textWhere(
@@ -119,7 +123,10 @@ export const origins: typeof someOrigins = {
   parse: (given) => (given === '' ? [] : someOrigins.parse(given)),
 };
 
-/** Loads the package `cron` only when a schedule or a time zone is set: nothing else needs the package here. */
+/**
+ * Loads the package `cron` only when a schedule or a time zone is set: nothing else needs the
+ * package here.
+ */
 function hasNextTime(expression: string, zone: string): boolean {
   const { CronTime } = createRequire(import.meta.url)('cron') as typeof import('cron');
   try {

@@ -6,7 +6,10 @@ export interface Setting<T> {
   /** As it would be written in the environment or in the file. */
   readonly default: string | number | boolean;
   readonly doc: string;
-  /** Errors and `ranklog config` hide the value, of `redisUrl` only user name and password. A file may hold it: NAME_FILE. */
+  /**
+   * Errors and `ranklog config` hide the value, of `redisUrl` only user name and password. A file
+   * may hold it: NAME_FILE.
+   */
   readonly isSecret: boolean;
 }
 
@@ -77,7 +80,10 @@ export const SETTINGS_SCHEMA = {
 
 export type SettingName = keyof typeof SETTINGS_SCHEMA;
 
-/** The environment variable of a setting: RANKLOG_TOPIC_PREFIX of topicPrefix, KAFKA_SSL of kafkaSsl, REDIS_URL of redisUrl. */
+/**
+ * The environment variable of a setting: RANKLOG_TOPIC_PREFIX of topicPrefix, KAFKA_SSL of
+ * kafkaSsl, REDIS_URL of redisUrl.
+ */
 export function variableOf(name: SettingName): string {
   const variable = name.replace(/[A-Z]/g, '_$&').toUpperCase();
   return /^(kafka|redisUrl|redisSsl)/.test(name) ? variable : `RANKLOG_${variable}`;

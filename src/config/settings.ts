@@ -15,7 +15,10 @@ import {
 
 export type { Settings };
 
-/** Settings that cannot be used. A problem of a value names its source, the value (unless it is secret) and what is allowed. */
+/**
+ * Settings that cannot be used. A problem of a value names its source, the value (unless it is
+ * secret) and what is allowed.
+ */
 export class SettingsError extends RanklogError {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
@@ -38,7 +41,8 @@ interface Sources {
 }
 
 /**
- * Reads the settings from the environment and from the config file (RANKLOG_CONFIG); the environment wins.
+ * Reads the settings from the environment and from the config file (RANKLOG_CONFIG); the
+ * environment wins.
  * @throws SettingsError with all problems at once, or with that alone if the file cannot be read
  */
 export function loadSettings(environment: Environment = process.env): {
@@ -74,7 +78,10 @@ function readConfigFile(file: string): Record<string, unknown> {
   throw new SettingsError([`the config file ${file} is not a list of "setting: value" lines`]);
 }
 
-/** Sets each secret NAME to the content of the file that NAME_FILE names, without the newline at its end. Yields problems. */
+/**
+ * Sets each secret NAME to the content of the file that NAME_FILE names, without the newline at its
+ * end. Yields problems.
+ */
 function* readSecretFiles(env: Record<string, string | undefined>) {
   for (const name of SECRETS) {
     const file = env[`${name}_FILE`];
@@ -122,26 +129,41 @@ function read(name: SettingName, { env, file, content }: Sources) {
 function* contradictions(settings: Settings) {
   const { kafkaSaslMechanism: mechanism } = settings;
   if (mechanism !== '' && settings.kafkaSaslUsername === '')
-    yield `KAFKA_SASL_MECHANISM: "${mechanism}" needs a user; set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD, or leave it empty`;
+    yield (
+      `KAFKA_SASL_MECHANISM: "${mechanism}" needs a user; set KAFKA_SASL_USERNAME and ` +
+      'KAFKA_SASL_PASSWORD, or leave it empty'
+    );
   if (settings.kafkaSslCa + settings.kafkaSslCert + settings.kafkaSslKey && !settings.kafkaSsl)
     yield 'KAFKA_SSL_CA and KAFKA_SSL_CERT need TLS; set KAFKA_SSL=true, or leave them empty';
   if (
     settings.redisSslCa + settings.redisSslCert + settings.redisSslKey &&
     parseRedisUrl(settings.redisUrl)?.hasTls !== true
   )
-    yield 'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss, or leave them empty';
+    yield (
+      'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss, or leave them ' +
+      'empty'
+    );
   for (const prefix of ['kafkaSsl', 'redisSsl'] as const)
     try {
       createSecureContext(tlsOptions(settings, prefix));
     } catch (error) {
       const name = variableOf(`${prefix}Cert`);
-      yield `${name}: "${settings[`${prefix}Cert`]}" does not work with its key or CA (${(error as Error).message}); name PEM files that can be read, the key without a passphrase`;
+      yield (
+        `${name}: "${settings[`${prefix}Cert`]}" does not work with its key or CA ` +
+        `(${(error as Error).message}); name PEM files that can be read, the key without a ` +
+        'passphrase'
+      );
     }
   if (settings.verifyRebuild && settings.verifySchedule === '')
-    yield 'RANKLOG_VERIFY_REBUILD: "true" needs a schedule; set RANKLOG_VERIFY_SCHEDULE, such as "0 4 * * *", or leave it out';
+    yield (
+      'RANKLOG_VERIFY_REBUILD: "true" needs a schedule; set RANKLOG_VERIFY_SCHEDULE, such as ' +
+      '"0 4 * * *", or leave it out'
+    );
 }
 
-/** The content of the files for TLS. Without a file for the key, that of the certificate holds it. */
+/**
+ * The content of the files for TLS. Without a file for the key, that of the certificate holds it.
+ */
 export function tlsOptions(settings: Settings, prefix: 'kafkaSsl' | 'redisSsl') {
   const files = [settings[`${prefix}Ca`], settings[`${prefix}Cert`], settings[`${prefix}Key`]];
   const [ca, cert, key] = files.map((file) => (file === '' ? undefined : readFileSync(file)));

@@ -12,7 +12,10 @@ export interface ProcessOptions {
   readonly roles: readonly Role[];
   /** Missing for a command other than `start`. */
   readonly shutdown?: Shutdown;
-  /** Missing for a command other than `start`. `waitsFor` is the reason why not all roles run yet, for probes. */
+  /**
+   * Missing for a command other than `start`. `waitsFor` is the reason why not all roles run yet,
+   * for probes.
+   */
   readonly start?: { waitsFor: string | undefined };
 }
 

@@ -26,9 +26,9 @@ export class UnreadableDefinitionsError extends PermanentPartitionError {
   constructor(error: UnreadableBatchError) {
     const { topic, partition, first, last } = error.batch;
     super(
-      `${topic}/${partition} cannot be read from offset ${first} to ${last}: these records are ${error.cause.message}. ` +
-        'Ranklog needs the records behind them. Delete the records up to it: ' +
-        'see "A batch of definitions that cannot be read" in docs/operations.md',
+      `${topic}/${partition} cannot be read from offset ${first} to ${last}: these records are ` +
+        `${error.cause.message}. Ranklog needs the records behind them. Delete the records up to ` +
+        'it: see "A batch of definitions that cannot be read" in docs/operations.md',
       { cause: error },
     );
   }

@@ -28,13 +28,19 @@ export interface UnreadableDefinition {
   readonly problem: string;
 }
 
-/** The compacted topic of the live definitions and the identity of their ranklog. It survives a loss of Redis. */
+/**
+ * The compacted topic of the live definitions and the identity of their ranklog. It survives a loss
+ * of Redis.
+ */
 @Injectable()
 export class DefinitionsTopic {
   readonly #topic: string;
   /** The log ranges at the last check that found nothing to repair. */
   #repairedTo: Ranges = new Map();
-  /** The identity in the topic that compaction keeps, by the last read or as written since; empty for none. */
+  /**
+   * The identity in the topic that compaction keeps, by the last read or as written since; empty
+   * for none.
+   */
   #claimed = '';
   #unreadable: ReadonlyMap<string, UnreadableDefinition> = new Map();
 
@@ -46,20 +52,29 @@ export class DefinitionsTopic {
     this.#topic = connection.topics.definitions;
   }
 
-  /** The boards whose record with the largest `since` could not be read at the last read. Another version may have written it. */
+  /**
+   * The boards whose record with the largest `since` could not be read at the last read. Another
+   * version may have written it.
+   */
   get unreadable(): ReadonlyMap<string, UnreadableDefinition> {
     return this.#unreadable;
   }
 
   /**
-   * Of each board, the readable record with the largest `since`. Logs and skips the others, see `unreadable`. Cost: reads the
-   * topic, over connections of its own. @throws OtherIdentityError, and errors of Kafka, also after ten seconds
+   * Of each board, the readable record with the largest `since`. Logs and skips the others, see
+   * `unreadable`.
+   * Cost: reads the
+   * topic, over connections of its own.
+   * @throws OtherIdentityError, and errors of Kafka, also after ten seconds
    */
   async readAll(): Promise<Map<string, DefinitionRecord>> {
     return (await this.#readFrom(await definitionsRanges(this.connection))).latest;
   }
 
-  /** The identity in the topic, in the form of `IdentityCheck.text`; empty for none. Cost: as `readAll`. */
+  /**
+   * The identity in the topic, in the form of `IdentityCheck.text`; empty for none.
+   * Cost: as `readAll`.
+   */
   async storedIdentity(): Promise<string> {
     await this.readAll();
     return this.#claimed;
@@ -81,13 +96,19 @@ export class DefinitionsTopic {
     return [...overwritten];
   }
 
-  /** Resolves when the records are in Kafka. Safe to repeat; of two concurrent writers, the larger `since` wins. */
+  /**
+   * Resolves when the records are in Kafka. Safe to repeat; of two concurrent writers, the larger
+   * `since` wins.
+   */
   async write(records: readonly DefinitionRecord[]): Promise<void> {
     if (records.length > 0)
       await this.#send(records.map((record) => encodeDefinitionRecord(record, this.#topic)));
   }
 
-  /** Writes the identity if the last read found none; with `moves`, also over another identity. Safe to repeat. */
+  /**
+   * Writes the identity if the last read found none; with `moves`, also over another identity. Safe
+   * to repeat.
+   */
   async claim({ moves = false } = {}): Promise<void> {
     if (this.#claimed !== '' && !moves) return;
     await this.#send([{ key: IDENTITY_KEY, value: this.identity.text }]);
@@ -163,9 +184,15 @@ export class DefinitionsTopic {
 class FoundRecords {
   /** Of each board, the readable record with the largest `since`. */
   readonly latest = new Map<string, DefinitionRecord>();
-  /** Of the boards with an unreadable record that is as late as their latest readable one or later: the last such record. */
+  /**
+   * Of the boards with an unreadable record that is as late as their latest readable one or later:
+   * the last such record.
+   */
   readonly unreadable = new Map<string, UnreadableDefinition>();
-  /** Boards with another record after their latest one in its partition: compaction would keep only that one. */
+  /**
+   * Boards with another record after their latest one in its partition: compaction would keep only
+   * that one.
+   */
   readonly overwritten = new Set<string>();
   readonly #partitionOf = new Map<string, number>();
 

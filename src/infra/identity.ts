@@ -15,8 +15,9 @@ import { SILENT } from './logger.js';
 import { isRedisUnavailable } from './redis.js';
 
 /**
- * The identity of a ranklog with these settings. Without RANKLOG_GROUP, its group is the one that it has stored (the default
- * was another one before), or the topic prefix at the first start. Cost: one request to each server.
+ * The identity of a ranklog with these settings. Without RANKLOG_GROUP, its group is the one that
+ * it has stored (the default was another one before), or the topic prefix at the first start.
+ * Cost: one request to each server.
  */
 export async function readIdentity(
   redis: RedisClient,
@@ -29,7 +30,9 @@ export async function readIdentity(
   return new IdentityCheck({ cluster, topicPrefix, group, redisPrefix, shards });
 }
 
-/** The settings with the group of the ranklog; with the default one if its identity can't be read. */
+/**
+ * The settings with the group of the ranklog; with the default one if its identity can't be read.
+ */
 export async function withGroup(
   settings: Settings,
   identity: Promise<IdentityCheck> | undefined,

@@ -7,7 +7,10 @@ import type { Logger } from './logger.js';
 /** After this time without a response a request fails, and the next one uses another connection. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** The Kafka client of the process, an admin client that users of this class connect and disconnect, and the topic names. */
+/**
+ * The Kafka client of the process, an admin client that users of this class connect and disconnect,
+ * and the topic names.
+ */
 export class KafkaConnection {
   readonly kafka: Kafka;
   readonly admin: Admin;

@@ -19,7 +19,8 @@ function turnsOf(work: () => Promise<void> | void = () => undefined, everyMs = E
 }
 
 it('begins one turn in each interval, and none after the stop', async () => {
-  const others = setInterval(() => undefined, 3); // wake the loop at other times, so that timers fire early
+  // Wake the loop at other times, so that timers fire early
+  const others = setInterval(() => undefined, 3);
   const begun = performance.now();
   const turns = turnsOf();
   await eventually(() => turns.length >= 200, 'there are many turns');

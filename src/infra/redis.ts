@@ -13,7 +13,9 @@ const MAX_RECONNECT_DELAY_MS = 1_000;
  * role.
  */
 const ROLE_CHECK_MS = 1_000;
-/** How often a client of a cluster asks which node has which slots; it learns of most moves earlier. */
+/**
+ * How often a client of a cluster asks which node has which slots; it learns of most moves earlier.
+ */
 const SLOTS_CHECK_MS = 5_000;
 
 /**
@@ -98,7 +100,8 @@ function createCluster(
     states.set(name, state);
     logConnection(node, `Redis node ${name}: connection`, logger, state);
   });
-  cluster.on('node error', (error: Error) => cluster.emit('error', error)); // also while it connects
+  // Also while it connects
+  cluster.on('node error', (error: Error) => cluster.emit('error', error));
   cluster.on('error', () => undefined); // for those who listen: see services.ts
   checkSlots(cluster);
   return cluster;
@@ -109,7 +112,8 @@ function connectionOptions(settings: Settings) {
   const hasTls = parseRedisUrl(settings.redisUrl)?.hasTls === true;
   return {
     commandTimeout: COMMAND_TIMEOUT_MS,
-    socketTimeout: COMMAND_TIMEOUT_MS, // a half-open connection is replaced, and the process is not ready meanwhile
+    // A half-open connection is replaced, and the process is not ready meanwhile
+    socketTimeout: COMMAND_TIMEOUT_MS,
     disableClientInfo: true, // would need one more right
     ...(hasTls && { tls: tlsOptions(settings, 'redisSsl') }),
   };
@@ -234,9 +238,9 @@ function stayOnPrimary(redis: Redis): void {
 }
 
 /**
- * Sentinels have a login of their own: none, or mostly that of the servers. They get the login of the
- * URL if they refuse to answer without one: ioredis writes a warning to stderr for each connection
- * to a server that needs no password and gets one, and an unknown user is an error.
+ * Sentinels have a login of their own: none, or mostly that of the servers. They get the login of
+ * the URL if they refuse to answer without one: ioredis writes a warning to stderr for each
+ * connection to a server that needs no password and gets one, and an unknown user is an error.
  */
 function logInToSentinels(redis: Redis, username?: string, password?: string): void {
   const { connector } = redis as unknown as { connector: SentinelConnector };
@@ -263,7 +267,8 @@ function refuseReplicas(redis: Redis): void {
   const accepts = connector.check.bind(connector);
   connector.check = (info) => {
     if (!accepts(info)) return false; // the sentinels are asked again
-    if (info['role'] === undefined) return true; // the user may not call INFO: the checks of a start say so
+    // The user may not call INFO: the checks of a start say so
+    if (info['role'] === undefined) return true;
     const error = replicaErrorOf(info);
     if (error !== undefined) redis.emit('error', error);
     return error === undefined;
@@ -304,14 +309,17 @@ function stopSocketTimer(redis: object): void {
 }
 
 /**
- * ioredis makes replicas answer reads (READONLY), and asks them while it knows no primary: their data
- * may be old. Without READONLY, a replica names its primary instead (MOVED).
+ * ioredis makes replicas answer reads (READONLY), and asks them while it knows no primary: their
+ * data may be old. Without READONLY, a replica names its primary instead (MOVED).
  */
 function refuseReads(node: Redis): void {
   Object.assign(node, { readonly: () => Promise.resolve('OK') });
 }
 
-/** In place of `slotsRefreshInterval`: its timer may go on after `disconnect`, and keep the process alive. */
+/**
+ * In place of `slotsRefreshInterval`: its timer may go on after `disconnect`, and keep the process
+ * alive.
+ */
 function checkSlots(cluster: Cluster): void {
   const check = new RecurringTask(() => cluster.refreshSlotsCache(), SLOTS_CHECK_MS);
   cluster.on('ready', () => check.start());
@@ -320,7 +328,8 @@ function checkSlots(cluster: Cluster): void {
 
 /**
  * ioredis 5.11 sends ASKING before a command that a moving slot redirects, and handles no error of
- * it. The command itself fails then, and is sent again; an unhandled rejection would end the process.
+ * it. The command itself fails then, and is sent again; an unhandled rejection would end the
+ * process.
  */
 function handleAsking(node: Redis): void {
   const asking = node.asking.bind(node);
@@ -339,7 +348,10 @@ function isOfSelect(error: Error): boolean {
   return (error as Error & { command?: { name: string } }).command?.name === 'select';
 }
 
-/** The texts of ioredis go on with "and enableOfflineQueue options is false", which tells users nothing. */
+/**
+ * The texts of ioredis go on with "and enableOfflineQueue options is false", which tells users
+ * nothing.
+ */
 const OFFLINE = "(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue";
 const NOT_CONNECTED = 'Redis is not connected';
 /** ioredis says this when it has sent a command to 16 nodes. */
@@ -347,7 +359,9 @@ const REDIRECTED = 'Too many Cluster redirections. Last error: ';
 
 /** ioredis exports no classes for these errors; only their texts identify them. */
 const CLIENT_ERROR = new RegExp(
-  `^(Command timed out|Connection is closed|${OFFLINE}|${NOT_CONNECTED}|Reached the max retries per request limit|Redis Cluster: |Cluster is ended|None of startup nodes is available)`,
+  `^(Command timed out|Connection is closed|${OFFLINE}|${NOT_CONNECTED}|Reached the max ` +
+    'retries per request limit|Redis Cluster: |Cluster is ended|None of startup nodes is ' +
+    'available)',
 );
 
 /** Error replies of a server that is full or not ready, also from within a script. */

@@ -11,7 +11,8 @@ const refusal = (error: Error) => settingsRefusal(error, 'Kafka at kafka:9092', 
 
 describe('an error of a login to Kafka', () => {
   it('refuses the user or the mechanism', () => {
-    const failed = 'SASL PLAIN authentication failed: Authentication failed: Invalid username or password'; // prettier-ignore
+    const failed =
+      'SASL PLAIN authentication failed: Authentication failed: Invalid username or password';
     expect(refusal(named('KafkaJSSASLAuthenticationError', failed))).toBe(
       `KAFKA_SASL_USERNAME: "ada" does not work with Kafka at kafka:9092 (${failed}); correct it or its password`,
     );

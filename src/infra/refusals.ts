@@ -5,7 +5,10 @@ import type { Settings } from '../config/settings.js';
 
 export type Server = 'Kafka' | 'Redis';
 
-/** A setting that a server refuses, by the server and the error that it or its client gives; and the way out. */
+/**
+ * A setting that a server refuses, by the server and the error that it or its client gives; and the
+ * way out.
+ */
 const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
   [/DB index|SELECT is not/, 'REDIS_URL', 'name another database, or raise "databases" of Redis'],
   [/WRONGPASS|NOAUTH/, 'REDIS_URL', 'correct the user and password in redis://USER:PASSWORD@HOST'],
@@ -19,7 +22,10 @@ const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
   [/certificate/i, '*_SSL_CA', 'name the file of the CA of the server'],
 ];
 
-/** Why a server that answers with an error refuses the settings; undefined: it may accept them later. */
+/**
+ * Why a server that answers with an error refuses the settings; undefined: it may accept them
+ * later.
+ */
 export function settingsRefusal(
   error: unknown,
   address: string,
@@ -34,21 +40,28 @@ export function settingsRefusal(
   const { kafkaSaslMechanism: mechanism, kafkaSaslUsername: user } = settings;
   const value = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: user }[setting];
   const shown = value === undefined ? 'the value' : `"${value}"`;
-  const reason = error.message.replace(/.*:(\w+ alert [^:]*):.*/s, '$1'); // OpenSSL adds places in its source
+  // OpenSSL adds places in its source
+  const reason = error.message.replace(/.*:(\w+ alert [^:]*):.*/s, '$1');
   return `${setting}: ${shown} does not work with ${address} (${reason}); ${wayOut}`;
 }
 
-/** A request that needs no login, and how its answer begins. The one to Kafka is ApiVersions, with 82 (R) as its correlation id. */
+/**
+ * A request that needs no login, and how its answer begins. The one to Kafka is ApiVersions, with
+ * 82 (R) as its correlation id.
+ */
 const HELLOS = {
   Redis: { request: Buffer.from('PING\r\n'), answer: /^[-+]/ },
   Kafka: { request: Buffer.from('0000000a0012000000000052ffff', 'hex'), answer: /^.{7}R/s },
 };
-/** Two hellos of one try take at most a second; a server that is slower gets no diagnosis until a later try. */
+/**
+ * Two hellos of one try take at most a second; a server that is slower gets no diagnosis until a
+ * later try.
+ */
 const HELLO_TIMEOUT_MS = 500;
 
 /**
- * Why a server does not answer if it uses TLS and the settings do not, or the reverse; undefined: for another reason. A port may have both,
- * so it tries first what the settings say.
+ * Why a server does not answer if it uses TLS and the settings do not, or the reverse; undefined:
+ * for another reason. A port may have both, so it tries first what the settings say.
  */
 export async function tlsRefusal(server: Server, settings: Settings): Promise<string | undefined> {
   const { redisUrl, kafkaBrokers, kafkaSsl } = settings;
@@ -67,8 +80,10 @@ export async function tlsRefusal(server: Server, settings: Settings): Promise<st
   if ((await speaks(hasTls)) || !(await speaks(!hasTls))) return undefined;
   const fact = hasTls ? 'speaks no TLS' : 'speaks TLS only';
   return isRedis
-    ? `REDIS_URL: Redis at ${withoutPassword(redisUrl)} ${fact}; begin the URL with ${otherScheme(redisUrl)}, or name another port`
-    : `KAFKA_SSL: Kafka at ${broker.host} ${fact}, and the value is ${String(hasTls)}; set ${String(!hasTls)}, or name another port in KAFKA_BROKERS`;
+    ? `REDIS_URL: Redis at ${withoutPassword(redisUrl)} ${fact}; begin the URL with ` +
+        `${otherScheme(redisUrl)}, or name another port`
+    : `KAFKA_SSL: Kafka at ${broker.host} ${fact}, and the value is ${String(hasTls)}; set ` +
+        `${String(!hasTls)}, or name another port in KAFKA_BROKERS`;
 }
 
 /** The beginning of the URL, with TLS if it has none, and the reverse. */

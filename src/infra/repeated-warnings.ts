@@ -1,7 +1,10 @@
 /** The least time between two log lines of a kind. */
 const LOG_EVERY_MS = 10_000;
 
-/** Limits log lines: the first of a kind at once, then at most one every ten seconds, with the number since the line before. */
+/**
+ * Limits log lines: the first of a kind at once, then at most one every ten seconds, with the
+ * number since the line before.
+ */
 export class RepeatedWarnings<Facts> {
   /** By kind: the number since its last line, for LOG_EVERY_MS after that line. */
   readonly #since = new Map<string, number>();

@@ -19,12 +19,18 @@ export interface Subject {
   readonly connection: KafkaConnection;
 }
 
-/** Resolves with the text of a warning; any other value means that all is well. @throws SettingsError to refuse, any other error if it can't be checked */
+/**
+ * Resolves with the text of a warning; any other value means that all is well.
+ * @throws SettingsError to refuse, any other error if it can't be checked
+ */
 type Check = (subject: Subject) => Promise<unknown>;
 export type Checks = Readonly<Record<string, Check>>;
 
 const OLDEST_REDIS = '7.0';
-/** Kafka does not report its release. This is the version of Fetch requests of the oldest one that is tested. */
+/**
+ * Kafka does not report its release. This is the version of Fetch requests of the oldest one that
+ * is tested.
+ */
 const OLDEST_KAFKA = { release: '3.9', fetchVersion: 17 };
 
 /** A server of the subject, and how messages name it. */
@@ -34,7 +40,9 @@ interface RedisServer extends Pick<Subject, 'settings'> {
   readonly isNode: boolean;
 }
 
-/** Checks each primary of a cluster. The first problem stands for all: they mostly have the same. */
+/**
+ * Checks each primary of a cluster. The first problem stands for all: they mostly have the same.
+ */
 function ofEachPrimary(check: (of: RedisServer) => Promise<string | undefined>): Check {
   return async ({ redis, settings }) => {
     const found = primariesOf(redis).map((server) => {
@@ -57,14 +65,18 @@ const redisEviction = ofEachPrimary(async ({ server, name }) => {
   const policy = await redisFact(server, 'maxmemory_policy');
   if (policy === 'noeviction') return undefined;
   refuse(
-    `${name} has maxmemory-policy ${policy}, so it deletes parts of boards when it is full; set "maxmemory-policy noeviction" in redis.conf`,
+    `${name} has maxmemory-policy ${policy}, so it deletes parts of boards when it is full; ` +
+      'set "maxmemory-policy noeviction" in redis.conf',
   );
 });
 
 const redisPersistence = ofEachPrimary(async ({ server, name }) => {
   const isKept = /^(aof_enabled:1|role:slave|connected_slaves:[1-9])/m.test(await server.info());
   if (isKept || ((await server.config('GET', 'save')) as string[])[1] !== '') return undefined;
-  return `${name} has no persistence and no replica, so a restart empties it, and boards are stale until they are built again from the log; set "appendonly yes" in redis.conf`;
+  return (
+    `${name} has no persistence and no replica, so a restart empties it, and boards are stale ` +
+    'until they are built again from the log; set "appendonly yes" in redis.conf'
+  );
 });
 
 /**
@@ -75,7 +87,11 @@ export const redisReplicas = ofEachPrimary(async ({ server, name }) => {
   const replication = await server.info('replication');
   const replicas = /^connected_slaves:(\d+)/m.exec(replication)?.[1] ?? '0';
   if (Number(replicas) < 2 || replication.includes('min_slaves_good_slaves')) return undefined;
-  return `${name} has ${replicas} replicas, but also takes writes that none of them gets: if it is cut off, another server becomes the primary, and this one goes on for a time; set "min-replicas-to-write 1" in redis.conf`;
+  return (
+    `${name} has ${replicas} replicas, but also takes writes that none of them gets: if it is ` +
+    'cut off, another server becomes the primary, and this one goes on for a time; set ' +
+    '"min-replicas-to-write 1" in redis.conf'
+  );
 });
 
 const redisRights = ofEachPrimary(async ({ server, name, settings, isNode }) => {
@@ -85,7 +101,8 @@ const redisRights = ofEachPrimary(async ({ server, name, settings, isNode }) => 
   const user = server.options.username ?? 'default';
   const rights = refused.map((command) => `+${command.toLowerCase()}`).join(' ');
   refuse(
-    `${name} refuses commands or keys to the user; grant them: ACL SETUSER ${user} ~${redisPrefix}:* ${rights}`,
+    `${name} refuses commands or keys to the user; grant them: ACL SETUSER ${user} ` +
+      `~${redisPrefix}:* ${rights}`,
   );
 });
 
@@ -99,7 +116,10 @@ export const kafkaRights: Check = async (subject) => {
   refuse(`${server} refuses rights to the user; grant them: ${grantsOf(settings, missing)}`);
 };
 
-/** Which rights that announcing the results of closing windows takes are missing; undefined if none is. */
+/**
+ * Which rights that announcing the results of closing windows takes are missing; undefined if none
+ * is.
+ */
 export async function missingAnnouncerRights({
   settings,
   connection,
@@ -110,7 +130,10 @@ export async function missingAnnouncerRights({
   ];
   const { missing } = await brokerFacts(connection.kafka, rights);
   if (missing.length === 0) return undefined;
-  return `Kafka refuses rights to the user, so no result of a closing window is announced; grant them: ${grantsOf(settings, missing)}`;
+  return (
+    'Kafka refuses rights to the user, so no result of a closing window is announced; grant ' +
+    `them: ${grantsOf(settings, missing)}`
+  );
 }
 
 /** The commands that grant rights to the user of ranklog. */
@@ -168,7 +191,10 @@ export async function checkServers(subject: Subject, logger: Logger): Promise<vo
   if (refused.length > 0) throw new SettingsError(refused.map(({ text }) => text));
 }
 
-/** The name of the user for Kafka. That of a client certificate is its subject, from the end to the beginning. */
+/**
+ * The name of the user for Kafka. That of a client certificate is its subject, from the end to the
+ * beginning.
+ */
 function principalOf({ kafkaSaslMechanism, kafkaSaslUsername, kafkaSslCert }: Settings): string {
   if (kafkaSaslMechanism !== '' || kafkaSslCert === '') return kafkaSaslUsername || 'ANONYMOUS';
   const { subject } = new X509Certificate(readFileSync(kafkaSslCert));

@@ -31,7 +31,8 @@ const PATIENCE_MS = 500;
 
 /**
  * Resolves when Kafka and Redis answer. Logs every few seconds which of them does not.
- * @throws SettingsError if a server refuses the settings, ServiceUnreachableError, and the reason of the signal once it is aborted
+ * @throws SettingsError if a server refuses the settings, ServiceUnreachableError, and the reason
+ * of the signal once it is aborted
  */
 export async function waitForServices(
   settings: Settings,
@@ -70,15 +71,18 @@ function pingOf(redis: RedisClient): () => Promise<void> {
 }
 
 /**
- * Resolves when the first attempt to connect has ended. `connect` of a cluster never ends if the node
- * that it asks last does not answer; the client tries again by itself.
+ * Resolves when the first attempt to connect has ended. `connect` of a cluster never ends if the
+ * node that it asks last does not answer; the client tries again by itself.
  */
 async function connected(redis: RedisClient): Promise<void> {
   const closed = new Promise<void>((resolve) => redis.once('close', () => resolve()));
   await Promise.race([redis.connect().catch(() => undefined), closed]);
 }
 
-/** Tries once. kafkajs logs nothing, because `waitFor` logs errors. Imports kafkajs here: some commands need no Kafka. */
+/**
+ * Tries once. kafkajs logs nothing, because `waitFor` logs errors. Imports kafkajs here: some
+ * commands need no Kafka.
+ */
 async function pingKafka(settings: Settings, asks = false): Promise<void> {
   const { createKafka } = await import('./kafka.js');
   const admin = createKafka(settings, SILENT, 0).admin();
@@ -86,7 +90,8 @@ async function pingKafka(settings: Settings, asks = false): Promise<void> {
     await admin.connect();
     await admin.describeCluster();
   } catch (error) {
-    // A listener with SASL closes the connection of a client without a login, and refuses every mechanism that is not known.
+    // A listener with SASL closes the connection of a client without a login, and refuses every
+    // mechanism that is not known.
     const { name, type } = error as Error & { type?: unknown };
     if (asks && type !== 'UNSUPPORTED_SASL_MECHANISM') return;
     if (settings.kafkaSaslMechanism === '' && name === 'KafkaJSConnectionClosedError')

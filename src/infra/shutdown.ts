@@ -12,8 +12,8 @@ export interface ShutdownOptions {
 }
 
 /**
- * The shutdown of the process: it finishes what is in flight; a second signal or the deadline forces it.
- * States: running, ending (after a signal or a failure), finished.
+ * The shutdown of the process: it finishes what is in flight; a second signal or the deadline
+ * forces it. States: running, ending (after a signal or a failure), finished.
  */
 export class Shutdown {
   readonly #requested = new AbortController();

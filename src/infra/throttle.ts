@@ -21,7 +21,8 @@ export class Throttle {
     const due = Math.max(this.#due, now - MAX_CATCH_UP_MS);
     this.#due = due + (events / this.rate) * 1_000;
     const wait = due - now;
-    if (wait > 0) await delay(wait, undefined, { signal }).catch(() => undefined); // aborted: thrown below
+    // Aborted: thrown below
+    if (wait > 0) await delay(wait, undefined, { signal }).catch(() => undefined);
     signal?.throwIfAborted();
   }
 }

@@ -4,12 +4,18 @@ import { RanklogError, toError } from '#errors';
 import { whenKnown } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 
-/** The settings of the score topic endanger boards. The message says which, why, and how to change them. */
+/**
+ * The settings of the score topic endanger boards. The message says which, why, and how to change
+ * them.
+ */
 export class ScoreTopicError extends RanklogError {}
 
 export { requireTopics, TopicsMissingError } from '#kafka-batch';
 
-/** The topics that every process needs. Only boards with closing windows need the topic of period results. */
+/**
+ * The topics that every process needs. Only boards with closing windows need the topic of period
+ * results.
+ */
 export function requiredTopics(names: TopicNames): string[] {
   return Object.values(names).filter((topic) => topic !== names.periodResults);
 }
@@ -17,25 +23,35 @@ export function requiredTopics(names: TopicNames): string[] {
 /** Room for the headers that ranklog adds to a dead letter. */
 const DEAD_LETTER_ROOM = 65_536;
 /**
- * Room for the largest rank change of an event: 256 views with 100 overtaken players each take 10.7 MB. That of a ban has
- * all published views of the player. If it is larger, the partition stops and says so, until the limit is raised.
+ * Room for the largest rank change of an event: 256 views with 100 overtaken players each take 10.7
+ * MB. That of a ban has all published views of the player. If it is larger, the partition stops and
+ * says so, until the limit is raised.
  */
 const MAX_RANK_CHANGE_BYTES = 12 * 1_024 * 1_024;
-/** Kafka's default. It holds the largest period result: 500 players with 8 columns each take 0.6 MB. */
+/**
+ * Kafka's default. It holds the largest period result: 500 players with 8 columns each take 0.6 MB.
+ */
 const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588;
 
 const KEEP_ALL = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' };
-/** How far a record's timestamp may lie ahead of the broker's clock: 1 h, which is also the default of a board's maxAhead. */
+/**
+ * How far a record's timestamp may lie ahead of the broker's clock: 1 h, which is also the default
+ * of a board's maxAhead.
+ */
 const MAX_AHEAD = 'message.timestamp.after.max.ms';
 const MAX_AHEAD_MS = 3_600_000;
 const ACCEPTED_AHEAD_MS = 86_400_000;
-/** The broker dates records, so that no producer's clock decides whether an event comes in time for a closing window. */
+/**
+ * The broker dates records, so that no producer's clock decides whether an event comes in time for
+ * a closing window.
+ */
 const TIMESTAMP_TYPE = 'message.timestamp.type';
 const BY_BROKER = 'LogAppendTime';
 
 /**
- * Creates missing topics, and adds missing partitions to result topics, which get as many as the score topic has. Safe to
- * repeat. @throws ScoreTopicError
+ * Creates missing topics, and adds missing partitions to result topics, which get as many as the
+ * score topic has. Safe to repeat.
+ * @throws ScoreTopicError
  */
 export async function createTopics(
   admin: Admin,
@@ -50,7 +66,8 @@ export async function createTopics(
       : createTopic(admin, { topic, numPartitions, replicationFactor }, configs);
   const { scoreEvents, rankChanges, leaderChanges, periodResults, deadLetters, definitions } =
     names;
-  // An existing score topic gets no more partitions here: they would move players between partitions. An operator can add some.
+  // An existing score topic gets no more partitions here: they would move players between
+  // partitions. An operator can add some.
   const isNew = !known.has(scoreEvents);
   if (!isNew) await refuseScoreTopicProblems(admin, scoreEvents, options);
   const score = await ensure(scoreEvents, isNew ? options.partitions : 0, {
@@ -118,7 +135,9 @@ async function scoreTopicProblems(admin: Admin, topic: string) {
   };
 }
 
-/** @throws ScoreTopicError for unbounded timestamps, and for a loss of events that is not accepted */
+/**
+ * @throws ScoreTopicError for unbounded timestamps, and for a loss of events that is not accepted
+ */
 async function refuseScoreTopicProblems(
   admin: Admin,
   topic: string,
@@ -149,9 +168,10 @@ function shortHistoryText(topic: string, config: ReadonlyMap<string, string>): s
   if (lossy.length === 0) return undefined;
   const found = lossy.map(([name]) => `${name}=${config.get(name) ?? '?'}`).join(', ');
   return (
-    `topic ${topic} loses events (${found}), so boards cannot be rebuilt from it. ` +
-    `Keep all events: ${alter(topic)} retention.ms=-1,retention.bytes=-1,cleanup.policy=delete; ` +
-    'or accept the loss with RANKLOG_ALLOW_SHORT_HISTORY=true (--allow-short-history of "ranklog topics")'
+    `topic ${topic} loses events (${found}), so boards cannot be rebuilt from it. Keep all ` +
+    `events: ${alter(topic)} retention.ms=-1,retention.bytes=-1,cleanup.policy=delete; or ` +
+    'accept the loss with RANKLOG_ALLOW_SHORT_HISTORY=true (--allow-short-history of "ranklog ' +
+    'topics")'
   );
 }
 
@@ -161,8 +181,10 @@ function unboundedTimestampsText(topic: string, config: ReadonlyMap<string, stri
   if (isByBroker || maxAhead === undefined || Number(maxAhead) <= ACCEPTED_AHEAD_MS)
     return undefined;
   return (
-    `topic ${topic} accepts records with a timestamp far in the future (${MAX_AHEAD}=${maxAhead}). One such record can make all views with "keep" expire, permanently. ` +
-    `Limit ${MAX_AHEAD} to a day or less: ${alter(topic)} ${MAX_AHEAD}=${MAX_AHEAD_MS}`
+    `topic ${topic} accepts records with a timestamp far in the future ` +
+    `(${MAX_AHEAD}=${maxAhead}). One such record can make all views with "keep" expire, ` +
+    `permanently. Limit ${MAX_AHEAD} to a day or less: ${alter(topic)} ` +
+    `${MAX_AHEAD}=${MAX_AHEAD_MS}`
   );
 }
 
@@ -176,7 +198,10 @@ export function announcerId(group: string): string {
   return `${group}-periods`;
 }
 
-/** What in the topics keeps these boards with closing windows from being announced: one text for each problem. */
+/**
+ * What in the topics keeps these boards with closing windows from being announced: one text for
+ * each problem.
+ */
 export async function closingProblems(
   admin: Admin,
   { scoreEvents, periodResults }: TopicNames,
@@ -187,12 +212,15 @@ export async function closingProblems(
   const problems: string[] = [];
   if (!(await stampsOnAppend(admin, scoreEvents)))
     problems.push(
-      `${head}: windows close by the producers' timestamps and nothing is announced, because topic ${scoreEvents} lacks ${TIMESTAMP_TYPE}=${BY_BROKER}. ` +
-        `Let the broker date new records: ${alter(scoreEvents)} ${TIMESTAMP_TYPE}=${BY_BROKER}; and set "from" of "close" to a time after that`,
+      `${head}: windows close by the producers' timestamps and nothing is announced, because ` +
+        `topic ${scoreEvents} lacks ${TIMESTAMP_TYPE}=${BY_BROKER}. ` +
+        `Let the broker date new records: ${alter(scoreEvents)} ${TIMESTAMP_TYPE}=${BY_BROKER}; ` +
+        'and set "from" of "close" to a time after that',
     );
   if (!(await admin.listTopics()).includes(periodResults))
     problems.push(
-      `${head}: nothing is announced, because Kafka shows no topic ${periodResults}; create it with "ranklog topics"`,
+      `${head}: nothing is announced, because Kafka shows no topic ${periodResults}; create it ` +
+        'with "ranklog topics"',
     );
   return problems;
 }

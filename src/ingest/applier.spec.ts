@@ -15,7 +15,10 @@ const NO_BOARDS: Boards = {
   versions: [],
 };
 
-/** An applier whose store returns these outcomes in order, and the calls that its waits and its store get. */
+/**
+ * An applier whose store returns these outcomes in order, and the calls that its waits and its
+ * store get.
+ */
 function applierOf(
   answers: ApplyOutcome[],
   wait: () => Promise<void> = () => Promise.resolve(),

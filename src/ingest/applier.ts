@@ -328,8 +328,8 @@ export class Applier {
   }
 
   /**
-   * Counts no records that were applied before: they are read again only for their results. A player
-   * record that is only marked is not applied yet.
+   * Counts no records that were applied before: they are read again only for their results. A
+   * player record that is only marked is not applied yet.
    */
   #countRecords(items: readonly ReadRecord[], believed: number, applied: number): void {
     const { counters } = this.services.metrics;
@@ -371,8 +371,8 @@ export class Applier {
     const appliedOffsets = await this.services.store.appliedOffsets(partition);
     const expected = (appliedOffsets[shard] ?? -1) + 1;
     return new Error(
-      `refused events of partition ${partition} from offset ${from} on, because those from offset ${expected} on are not applied yet; ` +
-        'starting again',
+      `refused events of partition ${partition} from offset ${from} on, because those from ` +
+        `offset ${expected} on are not applied yet; starting again`,
     );
   }
 

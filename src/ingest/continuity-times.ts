@@ -13,8 +13,8 @@ const BYTES_OF_A_TIME = 8;
 export const REFUSED_MS = 30_000;
 
 /**
- * Another server has become the primary of shards, while this process still uses the one before: two
- * act as primary. The partition starts again, until the client finds the new one.
+ * Another server has become the primary of shards, while this process still uses the one before:
+ * two act as primary. The partition starts again, until the client finds the new one.
  */
 export class ReplacedServerError extends RanklogError {
   /** A new process may find the new server. */
@@ -28,8 +28,9 @@ export class ReplacedServerError extends RanklogError {
     const [[shard, time] = [0, 0]] = usedAt;
     const others = usedAt.size > 1 ? ` (and ${usedAt.size - 1} more)` : '';
     super(
-      `shard ${shard}${others} is on a Redis server that another one has replaced: this one was compared with Kafka at ` +
-        `${textOf(time)}, the other one at ${textOf(newest[shard] ?? 0)}. Nothing is published meanwhile; if this goes on for ` +
+      `shard ${shard}${others} is on a Redis server that another one has replaced: this one ` +
+        `was compared with Kafka at ${textOf(time)}, the other one at ` +
+        `${textOf(newest[shard] ?? 0)}. Nothing is published meanwhile; if this goes on for ` +
         `${REFUSED_MS / 1_000} s, this server takes over`,
     );
   }
@@ -64,8 +65,9 @@ export function latestTimes(one: ContinuityTimes, other: ContinuityTimes): Conti
 }
 
 /**
- * Checks that no shard is on an older server than the newest one on which results were drawn. `used`:
- * by shard, when its server was compared with Kafka. @throws ReplacedServerError
+ * Checks that no shard is on an older server than the newest one on which results were drawn.
+ * `used`: by shard, when its server was compared with Kafka.
+ * @throws ReplacedServerError
  */
 export function requireNewest(
   used: Iterable<readonly [shard: number, time: number]>,

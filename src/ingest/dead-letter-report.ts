@@ -6,7 +6,10 @@ import { RepeatedWarnings } from '../infra/repeated-warnings.js';
 /** `board` is empty unless it was live; `id` is that of the record. */
 export type ReportedDeadLetter = Readonly<Record<'reason' | 'board' | 'id' | 'detail', string>>;
 
-/** Counts the dead letters that this process has published, and logs each reason with its number since its last line. */
+/**
+ * Counts the dead letters that this process has published, and logs each reason with its number
+ * since its last line.
+ */
 @Injectable()
 export class DeadLetterReport {
   readonly #warnings = new RepeatedWarnings<ReportedDeadLetter>((letter, count) => {

@@ -7,8 +7,9 @@ import { GroupTakenError, PreviousVersionError } from './ingest-errors.js';
 const PROTOCOL = 'ranklog-';
 
 /**
- * How ingest joins its consumer group. The protocol has a hash of the identity, so Kafka admits only members of the same
- * ranklog. Their user data is the identity, so that those who are refused can say how they differ.
+ * How ingest joins its consumer group. The protocol has a hash of the identity, so Kafka admits
+ * only members of the same ranklog. Their user data is the identity, so that those who are refused
+ * can say how they differ.
  */
 export function membershipOf(identity: IdentityCheck) {
   const hash = createHash('sha256').update(identity.text).digest('hex');
@@ -19,7 +20,10 @@ export function membershipOf(identity: IdentityCheck) {
   };
 }
 
-/** The error for a group with members that are not of this ranklog, or of a version whose members can't join ours. */
+/**
+ * The error for a group with members that are not of this ranklog, or of a version whose members
+ * can't join ours.
+ */
 function joinRefusal(group: GroupFacts, identity: IdentityCheck): Error {
   const { groupId, protocol, members } = group;
   const who = membersText(group);
@@ -32,6 +36,8 @@ function joinRefusal(group: GroupFacts, identity: IdentityCheck): Error {
   const { topicPrefix = '' } = identity.ours;
   if (protocol === ROUND_ROBIN && read.size === 1 && read.has(topicNames(topicPrefix).scoreEvents))
     return new PreviousVersionError(groupId, who);
-  const text = `other consumers, such as a subscriber, or a ranklog of an earlier version with other topics: ${who}`;
+  const text =
+    'other consumers, such as a subscriber, or a ranklog of an earlier version with other ' +
+    `topics: ${who}`;
   return new GroupTakenError(groupId, text);
 }

@@ -1,14 +1,21 @@
 import { RanklogError } from '#errors';
 import type { PartitionHealth } from '#kafka-batch';
 
-/** A partition can't go on until an operator acts: a new process would fail as well. Retries help only after that. */
+/**
+ * A partition can't go on until an operator acts: a new process would fail as well. Retries help
+ * only after that.
+ */
 export class NeedsOperatorError extends RanklogError {}
 
-/** Members that are not of this ranklog use its consumer group: they would take partitions and never read them. */
+/**
+ * Members that are not of this ranklog use its consumer group: they would take partitions and never
+ * read them.
+ */
 export class GroupTakenError extends RanklogError {
   constructor(group: string, others: string) {
     super(
-      `consumer group "${group}" is in use by ${others}. Ranklog shares its group with nobody: end them, or give one of them another group (RANKLOG_GROUP)`,
+      `consumer group "${group}" is in use by ${others}. Ranklog shares its group with ` +
+        'nobody: end them, or give one of them another group (RANKLOG_GROUP)',
     );
   }
 }
@@ -20,7 +27,9 @@ export class PreviousVersionError extends RanklogError {
 
   constructor(group: string, members: string) {
     super(
-      `processes of the previous version of this ranklog still run in consumer group "${group}": ${members}. They can't share partitions with this version: end all of them; this process joins when they have left`,
+      'processes of the previous version of this ranklog still run in consumer group ' +
+        `"${group}": ${members}. They can't share partitions with this version: end all of ` +
+        'them; this process joins when they have left',
     );
   }
 }

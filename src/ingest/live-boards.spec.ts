@@ -3,7 +3,10 @@ import type { LiveBoard } from '#board-store';
 import { loggerTo } from '../../test/support/loggers.js';
 import { LiveBoards } from './live-boards.js';
 
-/** Boards with a number of expired views, of which each call deletes up to 100; NaN for a board whose calls fail. */
+/**
+ * Boards with a number of expired views, of which each call deletes up to 100; NaN for a board
+ * whose calls fail.
+ */
 async function boardsWith(expired: Record<string, number>) {
   const left = new Map(Object.entries(expired));
   const live = new Map([...left.keys()].map((board) => [board, { board } as LiveBoard]));

@@ -8,8 +8,8 @@ interface Registrar {
 }
 
 /**
- * The live boards as this process last read them. Ingest knows boards from Redis alone. The apply script refuses a call
- * that names an old version of the boards; then the caller refreshes them.
+ * The live boards as this process last read them. Ingest knows boards from Redis alone. The apply
+ * script refuses a call that names an old version of the boards; then the caller refreshes them.
  */
 export class LiveBoards {
   #boards: Boards = { live: new Map(), building: new Set(), removed: new Set(), versions: [] };
@@ -30,7 +30,8 @@ export class LiveBoards {
   }
 
   /**
-   * Reads the boards from Redis. @throws NeedsOperatorError if Redis has no boards, or lacks one that this process knows and no
+   * Reads the boards from Redis.
+   * @throws NeedsOperatorError if Redis has no boards, or lacks one that this process knows and no
    * command has removed: Redis has lost these boards, and their events must not become dead letters
    */
   async refresh(): Promise<void> {
@@ -42,19 +43,24 @@ export class LiveBoards {
     }
     if (boards === undefined)
       throw new NeedsOperatorError(
-        'no board is live in Redis, so no event can be applied; start the role reconciliation with a boards file (RANKLOG_BOARDS)',
+        'no board is live in Redis, so no event can be applied; start the role ' +
+          'reconciliation with a boards file (RANKLOG_BOARDS)',
       );
     this.#boards = boards;
   }
 
-  /** The first offset of a partition that any live board needs. Earlier records change no board; some have results to publish. */
+  /**
+   * The first offset of a partition that any live board needs. Earlier records change no board;
+   * some have results to publish.
+   */
   firstNeeded(partition: number): number {
     const starts = [...this.#boards.live.values()].map((live) => live.starts?.get(partition) ?? 0);
     return starts.length === 0 ? 0 : Math.min(...starts);
   }
 
   /**
-   * Deletes the expired views of all live boards. Reads and events never see an expired view, so this only frees memory.
+   * Deletes the expired views of all live boards. Reads and events never see an expired view, so
+   * this only frees memory.
    * @throws after all boards were tried, if one failed
    */
   async deleteExpiredViews(logger: Logger, signal: AbortSignal): Promise<void> {
@@ -69,7 +75,10 @@ export class LiveBoards {
     if (failures.length > 0) throw new Error(failures.join('; '));
   }
 
-  /** Deletes until no expired view is left: during a backlog, views may expire faster than one call removes them. */
+  /**
+   * Deletes until no expired view is left: during a backlog, views may expire faster than one call
+   * removes them.
+   */
   async #deleteExpiredViewsOf(live: LiveBoard, signal: AbortSignal): Promise<number> {
     let total = 0;
     for (let count = 1; count > 0 && !signal.aborted; total += count)

@@ -18,7 +18,10 @@ const REASONS: Readonly<Record<Misplacement, string>> = {
   partition: "they are not in the partition that Kafka's default partitioner gives",
 };
 
-/** Counts and logs score events that are not where Kafka's default partitioner puts their player's id. */
+/**
+ * Counts and logs score events that are not where Kafka's default partitioner puts their player's
+ * id.
+ */
 @Injectable()
 export class MisplacedRecords {
   readonly #warnings = new RepeatedWarnings<Warned>((warned, count) => {
@@ -26,7 +29,8 @@ export class MisplacedRecords {
     const repeats = deduplicates ? `, so a repeated event may count twice on board "${board}"` : '';
     const why = REASONS[reason as Misplacement];
     this.logger.warn(
-      `misplaced records: ${count}: ${why}${repeats}; see "Misplaced records" in docs/operations.md`,
+      `misplaced records: ${count}: ${why}${repeats}; see "Misplaced records" in ` +
+        'docs/operations.md',
       { count, ...warned },
     );
   });
@@ -45,8 +49,9 @@ export class MisplacedRecords {
 }
 
 /**
- * Finds the misplaced records of a partition. Records from before the present number of partitions was seen may have been placed by
- * another number, so only their keys are judged. Retries go to the partition of their original, and are left out.
+ * Finds the misplaced records of a partition. Records from before the present number of partitions
+ * was seen may have been placed by another number, so only their keys are judged. Retries go to the
+ * partition of their original, and are left out.
  */
 export class PlacementWatch {
   #partitions: number;

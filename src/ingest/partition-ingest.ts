@@ -17,7 +17,10 @@ import type { BatchPosition } from './split-calls.js';
 
 /** How often a partition sends its published position to all shards. */
 const KEEP_UP_EVERY_MS = 5_000;
-/** How often to check for a recreated topic and a replaced server of Redis, even if nothing shows them. */
+/**
+ * How often to check for a recreated topic and a replaced server of Redis, even if nothing shows
+ * them.
+ */
 const CHECK_EVERY_MS = 10_000;
 
 /** A partition that has started, and the offset at which reading begins. */
@@ -37,7 +40,8 @@ export class PartitionIngestFactory {
 
   /**
    * Fences the previous publisher, and continues the partition from what Kafka and Redis hold.
-   * @throws StoreChangedError, ReplacedServerError, WrongLogError, NeedsOperatorError, and errors of Kafka and Redis
+   * @throws StoreChangedError, ReplacedServerError, WrongLogError, NeedsOperatorError, and errors
+   * of Kafka and Redis
    */
   async start(assignment: PartitionAssignment): Promise<Started> {
     await this.publishers.check(assignment);
@@ -111,8 +115,8 @@ export class PartitionIngest {
   async #apply(records: readonly KafkaRecord[], position: BatchPosition): Promise<void> {
     for await (const run of this.applier.apply(records, position)) {
       this.log.applied(run);
-      // The replay ends here. Shards without records of it need its last offset, or other partitions
-      // keep waiting for them.
+      // The replay ends here. Shards without records of it need its last offset, or other
+      // partitions keep waiting for them.
       if (run.through + 1 === position.published)
         await this.applier.sendOffset(run.through, position.published);
       await this.publisher.add(run);

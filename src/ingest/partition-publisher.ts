@@ -41,8 +41,9 @@ export class PublisherFactory {
 
   /**
    * Fences the previous publisher of the partition. `tokens` are the continuity of the shards on
-   * which its results will be drawn. An older server fences nobody, and no resync is between its last
-   * look and its first transaction unnoticed, as that fences. @throws ReplacedServerError
+   * which its results will be drawn. An older server fences nobody, and no resync is between its
+   * last look and its first transaction unnoticed, as that fences.
+   * @throws ReplacedServerError
    */
   async open(assignment: Assignment, tokens: readonly string[]): Promise<PartitionPublisher> {
     const { resultLog, deadLetters, metrics } = this;

@@ -7,7 +7,10 @@ import { Logger } from '../infra/logger.js';
 const RETRY_MS = 100;
 const LOG_EVERY_MS = 5_000;
 
-/** Partitions of this process that wait until other partitions reach their recovery targets. Logs each wait every few seconds. */
+/**
+ * Partitions of this process that wait until other partitions reach their recovery targets. Logs
+ * each wait every few seconds.
+ */
 @Injectable()
 export class PartitionWaits {
   /** By partition: the shards that it waits for. */
@@ -39,7 +42,8 @@ export class PartitionWaits {
       const targets = await this.continuity.recoveryTargets();
       if (targets.length > 0)
         this.log.warn(
-          `${topic}/${partition} waits until other partitions have recovered: ${recoveryTargetsText(targets)}`,
+          `${topic}/${partition} waits until other partitions have recovered: ` +
+            recoveryTargetsText(targets),
         );
     }
     await delay(RETRY_MS, undefined, { signal });

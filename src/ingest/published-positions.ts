@@ -14,9 +14,10 @@ import { decodeTimes, latestTimes, type ContinuityTimes } from './continuity-tim
 const RECENT_MS = 5_000;
 
 /**
- * The published positions of score partitions. Each is the largest that three places have, as each place alone may lack it:
- * Kafka deletes the committed offsets of a group without members, and may show the offset of a finished transaction later than
- * its records; Redis may lose what it stores; old results are deleted.
+ * The published positions of score partitions. Each is the largest that three places have, as each
+ * place alone may lack it: Kafka deletes the committed offsets of a group without members, and may
+ * show the offset of a finished transaction later than its records; Redis may lose what it stores;
+ * old results are deleted.
  */
 export class PublishedPositions {
   readonly #scoreEvents: string;
@@ -37,7 +38,10 @@ export class PublishedPositions {
     this.resultTopics = [rankChanges, leaderChanges, deadLetters];
   }
 
-  /** The first offset whose results are not in Kafka; final for a partition whose publishers are fenced. */
+  /**
+   * The first offset whose results are not in Kafka; final for a partition whose publishers are
+   * fenced.
+   */
   async of(partition: number): Promise<number> {
     const [stored = 0, ...afterCauses] = await Promise.all([
       this.#stored.get(partition),
@@ -46,7 +50,10 @@ export class PublishedPositions {
     return Math.max(stored, ...afterCauses);
   }
 
-  /** The newest servers of Redis on which results were drawn. Cost: one request, with the metadata of all partitions. */
+  /**
+   * The newest servers of Redis on which results were drawn.
+   * Cost: one request, with the metadata of all partitions.
+   */
   async newestContinuity(): Promise<ContinuityTimes> {
     return (await this.#newest.get('all')) ?? [];
   }
@@ -59,7 +66,10 @@ export class PublishedPositions {
     return this.#recent.times;
   }
 
-  /** By partition, what the group and Redis have. Needs no right to read results, and costs less than `of`. */
+  /**
+   * By partition, what the group and Redis have. Needs no right to read results, and costs less
+   * than `of`.
+   */
   async stored(): Promise<Map<number, number>> {
     const [committed, stored] = await Promise.all([
       committedOffsets(this.connection.admin, this.group, this.#scoreEvents),
@@ -78,7 +88,10 @@ export class PublishedPositions {
       .reduce(latestTimes, []);
   }
 
-  /** The offset after the score event that caused the last result; 0 if there is none, or if another topic or partition did. */
+  /**
+   * The offset after the score event that caused the last result; 0 if there is none, or if another
+   * topic or partition did.
+   */
   async #afterLastCause(topic: string, partition: number): Promise<number> {
     const last = await lastCommittedRecord(this.connection.kafka, topic, partition);
     const prefix = `${this.#scoreEvents}/${partition}/`;

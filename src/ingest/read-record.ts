@@ -29,14 +29,17 @@ interface ReadPlayerRecord extends DecodedPlayerRecord {
 interface Skipped {
   readonly kind: 'none';
   readonly offset: number;
-  /** Set if all windows of the event have closed and the board only counts such events: the detail. */
+  /**
+   * Set if all windows of the event have closed and the board only counts such events: the detail.
+   */
   readonly late?: string;
 }
 
 /**
- * Decodes a record of a partition and resolves it against the live boards. Never throws: a record that can't be applied
- * becomes a dead letter. Skips events of a board that is being built (the build applies them), or from before the board begins,
- * and retries of records that the board takes itself.
+ * Decodes a record of a partition and resolves it against the live boards. Never throws: a record
+ * that can't be applied becomes a dead letter. Skips events of a board that is being built (the
+ * build applies them), or from before the board begins, and retries of records that the board takes
+ * itself.
  */
 export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
   const { offset } = record;

@@ -30,13 +30,19 @@ import { NeedsOperatorError } from './ingest-errors.js';
 import { PublishedPositions } from './published-positions.js';
 import type { ReadRecord } from './read-record.js';
 
-/** Keeps requests below 100 MiB, which a broker accepts by default (socket.request.max.bytes), whatever the topic allows. */
+/**
+ * Keeps requests below 100 MiB, which a broker accepts by default (socket.request.max.bytes),
+ * whatever the topic allows.
+ */
 const MAX_REQUEST_BYTES = 64 * 1_024 * 1_024;
 const MAX_CONCURRENT_FENCINGS = 8;
 const MAX_FENCINGS = 10;
 const MAX_FENCED_PAUSE_MS = 100;
 
-/** A record for a result topic. It goes to the partition with the same number as the partition of the score event. */
+/**
+ * A record for a result topic. It goes to the partition with the same number as the partition of
+ * the score event.
+ */
 export interface Result {
   readonly topic: string;
   readonly board: string;
@@ -45,7 +51,10 @@ export interface Result {
   readonly deadLetter?: ReportedDeadLetter;
 }
 
-/** Results of applied records, by topic, with their numbers by board; and the published position once they are in Kafka. */
+/**
+ * Results of applied records, by topic, with their numbers by board; and the published position
+ * once they are in Kafka.
+ */
 export interface Publication {
   readonly results: Map<string, { batches: BatchEncoder; counts: Map<string, number> }>;
   readonly deadLetters: ReportedDeadLetter[];
@@ -54,7 +63,10 @@ export interface Publication {
   weight: number;
 }
 
-/** The only publisher of a partition that can commit, and the servers of Redis on which its results are drawn. */
+/**
+ * The only publisher of a partition that can commit, and the servers of Redis on which its results
+ * are drawn.
+ */
 export interface OpenPublisher {
   readonly partition: number;
   readonly publisher: TransactionalPublisher;
@@ -65,8 +77,9 @@ export interface OpenPublisher {
 type Limits = ReadonlyMap<string, number>;
 
 /**
- * The result topics and the published position: all state of ingest that is in Kafka.
- * Results of score partition p go to partition p of the result topics, which one transactional producer at a time writes.
+ * The result topics and the published position: all state of ingest that is in Kafka. Results of
+ * score partition p go to partition p of the result topics, which one transactional producer at a
+ * time writes.
  */
 @Injectable()
 export class ResultLog {
@@ -87,14 +100,20 @@ export class ResultLog {
     this.#positions = new PublishedPositions(connection, identity.group, store);
   }
 
-  /** Checks that the result topics have the partition, and reads their size limits. @throws NeedsOperatorError */
+  /**
+   * Checks that the result topics have the partition, and reads their size limits.
+   * @throws NeedsOperatorError
+   */
   async checkPartition(partition: number): Promise<void> {
     for (const [topic, count] of await mapOf(this.#positions.resultTopics, (topic) =>
       partitionCount(this.connection.kafka, topic),
     ))
       if (count <= partition)
         throw new NeedsOperatorError(
-          `topic ${topic} has ${count} partition(s), so it lacks partition ${partition}, where the results of score partition ${partition} belong; run "ranklog topics", which creates missing topics and partitions. Until then, score partition ${partition} waits`,
+          `topic ${topic} has ${count} partition(s), so it lacks partition ${partition}, where ` +
+            `the results of score partition ${partition} belong; run "ranklog topics", which ` +
+            `creates missing topics and partitions. Until then, score partition ${partition} ` +
+            'waits',
         );
     this.#limits.set(partition, await this.#readLimits());
   }
@@ -105,7 +124,10 @@ export class ResultLog {
     return TransactionalPublisher.open(this.connection.kafka, transactionalId);
   }
 
-  /** The first offset whose results are not in Kafka; final for a partition whose publishers are fenced. */
+  /**
+   * The first offset whose results are not in Kafka; final for a partition whose publishers are
+   * fenced.
+   */
   publishedPosition(partition: number): Promise<number> {
     return this.#positions.of(partition);
   }
@@ -121,9 +143,11 @@ export class ResultLog {
   }
 
   /**
-   * Fences the publishers of all partitions and returns the published positions, which are final then. Processes that publish
-   * these partitions start them again. Commits `continuity` with each position, so that no partition starts on an older server
-   * from then on. After a failure, it opens no further publishers. Cost: about fourteen requests per partition.
+   * Fences the publishers of all partitions and returns the published positions, which are final
+   * then. Processes that publish these partitions start them again. Commits `continuity` with each
+   * position, so that no partition starts on an older server from then on. After a failure, it
+   * opens no further publishers.
+   * Cost: about fourteen requests per partition.
    * @throws TopicsMissingError
    */
   async finalPositions(continuity: ContinuityTimes): Promise<Map<number, number>> {
@@ -146,7 +170,9 @@ export class ResultLog {
     return new Map(await allOf(partitions.map((partition) => limit(finalPosition, partition))));
   }
 
-  /** A start of the partition, or another resync, may fence this publisher: then it fences that one. */
+  /**
+   * A start of the partition, or another resync, may fence this publisher: then it fences that one.
+   */
   async #finalPosition(partition: number, continuity: ContinuityTimes): Promise<number> {
     for (let attempt = 1; ; attempt++)
       try {
@@ -187,7 +213,8 @@ export class ResultLog {
     }
     if (event === undefined)
       throw new Error(
-        `the outbox has a result for ${scoreEvents}/${partition}/${verdict.offset}, which is no score event; is this another topic under the same name?`,
+        `the outbox has a result for ${scoreEvents}/${partition}/${verdict.offset}, which is ` +
+          'no score event; is this another topic under the same name?',
       );
     const { board, playerId, eventId } = event;
     const { generation } = verdict;
@@ -204,7 +231,10 @@ export class ResultLog {
     return { topic: leaderChanges, board, record: message };
   }
 
-  /** Publishes results, position and `continuity` in one transaction. @throws what TransactionalPublisher.publish throws */
+  /**
+   * Publishes results, position and `continuity` in one transaction.
+   * @throws what TransactionalPublisher.publish throws
+   */
   async publish(
     { partition, publisher, continuity }: OpenPublisher,
     { results, nextOffset }: Publication,
@@ -226,7 +256,10 @@ export class ResultLog {
     return { ...group, partition, offset, metadata: encodeTimes(continuity) };
   }
 
-  /** Results are encoded for the limits at the start: if these still hold, the refused result can't be made smaller. */
+  /**
+   * Results are encoded for the limits at the start: if these still hold, the refused result can't
+   * be made smaller.
+   */
   async #sizeError(partition: number, cause: RecordTooLargeError): Promise<Error> {
     const before = this.#limits.get(partition);
     const now = await this.#readLimits();
@@ -234,11 +267,13 @@ export class ResultLog {
     const limits = [...now].map(([topic, bytes]) => `${topic} takes ${bytes} bytes`).join(', ');
     if (isChanged)
       return new Error(
-        `max.message.bytes of a result topic has changed (now ${limits}); the partition starts again with the new limit`,
+        `max.message.bytes of a result topic has changed (now ${limits}); the partition ` +
+          'starts again with the new limit',
         { cause },
       );
     return new PermanentPartitionError(
-      `Kafka refuses a result for its size (${limits}); raise max.message.bytes of the topic, then restart ranklog: nothing is lost meanwhile`,
+      `Kafka refuses a result for its size (${limits}); raise max.message.bytes of the ` +
+        'topic, then restart ranklog: nothing is lost meanwhile',
       { cause },
     );
   }

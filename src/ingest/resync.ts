@@ -160,8 +160,9 @@ export class Resync {
   }
 
   /**
-   * A replaced server that is refused for long takes over, as nobody may use the newer one any more:
-   * it is resynced, so its ranks are right then. While two servers are really in use, they take turns.
+   * A replaced server that is refused for long takes over, as nobody may use the newer one any
+   * more: it is resynced, so its ranks are right then. While two servers are really in use, they
+   * take turns.
    */
   #refused(error: ReplacedServerError): void {
     const now = performance.now();
@@ -192,7 +193,8 @@ export class Resync {
   async #resync(lost: readonly LostShard[], times: ContinuityTimes): Promise<void> {
     const begun = new Map<number, BegunResync>();
     const ofAll = async (work: (resync: BegunResync) => Promise<void>): Promise<void> => {
-      await Promise.allSettled([...begun.values()].map(work)); // if Redis is down, endResync fails too
+      // If Redis is down, endResync fails too
+      await Promise.allSettled([...begun.values()].map(work));
     };
     const renew = () => ofAll((resync) => this.store.renew(resync));
     const renewal = new RecurringTask(renew, this.leaseMs / 4);
@@ -236,7 +238,8 @@ export class Resync {
     });
     const positions = await this.resultLog.finalPositions(times);
     const newest = await this.resultLog.newestContinuity();
-    // Another server was resynced meanwhile: only a later time than that one's makes this one newer.
+    // Another server was resynced meanwhile: only a later time than that one's makes this one
+    // newer.
     if ([...begun.keys()].some((shard) => (newest[shard] ?? 0) > (times[shard] ?? 0))) return;
     const readable = await this.definitions.readAll();
     // A shard from before a promotion is emptied, also if this version can't read the promoted
@@ -266,20 +269,22 @@ export class Resync {
       if (recovered === undefined) this.log.warn(`shard ${shard} ${CHANGED_MEANWHILE}`);
       else if (recovered.outdated.length > 0)
         this.log.warn(
-          `shard ${shard} is from before the last change of ${boardsText(recovered.outdated)}: all that it holds is discarded, ` +
-            'and built again from the log by the live definitions',
+          `shard ${shard} is from before the last change of ${boardsText(recovered.outdated)}: ` +
+            'all that it holds is discarded, and built again from the log by the live definitions',
         );
       else if (missing.length === 0) complete.push(shard);
       if (recovered === undefined || missing.length === 0) continue;
       this.#recovering.add(shard);
       this.log.warn(
-        `shard ${shard} has lost events whose results are published; applying them again before any new event: ` +
+        `shard ${shard} has lost events whose results are published; applying them again before ` +
+          'any new event: ' +
           recoveryTargetsText(missing),
       );
     }
     if (complete.length > 0)
       this.log.info(
-        `compared shard ${complete.sort((a, b) => a - b).join(', ')} with Kafka: nothing is missing`,
+        `compared shard ${complete.sort((a, b) => a - b).join(', ')} with Kafka: nothing is ` +
+          'missing',
       );
   }
 }

@@ -13,7 +13,9 @@ import {
 } from '#kafka-batch';
 import { KafkaConnection } from '../infra/kafka.js';
 
-/** Returns what identifies a record when it is read again. The hash of key and value has 64 bits. */
+/**
+ * Returns what identifies a record when it is read again. The hash of key and value has 64 bits.
+ */
 export function recordIdentity({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
   const hash = createHash('sha256')
     .update(`${key?.length ?? -1} ${value?.length ?? -1}\n`)
@@ -38,8 +40,9 @@ export class ScoreLog {
   constructor(private readonly connection: KafkaConnection) {}
 
   /**
-   * Checks that the log is the one that was applied: it reaches the published position and has the last applied record, unless
-   * the log has been cut beyond that record. @throws WrongLogError
+   * Checks that the log is the one that was applied: it reaches the published position and has the
+   * last applied record, unless the log has been cut beyond that record.
+   * @throws WrongLogError
    */
   async check(partition: number, known: KnownLog): Promise<FoundLog> {
     const { kafka, topics } = this.connection;
@@ -64,13 +67,16 @@ export class ScoreLog {
     const applied = `${topic}/${partition} was applied up to offset`;
     if (range.end <= known)
       return new WrongLogError(
-        `${applied} ${known}, but the log starts at ${range.start} and ends at ${range.end}: the topic was recreated or restored from a backup`,
+        `${applied} ${known}, but the log starts at ${range.start} and ends at ${range.end}: ` +
+          'the topic was recreated or restored from a backup',
       );
     if (last === undefined || range.start > last.offset) return undefined;
-    if (isPassedOver({ topic, partition }, last.offset)) return undefined; // an earlier version could read it
+    // An earlier version could read it
+    if (isPassedOver({ topic, partition }, last.offset)) return undefined;
     if (record === undefined)
       return new Error(
-        `Kafka does not return the last applied record of ${topic}/${partition}, offset ${last.offset}, though the log starts at ${range.start} and ends at ${range.end}`,
+        `Kafka does not return the last applied record of ${topic}/${partition}, offset ` +
+          `${last.offset}, though the log starts at ${range.start} and ends at ${range.end}`,
       );
     const { timestamp, hash } = recordIdentity(record);
     const isSame = timestamp === last.timestamp && hash === last.hash;

@@ -25,7 +25,9 @@ const event = (offset: number, views: number): { entry: EventEntry } => ({
 
 const boards = new Map([['arena', { definition: plain }]]);
 
-/** Records with gaps between their offsets, as transaction markers and aborted records leave them. */
+/**
+ * Records with gaps between their offsets, as transaction markers and aborted records leave them.
+ */
 const records = fc
   .array(
     fc.record({ gap: fc.integer({ min: 1, max: 3 }), views: fc.integer({ min: 1, max: 40 }) }),
@@ -78,10 +80,15 @@ describe('splitRuns', () => {
     expect(runsOf({ columns: 8 }, () => 'all')).toEqual([500, 500]); // 3.75 updates
     expect(runsOf({}, own)).toEqual([500, 500]); // 4 updates
     expect(runsOf({ columns: 8 }, own)).toEqual([347, 347, 306]); // 5.75 updates
-    expect(runsOf({ publish: { leaders: 100 } }, own)).toEqual([142, 142, 142, 142, 142, 142, 142, 6]); // prettier-ignore
+    expect(runsOf({ publish: { leaders: 100 } }, own)).toEqual([
+      142, 142, 142, 142, 142, 142, 142, 6,
+    ]);
     expect(runsOf({ publish: { leaders: 100 } }, () => 'all')).toEqual([500, 500]);
-    expect(runsOf({ publish: { overtook: 40 } }, () => 'all')).toEqual([333, 333, 333, 1]); // 6 updates
-    expect(runsOf({ publish: { overtook: 40, rankChanges: 'none' } }, () => 'all')).toEqual([500, 500]); // prettier-ignore
+    // 6 updates
+    expect(runsOf({ publish: { overtook: 40 } }, () => 'all')).toEqual([333, 333, 333, 1]);
+    expect(runsOf({ publish: { overtook: 40, rankChanges: 'none' } }, () => 'all')).toEqual([
+      500, 500,
+    ]);
   });
 
   it('counts no ranks and no named players for events below the published position', () => {
@@ -125,7 +132,8 @@ function runsOf(
     columns: Array.from({ length: columns }, () => plain.columns[0]!),
     publish: { ...plain.publish, ...publish },
   };
-  const lists = new Map<string, ResolvedView[]>(); // events of the same views share a list: see viewsOf
+  // events of the same views share a list: see viewsOf
+  const lists = new Map<string, ResolvedView[]>();
   const items = Array.from({ length: 1_000 }, (_, offset) => {
     const { entry } = event(offset, 0);
     const view = viewOf(offset);

@@ -8,15 +8,19 @@ export interface CallLimits {
 }
 
 /**
- * Enough entries to be fast, few enough to block Redis for at most about 50 ms. The unit of cost is one update of a
- * one-column view without ranks; `npm run bench:apply -- --longest` measures the other costs.
+ * Enough entries to be fast, few enough to block Redis for at most about 50 ms. The unit of cost is
+ * one update of a one-column view without ranks; `npm run bench:apply -- --longest` measures the
+ * other costs.
  */
 export const FULL_CALL: CallLimits = { entries: 500, viewUpdates: 2_000 };
 
 /** The limit for the entries of one call. A larger entry gets a call of its own. */
 export const MAX_CALL_BYTES = 1_048_576;
 
-/** Cost of an update that looks up ranks before and after; each further column adds a share of the update's cost. */
+/**
+ * Cost of an update that looks up ranks before and after; each further column adds a share of the
+ * update's cost.
+ */
 const UPDATE_WITH_RANKS = 2;
 const FURTHER_COLUMN = 1 / 8;
 /** Cost of reading and storing a view, once per call. */
@@ -26,7 +30,10 @@ const NAMES_OF_AN_UPDATE = 10;
 
 /** The most bytes of an entry, apart from its detail. */
 const BYTES_OF_AN_ENTRY = 512;
-/** Bytes of a view, once per call, besides its text, which is sent three times: as an argument and in two keys. */
+/**
+ * Bytes of a view, once per call, besides its text, which is sent three times: as an argument and
+ * in two keys.
+ */
 const BYTES_OF_A_VIEW = 128;
 const TEXTS_OF_A_VIEW = 3;
 
@@ -47,8 +54,9 @@ export interface BatchPosition {
 }
 
 /**
- * Splits a batch into runs, each at most one full call. Together they cover every offset of the batch, also those without
- * a record. No run straddles the published position. Takes the items of a run when the run is asked for.
+ * Splits a batch into runs, each at most one full call. Together they cover every offset of the
+ * batch, also those without a record. No run straddles the published position. Takes the items of a
+ * run when the run is asked for.
  */
 export function* splitRuns<T extends Pick<ReadRecord, 'entry'>>(
   items: Iterable<T>,
@@ -80,18 +88,25 @@ export function* splitRuns<T extends Pick<ReadRecord, 'entry'>>(
   yield closeAt(nextOffset);
 }
 
-/** One call that settles player records of a run. With `isLast`, all views of its records are settled then. */
+/**
+ * One call that settles player records of a run. With `isLast`, all views of its records are
+ * settled then.
+ */
 interface SettlingCall {
   readonly entries: readonly PlayerEntry[];
   readonly isLast: boolean;
 }
 
-/** Some records that are settled together end once they have so many views: their results are one reply. */
+/**
+ * Some records that are settled together end once they have so many views: their results are one
+ * reply.
+ */
 const MAX_SETTLED = 2_000;
 
 /**
- * The calls that settle player records, by the views that each player has: first those for some of the records, up to a last one,
- * then those for the next records. A view of a record costs about as much as two updates with ranks.
+ * The calls that settle player records, by the views that each player has: first those for some of
+ * the records, up to a last one, then those for the next records. A view of a record costs about as
+ * much as two updates with ranks.
  */
 export function* settlingCalls(
   records: readonly PlayerEntry[],
@@ -133,15 +148,17 @@ function* pagesOf(records: readonly PlayerEntry[], most: number): Generator<Sett
 export const MAX_RECORDS = 100;
 
 /**
- * What a run consists of: events and dead letters; or player records of one board, at most one of each player.
- * States: empty, then either kind.
+ * What a run consists of: events and dead letters; or player records of one board, at most one of
+ * each player. States: empty, then either kind.
  */
 class RunContent {
   #hasEvents = false;
   #board = '';
   readonly #players = new Set<string>();
 
-  /** Adds an entry if the run may have it; an empty run may have any. Returns whether it was added. */
+  /**
+   * Adds an entry if the run may have it; an empty run may have any. Returns whether it was added.
+   */
   take(entry: ReadRecord['entry']): boolean {
     if (entry.kind === 'none') return true;
     const isRecord = entry.kind === 'player';

@@ -7,8 +7,8 @@ import { membershipOf } from './group-membership.js';
 import { PartitionWaits } from './partition-waits.js';
 
 /**
- * The custom transport that hands batches of the score topic to the IngestController. Nest connects it in main.ts; without the
- * role `ingest` it has no partitions.
+ * The custom transport that hands batches of the score topic to the IngestController. Nest connects
+ * it in main.ts; without the role `ingest` it has no partitions.
  */
 @Module({
   providers: [

@@ -34,7 +34,9 @@ export class EventMetrics implements OnModuleInit {
     for (const redis of this.clients.all) this.#countErrors(redis);
   }
 
-  /** ioredis reports errors to the caller alone; its tracing channel makes text of all arguments. */
+  /**
+   * ioredis reports errors to the caller alone; its tracing channel makes text of all arguments.
+   */
   #countErrors(redis: RedisClient): void {
     const send = redis.sendCommand.bind(redis) as SendCommand;
     const sendCounted: SendCommand = (command, ...rest) => {

@@ -17,7 +17,10 @@ export class HealthService {
     @Inject(PROCESS_OPTIONS) private readonly options: ProcessOptions,
   ) {}
 
-  /** Of one role, or of all roles of the process: what /health/ready answers. Sends no request to Kafka or Redis. */
+  /**
+   * Of one role, or of all roles of the process: what /health/ready answers. Sends no request to
+   * Kafka or Redis.
+   */
   report(role?: Role) {
     const { settings, roles, start, shutdown } = this.options;
     const consumer = this.transport.health();

@@ -12,7 +12,10 @@ export type StoreFacts = Awaited<ReturnType<StoreReader['read']>>;
 export class StoreReader {
   constructor(@Inject(Stores) private readonly stores: Omit<Stores, 'keys' | 'generations'>) {}
 
-  /** Cost: up to seventeen requests per shard, and one per running reconciliation; their replies grow with the boards. */
+  /**
+   * Cost: up to seventeen requests per shard, and one per running reconciliation; their replies
+   * grow with the boards.
+   */
   async read() {
     const { store, continuity, catalog, leases } = this.stores;
     const [boards, recovering, broken, generations, reconciliations] = await Promise.all([
@@ -27,7 +30,10 @@ export class StoreReader {
     return { boards, recovering, stale: new Set(stale), generations, reconciliations };
   }
 
-  /** Shards that have to be resynced, or are at this moment: their continuity does not name the present server. */
+  /**
+   * Shards that have to be resynced, or are at this moment: their continuity does not name the
+   * present server.
+   */
   async #brokenShards(): Promise<number[]> {
     const { continuity } = this.stores;
     const isBroken = async (shard: number) => !(await continuity.continuity(shard)).isContinued;
@@ -40,7 +46,10 @@ export class StoreReader {
 @Injectable()
 export class MetricsCollector {
   #reading: Promise<StoreFacts> | undefined;
-  /** Less than the scrape timeout of Prometheus (10 s by default) and than the timeout of a Redis command. */
+  /**
+   * Less than the scrape timeout of Prometheus (10 s by default) and than the timeout of a Redis
+   * command.
+   */
   protected readonly redisTimeoutMs: number = 2_000;
 
   constructor(
@@ -50,7 +59,10 @@ export class MetricsCollector {
     private readonly waits: PartitionWaits,
   ) {}
 
-  /** The text that Prometheus reads. If Redis does not answer in time, the text says so, without the metrics of Redis. */
+  /**
+   * The text that Prometheus reads. If Redis does not answer in time, the text says so, without the
+   * metrics of Redis.
+   */
   async scrape(): Promise<string> {
     this.#setPartitions();
     await this.#setStore();

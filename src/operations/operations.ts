@@ -20,8 +20,8 @@ type Probe = Pick<HealthReport, 'status' | 'problems'>;
 export class OperationsModule {}
 
 /**
- * The server of probes and Prometheus, without tokens. It listens before Kafka and Redis answer, so that probes get the reason
- * of a long start. `app` is missing until they do.
+ * The server of probes and Prometheus, without tokens. It listens before Kafka and Redis answer, so
+ * that probes get the reason of a long start. `app` is missing until they do.
  */
 export function createOperationsServer(
   { roles, start }: ProcessOptions,

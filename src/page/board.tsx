@@ -97,7 +97,10 @@ function View({ route }: { route: Route }) {
   );
 }
 
-/** A page of a view as it changes: the first one from its stream if it has one, any other by polling. */
+/**
+ * A page of a view as it changes: the first one from its stream if it has one, any other by
+ * polling.
+ */
 function useStandings({ board, view, from }: Route): Answer<Standings> {
   const query = queryOf({ view, limit: PAGE_SIZE });
   const stream = `/v1/boards/${encodeURIComponent(board)}/standings/events?${query}`;

@@ -13,7 +13,10 @@ const headers: HeadersInit = token === undefined ? {} : { authorization: `Bearer
 
 export const reader = new HttpBoardReader({ url: BASE, token });
 
-/** Reads what HttpBoardReader does not. @throws HttpReadError, and what `fetch` throws without an answer */
+/**
+ * Reads what HttpBoardReader does not.
+ * @throws HttpReadError, and what `fetch` throws without an answer
+ */
 export async function getJson<T extends object>(path: string): Promise<T> {
   const response = await fetch(BASE + path, { headers, signal: AbortSignal.timeout(10_000) });
   const body = (await response.json()) as T | { code: string; detail: string };
@@ -34,7 +37,10 @@ export interface Ban {
 
 export interface Answer<T> {
   readonly value?: T;
-  /** Why the last read failed; then `value` is older. An HttpReadError unless the service did not answer. */
+  /**
+   * Why the last read failed; then `value` is older. An HttpReadError unless the service did not
+   * answer.
+   */
   readonly problem?: unknown;
   /** Whether an open stream sends each new value. */
   readonly isLive?: boolean;
@@ -48,7 +54,10 @@ interface Source<T> {
   readonly stream?: string | undefined;
 }
 
-/** Reads now, and `everyMs` after each answer, unless the stream sends values that are not stale. Forgets them when `key` changes. */
+/**
+ * Reads now, and `everyMs` after each answer, unless the stream sends values that are not stale.
+ * Forgets them when `key` changes.
+ */
 export function useAnswer<T extends object>(key: string, source: Source<T>): Answer<T> {
   const { read, everyMs = POLL_MS, after, stream } = source;
   const [answer, setAnswer] = useState<Answer<T> & { key: string }>({ key });
@@ -79,7 +88,10 @@ export function useAnswer<T extends object>(key: string, source: Source<T>): Ans
 const answerOf = <T>(value: T): Answer<T> => ({ value, problem: undefined });
 const problemIn = (problem: unknown) => ({ problem });
 
-/** Passes on the standings of a stream, and undefined when it breaks; then opens it again. EventSource would send no token. */
+/**
+ * Passes on the standings of a stream, and undefined when it breaks; then opens it again.
+ * EventSource would send no token.
+ */
 async function follow(path: string, signal: AbortSignal, onValue: (value?: Standings) => void) {
   let rest = '';
   const write = (part: string) => {

@@ -4,7 +4,10 @@ import { HttpReadError, type Standing } from '#http';
 import { TOKEN, type Answer } from './data.js';
 import { hashOf, type Route } from './route.js';
 
-/** What failed and what to do, in the words of the service; asks for a token it needs. While there is no answer: it loads. */
+/**
+ * What failed and what to do, in the words of the service; asks for a token it needs. While there
+ * is no answer: it loads.
+ */
 export function ProblemNotice({ problem }: Pick<Answer<object>, 'problem'>) {
   const isAnswer = problem instanceof HttpReadError && problem.status > 0;
   return (
@@ -108,7 +111,10 @@ function Row({ route, entry }: { route: Route; entry: Standing }) {
   );
 }
 
-/** Lets a row glide to its new place, unless the user wants less motion. `rise`: by how many ranks it rose with its last move. */
+/**
+ * Lets a row glide to its new place, unless the user wants less motion. `rise`: by how many ranks
+ * it rose with its last move.
+ */
 function useMoves(rank: number) {
   const row = useRef<HTMLTableRowElement>(null);
   const before = useRef<{ rank: number; top: number }>(undefined);

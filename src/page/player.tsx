@@ -93,7 +93,10 @@ function Plot({ text, children }: { text: string; children: ComponentChildren })
   );
 }
 
-/** How many players have which values of the first column, the worst on the left; the bucket of the player stands out. */
+/**
+ * How many players have which values of the first column, the worst on the left; the bucket of the
+ * player stands out.
+ */
 function ScorePlot({ buckets, columns }: Pick<Histogram, 'buckets'> & Pick<Standing, 'columns'>) {
   const [[name, own] = ['', '']] = Object.entries(columns);
   const score = Number(own);
@@ -114,7 +117,10 @@ function ScorePlot({ buckets, columns }: Pick<Histogram, 'buckets'> & Pick<Stand
   );
 }
 
-/** The answer of `GET .../players/PLAYER/changes`; `heldSince` is null if the process holds no rank changes. */
+/**
+ * The answer of `GET .../players/PLAYER/changes`; `heldSince` is null if the process holds no rank
+ * changes.
+ */
 interface RankChanges {
   readonly heldSince: string | null;
   readonly changes: readonly {

@@ -1,9 +1,14 @@
 import type { HttpView } from '#http';
 
-/** What the page shows of a board. It is the hash of the URL, so that a link shows the same again. */
+/**
+ * What the page shows of a board. It is the hash of the URL, so that a link shows the same again.
+ */
 export interface Route {
   readonly board: string;
-  /** As in a listing, or with a relative window: `week region=eu`. Undefined: the first one of the listing. */
+  /**
+   * As in a listing, or with a relative window: `week region=eu`. Undefined: the first one of the
+   * listing.
+   */
   readonly view?: string | undefined;
   readonly player?: string | undefined;
   /** The rank of the first row; undefined: 1. */
@@ -34,12 +39,18 @@ export function partsOf(view: string): Parts {
 
 const INSTANCE = /^(day|week|month|year|interval:[^@ ]+)[:@][^ ]+/;
 
-/** The views of a listing; before each with an instance of a window, the view of the current instance, such as `week region=eu`. */
+/**
+ * The views of a listing; before each with an instance of a window, the view of the current
+ * instance, such as `week region=eu`.
+ */
 export function choicesOf(listing: readonly HttpView[]): string[] {
   return [...new Set(listing.flatMap(({ view }) => [view.replace(INSTANCE, '$1'), view]))];
 }
 
-/** The values to choose from, by part: those of views that have the values of `parts` for the parts before it ('': none). */
+/**
+ * The values to choose from, by part: those of views that have the values of `parts` for the parts
+ * before it ('': none).
+ */
 export function valuesOf(choices: readonly string[], parts: Parts): [name: string, string[]][] {
   let possible = choices.map(partsOf);
   const names = [...new Set(possible.flatMap((one) => Object.keys(one)))];
@@ -50,7 +61,9 @@ export function valuesOf(choices: readonly string[], parts: Parts): [name: strin
   });
 }
 
-/** The view that differs least from `parts` but has this value ('': none); of several, the last one. */
+/**
+ * The view that differs least from `parts` but has this value ('': none); of several, the last one.
+ */
 export function nearest(choices: readonly string[], parts: Parts, [name, value]: Choice) {
   let [nearest, least] = [undefined as string | undefined, Infinity];
   for (const view of choices) {

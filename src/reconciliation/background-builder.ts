@@ -10,10 +10,16 @@ import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/run-er
 
 const LOG_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
-/** The wait after a build that filled Redis up: such a build blocks live ingest until its memory is freed. */
+/**
+ * The wait after a build that filled Redis up: such a build blocks live ingest until its memory is
+ * freed.
+ */
 const FULL_MS = 600_000;
 
-/** Builds registered boards without a generation, which were added after events had been applied. Only the holder of the lease builds. */
+/**
+ * Builds registered boards without a generation, which were added after events had been applied.
+ * Only the holder of the lease builds.
+ */
 @Injectable()
 export class BackgroundBuilder {
   readonly #backoff = new Backoff(BACKOFF);
@@ -29,7 +35,10 @@ export class BackgroundBuilder {
     private readonly logger: Logger,
   ) {}
 
-  /** Builds the boards that wait now; an abort keeps partial builds. @throws the last failure, also while the next try is not due yet */
+  /**
+   * Builds the boards that wait now; an abort keeps partial builds.
+   * @throws the last failure, also while the next try is not due yet
+   */
   async build(signal: AbortSignal): Promise<void> {
     if (performance.now() >= this.#notBefore) await this.#try(signal);
     if (this.#failure !== undefined) throw this.#failure;
@@ -58,11 +67,15 @@ export class BackgroundBuilder {
     const reports = await this.reconciler.build(definitions, options);
     for (const { board, generation, records, seconds } of reports)
       this.logger.info(
-        `board "${board}" is live as generation ${generation}, built from ${records} records in ${seconds.toFixed(1)} s`,
+        `board "${board}" is live as generation ${generation}, built from ${records} records ` +
+          `in ${seconds.toFixed(1)} s`,
       );
   }
 
-  /** How long to wait after a failure: long if only an operator can resolve it, whose command needs the lease of the board. */
+  /**
+   * How long to wait after a failure: long if only an operator can resolve it, whose command needs
+   * the lease of the board.
+   */
   #msUntilNext(error: unknown): number {
     if (error instanceof OutOfMemoryError) return FULL_MS;
     return error instanceof HistoryCutError ? BACKOFF.maxMs : this.#backoff.next();

@@ -95,7 +95,9 @@ export class ReconciliationRun {
   readonly #reports = new Map<string, Report>();
   /** Boards that still need work. */
   readonly #remaining: Set<string>;
-  /** By board: shadows of this attempt that have not ended, and those that earlier attempts kept. */
+  /**
+   * By board: shadows of this attempt that have not ended, and those that earlier attempts kept.
+   */
   readonly #open = new Map<string, Shadow>();
   /** The live generations when the shadows were planned, by board. */
   readonly #live = new Map<string, string>();
@@ -137,7 +139,8 @@ export class ReconciliationRun {
     const leases = await this.#lease(boards);
     const attempt = { leases, signal: AbortSignal.any([this.options.signal, leases.signal]) };
     try {
-      // An attempt that begins after a cancellation only undoes the earlier ones: that needs leases.
+      // An attempt that begins after a cancellation only undoes the earlier ones: that needs
+      // leases.
       attempt.signal.throwIfAborted();
       const plans = await this.#plan(attempt);
       const shadows = await this.#openAll(plans, attempt);
@@ -159,7 +162,9 @@ export class ReconciliationRun {
     }
   }
 
-  /** Plans the shadows, by board, before any of them is begun. @throws HistoryCutError, UnvoidError */
+  /**
+   * Plans the shadows, by board, before any of them is begun. @throws HistoryCutError, UnvoidError
+   */
   async #plan(attempt: Attempt): Promise<ReadonlyMap<string, ShadowPlan>> {
     const { task } = this;
     switch (task.kind) {
@@ -327,8 +332,8 @@ export class ReconciliationRun {
         await this.parts.generations.discard(leases.lease(board), shadow);
         this.#open.delete(board);
       } catch (failure) {
-        // The shadow stays. A sweep discards that of a verify, and makes that of a rollback previous
-        // again; the next reconciliation of the board continues or discards any other.
+        // The shadow stays. A sweep discards that of a verify, and makes that of a rollback
+        // previous again; the next reconciliation of the board continues or discards any other.
         const what = `could not discard generation ${shadow.generation} of board "${board}"`;
         this.parts.logger.warn(`${what}: ${toError(failure).message}`);
       }

@@ -13,7 +13,10 @@ import { PeriodServices } from './periods/period-services.js';
 import { createReconciler, Reconciler } from './reconciler.js';
 import { ScheduledVerify } from './scheduled-verify.js';
 
-/** The role `reconciliation`: registers boards before ingest reads the score topic, builds new ones, verifies on a schedule, and announces results. */
+/**
+ * The role `reconciliation`: registers boards before ingest reads the score topic, builds new ones,
+ * verifies on a schedule, and announces results.
+ */
 @Module({
   providers: [
     BoardRegistrar,
@@ -68,7 +71,9 @@ function createMaintenance(
     },
     {
       onFailure: 'the definitions topic could not be checked',
-      everyMs: 60_000, // compaction of that topic comes later: it would remove a live definition that an older record follows
+      // compaction of that topic comes later: it would remove a live definition that an older
+      // record follows
+      everyMs: 60_000,
       run: () => registrar.repairDefinitions(),
     },
   ];

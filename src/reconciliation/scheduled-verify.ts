@@ -37,9 +37,11 @@ const MOST_LOGGED = 3;
 const SAME_TURN_MS = 60_000;
 
 /**
- * At set times, verifies all live boards in one pass over the log, logs the result, sets the metrics, and, if RANKLOG_VERIFY_REBUILD
- * is set, rebuilds boards that differ. Leaves a board to another process that works on it or has verified it in the same turn.
- * Skips a turn while the previous one is still running. Nest starts and stops it. States: stopped, then waiting or verifying.
+ * At set times, verifies all live boards in one pass over the log, logs the result, sets the
+ * metrics, and, if RANKLOG_VERIFY_REBUILD is set, rebuilds boards that differ. Leaves a board to
+ * another process that works on it or has verified it in the same turn. Skips a turn while the
+ * previous one is still running. Nest starts and stops it. States: stopped, then waiting or
+ * verifying.
  */
 @Injectable()
 export class ScheduledVerify
@@ -73,7 +75,10 @@ export class ScheduledVerify
     job.start();
   }
 
-  /** Aborts at once: Nest calls beforeApplicationShutdown of some providers only after that of others has ended. */
+  /**
+   * Aborts at once: Nest calls beforeApplicationShutdown of some providers only after that of
+   * others has ended.
+   */
   onModuleDestroy(): void {
     this.#stopping.abort();
   }
@@ -121,8 +126,9 @@ export class ScheduledVerify
   }
 
   /**
-   * Whether a killed build or snapshot has left a shadow that a verify would discard; warns of it. If the schedule rebuilds, a
-   * killed build of the live definition does not count: it may be the schedule's own, and nothing else would continue it.
+   * Whether a killed build or snapshot has left a shadow that a verify would discard; warns of it.
+   * If the schedule rebuilds, a killed build of the live definition does not count: it may be the
+   * schedule's own, and nothing else would continue it.
    */
   async #hasLeftShadow(board: string, { definition }: LiveBoard): Promise<boolean> {
     const left = await leftShadow(this.stores.generations, board);
@@ -136,13 +142,17 @@ export class ScheduledVerify
       definitionText(withVoids(left.definition, definition.voids)) === definitionText(definition);
     const again = isVoid ? 'run "ranklog scores void" or "unvoid"' : `run the ${left.purpose}`;
     this.options.logger.warn(
-      `board "${board}" is not verified: that would discard what a killed ${left.purpose} has built (generation ${left.generation}); ` +
-        `${again} again, or discard that generation with "ranklog boards discard ${left.generation}"`,
+      `board "${board}" is not verified: that would discard what a killed ${left.purpose} has ` +
+        `built (generation ${left.generation}); ${again} again, or discard that generation with ` +
+        `"ranklog boards discard ${left.generation}"`,
     );
     return true;
   }
 
-  /** Verifies the boards that can be verified: begins again without those for which the reconciler throws. */
+  /**
+   * Verifies the boards that can be verified: begins again without those for which the reconciler
+   * throws.
+   */
   async #verify(boards: readonly string[], { signal }: Turn): Promise<readonly VerifyReport[]> {
     let rest = boards;
     while (rest.length > 0) {
@@ -157,7 +167,9 @@ export class ScheduledVerify
     return [];
   }
 
-  /** Returns the boards that an error refuses; logs the reason, unless they were removed meanwhile. */
+  /**
+   * Returns the boards that an error refuses; logs the reason, unless they were removed meanwhile.
+   */
   #leftOut(error: unknown): readonly string[] {
     if (error instanceof LeaseHeldError) {
       this.options.logger.debug(
@@ -193,8 +205,8 @@ export class ScheduledVerify
     const compared = `${places} places in ${views} views`;
     if (equal === null)
       this.options.logger.warn(
-        `board "${board}" can't be verified: events were refused for its maxViews, and which ones depends on how the partitions interleaved; ` +
-          'raise maxViews, and apply the change',
+        `board "${board}" can't be verified: events were refused for its maxViews, and which ` +
+          'ones depends on how the partitions interleaved; raise maxViews, and apply the change',
       );
     else if (equal)
       this.options.logger.info(

@@ -200,7 +200,8 @@ describe('the ranks of an event', () => {
   });
 
   it.each<[Publish['rankChanges'], Publish['ranks'], string[]]>([
-    // At the fourth event, b draws level with a: the competition rank of b changes, the ordinal rank does not.
+    // At the fourth event, b draws level with a: the competition rank of b changes, the ordinal
+    // rank does not.
     [
       'every',
       RANKS,

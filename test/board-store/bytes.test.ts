@@ -125,7 +125,10 @@ describe('an apply call on a run whose verdicts are partly published', () => {
   const leads = [1, 2, 3].map((points) => scored(`p${points}`, [points]));
   leads[0] = { ...leads[0]!, views: lasting('all', 'all x=1') };
 
-  /** Two calls in the outbox, of three events each: the first event moves two views, the others one of them. */
+  /**
+   * Two calls in the outbox, of three events each: the first event moves two views, the others one
+   * of them.
+   */
   beforeEach(async () => {
     await register({ ...arena, publish: { ...arena.publish, leaders: 1 } });
     await fixture.apply(leads);

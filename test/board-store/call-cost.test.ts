@@ -26,7 +26,10 @@ function nameOf(index: number): string {
   return `p${String(index).padStart(4, '0')}`;
 }
 
-/** How many commands but INFO Redis has executed, those of scripts included, and how many bytes it has received. */
+/**
+ * How many commands but INFO Redis has executed, those of scripts included, and how many bytes it
+ * has received.
+ */
 async function counters() {
   const [commands, stats] = [await own.redis.info('commandstats'), await own.redis.info('stats')];
   const runs = [...commands.matchAll(/^cmdstat_(?!info)\S+:calls=(\d+)/gm)].map(([, calls]) =>
@@ -71,7 +74,8 @@ async function costOfIdleCalls(boards: number) {
 it('a call without entries costs the same with 1,000 boards as with one', async () => {
   const [one, thousand] = [await costOfIdleCalls(1), await costOfIdleCalls(1_000)];
   expect(thousand.commands).toBe(one.commands);
-  expect(Math.abs(thousand.bytes - one.bytes)).toBeLessThan(200); // versions and prefixes differ in width
+  // versions and prefixes differ in width
+  expect(Math.abs(thousand.bytes - one.bytes)).toBeLessThan(200);
 });
 
 it('boards that have not changed are not read again', async () => {

@@ -16,7 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => own.remove());
 
-/** CPU time, in µs, of the thread that runs commands. The time that other processes take is not part of it. */
+/**
+ * CPU time, in µs, of the thread that runs commands. The time that other processes take is not part
+ * of it.
+ */
 async function redisCpu(): Promise<number> {
   const info = await own.redis.info('cpu');
   const parts = [...info.matchAll(/used_cpu_(?:user|sys)_main_thread:([\d.]+)/g)];
@@ -94,7 +97,10 @@ class LoadedBoard {
     });
   }
 
-  /** An event of the next player, who overtakes all players whose turn comes later: equal players are in order of their ids. */
+  /**
+   * An event of the next player, who overtakes all players whose turn comes later: equal players
+   * are in order of their ids.
+   */
   #event(turn: number, points: number, list: readonly ResolvedView[]): ResolvedEvent {
     const { columns } = this.fixture.live.definition;
     const player = 9_999 - (turn % this.load.players);
@@ -114,7 +120,10 @@ class LoadedBoard {
   }
 }
 
-/** Quotient of two CPU times. Measures them in turns and takes the best of each, as other work slows some rounds. */
+/**
+ * Quotient of two CPU times. Measures them in turns and takes the best of each, as other work slows
+ * some rounds.
+ */
 async function ratioOf(
   dividend: () => Promise<number>,
   divisor: () => Promise<number>,
@@ -161,7 +170,10 @@ async function timeOfResync(boards: number, isOutdated: boolean): Promise<number
 const NAMES = { ...arena.publish, overtook: 100, leaders: 100 };
 const MANY = { viewsAt: views(256), players: 1 };
 
-/** One column and no ranks: split-calls.ts counts the cost of all other calls in updates of such a board. */
+/**
+ * One column and no ranks: split-calls.ts counts the cost of all other calls in updates of such a
+ * board.
+ */
 const PLAINEST: Load = { viewsAt: views(4), players: 4_000, differs: true, isMuted: true };
 
 const WORST: Record<string, Load> = {

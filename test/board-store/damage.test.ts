@@ -59,7 +59,10 @@ class DamagedBoard {
     return logs.map((events, partition) => stretchOf(events, { partition }));
   }
 
-  /** All differences between the board and a build from the log. `between` runs after each step of the comparison. */
+  /**
+   * All differences between the board and a build from the log. `between` runs after each step of
+   * the comparison.
+   */
   async differences(between?: () => Promise<readonly Stretch[]>): Promise<Difference[]> {
     const shadow = await this.fixture.begin('verify');
     const { differences } = await this.compare(shadow, between);
@@ -72,8 +75,8 @@ class DamagedBoard {
   }
 
   /**
-   * Returns the differences from a shadow, the number of compared views, and the largest number of views in one step.
-   * `between` runs after each step, and returns the stretches for the next step.
+   * Returns the differences from a shadow, the number of compared views, and the largest number of
+   * views in one step. `between` runs after each step, and returns the stretches for the next step.
    */
   async compare(shadow: Shadow, between = () => Promise.resolve<readonly Stretch[]>([])) {
     const differences = new Map<string, Difference>();

@@ -2,13 +2,19 @@ import type { Redis } from 'ioredis';
 import { stateOf } from '../model/oracle-format.js';
 import type { BoardPlace } from '../model/store-keys.js';
 
-/** Damage that somebody can do to a board in Redis. `choice`: random numbers for the view, the player and the value. */
+/**
+ * Damage that somebody can do to a board in Redis. `choice`: random numbers for the view, the
+ * player and the value.
+ */
 export interface Damage {
   readonly name: string;
   readonly damage: (redis: Redis, place: BoardPlace, choice: readonly number[]) => Promise<unknown>;
 }
 
-/** Selects a view, and in the view a member of the ranking and a player. Returns them with the keys of the view and the board. */
+/**
+ * Selects a view, and in the view a member of the ranking and a player. Returns them with the keys
+ * of the view and the board.
+ */
 async function chosen(
   redis: Redis,
   { keys, shard, live: { generation } }: BoardPlace,
@@ -71,7 +77,8 @@ const ACTS: Record<string, Act> = {
       playerId,
       changed(state, (bytes) => bytes.writeDoubleBE(value, bytes.length - 9)),
     ),
-  // The mark of the first column: 1 if it is settled, 0 if it is a sum that has seen no delta but 0.
+  // The mark of the first column: 1 if it is settled, 0 if it is a sum that has seen no delta but
+  // 0.
   'HSET of the other mark (settled or not)': (redis, { players, playerId, state }) =>
     redis.hset(
       players,

@@ -24,7 +24,10 @@ const current = (...records: readonly (Partial<DefinitionRecord> & { board: stri
     ]),
   );
 const promotions = () => fixture.store.promotions();
-/** Registers boards, and resyncs their shard with Kafka, so that events can be applied to those that are live. */
+/**
+ * Registers boards, and resyncs their shard with Kafka, so that events can be applied to those that
+ * are live.
+ */
 const register = async (...args: Parameters<typeof fixture.store.registerBoards>) => {
   const boards = await fixture.store.registerBoards(...args);
   await fixture.compare();
@@ -107,7 +110,15 @@ describe('a resync of a shard that may have lost the promotion of a board', () =
   const recover = async (known: ReadonlyMap<string, Promoted>) => {
     const { continuity } = fixture;
     const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
-    const recovered = await continuity.endResync(0, begun, new Map([[0, 1], [1, 0]]), known); // prettier-ignore
+    const recovered = await continuity.endResync(
+      0,
+      begun,
+      new Map([
+        [0, 1],
+        [1, 0],
+      ]),
+      known,
+    );
     await continuity.release(begun);
     fixture.token = recovered?.token ?? '';
     return recovered?.outdated;

@@ -24,7 +24,10 @@ interface Replacement {
   readonly definition?: BoardDefinition;
 }
 
-/** Promotes a rebuild of the board, and discards the generation that was live; if `isSwept`, a sweep also frees its memory. */
+/**
+ * Promotes a rebuild of the board, and discards the generation that was live; if `isSwept`, a sweep
+ * also frees its memory.
+ */
 async function replace({ isSwept, definition = arena }: Replacement): Promise<void> {
   const { keys } = fixture;
   await fixture.makeLive(await fixture.build(undefined, { definition }), [], 0);
@@ -61,7 +64,10 @@ describe.each([true, false])(
         view: 'all',
         limit: 9,
       });
-      expect(entries.map(({ playerId, rank }) => [playerId, rank])).toEqual([['b', 1], ['a', 2]]); // prettier-ignore
+      expect(entries.map(({ playerId, rank }) => [playerId, rank])).toEqual([
+        ['b', 1],
+        ['a', 2],
+      ]);
       const { standing } = await late(/^ranklogPageBuffer$/).player('arena', 'a');
       expect(standing).toMatchObject({ playerId: 'a', rank: 2 });
       const listing = late(/^ranklogViews$/, 2); // the first call finds the generation

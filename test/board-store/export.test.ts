@@ -32,7 +32,10 @@ const LARGE = 'all region=eu';
 const SMALL = Array.from({ length: 30 }, (_, n) => `all region=eu mode=m${n + 10}`);
 const PLAYERS = 2_500;
 
-/** A board with a view of 2,500 players in ties, which is exported first, and views of three players. */
+/**
+ * A board with a view of 2,500 players in ties, which is exported first, and views of three
+ * players.
+ */
 async function filled(): Promise<StoreFixture> {
   const fixture = await new StoreFixture(redis, newKeys()).register(definition);
   const many = Array.from({ length: PLAYERS }, (_, n) =>

@@ -30,7 +30,10 @@ export function lasting(...views: string[]): ResolvedView[] {
   return views.map((view) => ({ view, expiresAt: null, published: true }));
 }
 
-/** An event with which a player gains these points. All columns of its board are descending, so its values are negated. */
+/**
+ * An event with which a player gains these points. All columns of its board are descending, so its
+ * values are negated.
+ */
 export function scored(
   playerId: string,
   points: number[],
@@ -45,7 +48,10 @@ export function scored(
   };
 }
 
-/** A stretch of the log that contains these events of the board `arena`, at the offsets from `from` on. */
+/**
+ * A stretch of the log that contains these events of the board `arena`, at the offsets from `from`
+ * on.
+ */
 export function stretchOf(
   events: readonly ResolvedEvent[],
   { from = 0, partition = 0 }: { from?: number; partition?: number } = {},
@@ -56,7 +62,10 @@ export function stretchOf(
   return { partition, from, through: from + events.length - 1, entries };
 }
 
-/** Resyncs a shard with a Kafka that has these published positions; returns the shard's new continuity. */
+/**
+ * Resyncs a shard with a Kafka that has these published positions; returns the shard's new
+ * continuity.
+ */
 export async function comparedToken(
   store: ContinuityStore,
   shard: number,
@@ -69,7 +78,10 @@ export async function comparedToken(
   return recovered.token;
 }
 
-/** Points a board at a generation, or at none, as the scripts do: with a new version of the pointers. */
+/**
+ * Points a board at a generation, or at none, as the scripts do: with a new version of the
+ * pointers.
+ */
 export async function pointTo(redis: Redis, live: string, board: string, generation?: string) {
   if (generation === undefined) await redis.hdel(live, board);
   else await redis.hset(live, board, generation);
@@ -111,7 +123,10 @@ export class StoreFixture {
     return this;
   }
 
-  /** Resyncs the shard with a Kafka that has these published positions; later calls name the new continuity. */
+  /**
+   * Resyncs the shard with a Kafka that has these published positions; later calls name the new
+   * continuity.
+   */
   async compare(positions: ReadonlyMap<number, number> = new Map()): Promise<void> {
     this.token = await comparedToken(this.continuity, 0, positions);
   }
@@ -166,8 +181,8 @@ export function changesOf({ changes }: RankChangeVerdict): RankMovement[] {
 }
 
 /**
- * Each verdict as a short text: the ranks before and after each change, such as `- -> 1 (1)`; the code of a dead letter; or
- * `top` and the number of leaders.
+ * Each verdict as a short text: the ranks before and after each change, such as `- -> 1 (1)`; the
+ * code of a dead letter; or `top` and the number of leaders.
  */
 export function movements(verdicts: readonly Verdict[]): string[] {
   return verdicts.flatMap((verdict) =>

@@ -79,7 +79,10 @@ export class GenerationFixture extends StoreFixture {
     return rankAndPromote(this.generations, this.lease, shadow, stretches, { graceMs });
   }
 
-  /** Promotes a shadow that is at the live applied offsets after these stretches; later calls name it as the live generation. */
+  /**
+   * Promotes a shadow that is at the live applied offsets after these stretches; later calls name
+   * it as the live generation.
+   */
   async makeLive(...args: Parameters<GenerationFixture['promote']>): Promise<Promotion> {
     const promotion = endingOf(await this.promote(...args));
     await this.readLive();
@@ -139,7 +142,10 @@ export async function rankAndPromote(
   return (await store.promote(...args)) as CatchUpOutcome<Promotion>;
 }
 
-/** The result of the ending of a catch-up call, which runs once the shadow has reached the live applied offsets. */
+/**
+ * The result of the ending of a catch-up call, which runs once the shadow has reached the live
+ * applied offsets.
+ */
 export function endingOf<T>(outcome: CatchUpOutcome<T>): T {
   if (outcome.status !== 'applied' || outcome.ending === undefined)
     throw new Error(`the catch-up call did not run its ending: ${JSON.stringify(outcome)}`);

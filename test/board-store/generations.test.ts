@@ -271,7 +271,8 @@ describe('a snapshot', () => {
     const shadow = await generations.begin(lease, { definition: arena, purpose, ends, asOf: 77 });
     await generations.catchUp(lease, shadow, [stretchOf(events.slice(0, 2))]);
     expect(await generations.shadow('arena')).toEqual({ ...shadow, ends });
-    await expect(top(shadow.generation)).rejects.toThrow(/no generation/); // until it is kept, it may lack players
+    // until it is kept, it may lack players
+    await expect(top(shadow.generation)).rejects.toThrow(/no generation/);
     await generations.keepAsSnapshot(lease, shadow);
     expect(await top()).toEqual(['b 5', 'a 3', 'c 1']);
     expect(await top(shadow.generation)).toEqual(['b 5', 'a 3']);

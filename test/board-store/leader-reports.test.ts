@@ -20,7 +20,9 @@ beforeEach(async () => {
   fixture = await GenerationFixture.make(testRedis, { definition: top2, events: both });
 });
 
-/** Promotes a build of these events; the previous generation can be rolled back to for `graceMs`. */
+/**
+ * Promotes a build of these events; the previous generation can be rolled back to for `graceMs`.
+ */
 async function promote(events: readonly ResolvedEvent[], definition = top2, graceMs = 0) {
   await fixture.makeLive(await fixture.build(events, { definition }), [], graceMs);
 }

@@ -38,7 +38,9 @@ beforeAll(async () => {
   await store.claim();
 });
 
-/** Resyncs the shard with a Kafka that has these promotions; returns how many boards lack theirs. */
+/**
+ * Resyncs the shard with a Kafka that has these promotions; returns how many boards lack theirs.
+ */
 async function outdated(since: number): Promise<number | undefined> {
   const begun = (await continuity.beginResync(0, await continuity.continuity(0)))!;
   const current = new Map(definitions.map(({ board }) => [board, { since }]));

@@ -20,13 +20,19 @@ function short({ rank, competitionRank, denseRank, aheadOf, percentile }: Standi
   return `${rank} ${competitionRank} ${denseRank ?? '-'}, ${aheadOf}, ${percentile}`;
 }
 
-/** Lengths of ties. Many are near two limits in ties.lua: how many players a step reads (64), and which ties it jumps over (16). */
+/**
+ * Lengths of ties. Many are near two limits in ties.lua: how many players a step reads (64), and
+ * which ties it jumps over (16).
+ */
 const tieLengths = fc.array(fc.constantFrom(1, 1, 1, 2, 15, 16, 17, 40, 63, 64, 65, 130), {
   minLength: 1,
   maxLength: 12,
 });
 
-/** Players in rank order, in ties of these lengths. Of the ties, four in a row differ only in the last column. */
+/**
+ * Players in rank order, in ties of these lengths. Of the ties, four in a row differ only in the
+ * last column.
+ */
 function crowdOf(lengths: readonly number[], columns: readonly string[]) {
   const events: ResolvedEvent[] = [];
   const ranks: string[] = [];

@@ -77,7 +77,8 @@ async function walk(reader: BoardReader, request: PageRequest): Promise<Standing
   const found = [...first.entries];
   for (let after = first.next; after !== undefined;) {
     const { limit = 0 } = request;
-    const page = await reader.standings('arena', { limit, after }); // the cursor has the view and the range
+    // The cursor has the view and the range
+    const page = await reader.standings('arena', { limit, after });
     expect(page.view).toBe(first.view);
     expect(page.count).toBe(first.count);
     expect(page.entries).not.toEqual([]);

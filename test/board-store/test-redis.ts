@@ -4,7 +4,10 @@ import { KeySpace } from '#board-store';
 import { defineScripts } from '../../libs/board-store/lua/scripts.js';
 import { deleteKeys, keysOf, openRedis } from '../../scripts/redis-client.mjs';
 
-/** The Redis of REDIS_URL. `newKeys` makes a new key space in it; `close` deletes the keys of all these key spaces. */
+/**
+ * The Redis of REDIS_URL. `newKeys` makes a new key space in it; `close` deletes the keys of all
+ * these key spaces.
+ */
 export interface TestRedis {
   readonly redis: Redis;
   readonly newKeys: () => KeySpace;
@@ -27,7 +30,10 @@ export function openTestRedis(url = process.env['REDIS_URL']): TestRedis {
   };
 }
 
-/** All keys of a key space with their values, byte by byte: for tests which check that nothing was written. */
+/**
+ * All keys of a key space with their values, byte by byte: for tests which check that nothing was
+ * written.
+ */
 export async function dumpKeys(redis: Redis, keys: KeySpace): Promise<Record<string, string>> {
   const names = (await keysOf(redis, `${keys.prefix}:*`)).sort();
   const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)));

@@ -64,8 +64,9 @@ describe('a reader', () => {
 });
 
 /**
- * So many views that a listing has two pages. If Redis shrinks their hash table after 5 or 10 steps of the listing, HSCAN repeats
- * the most views: it has then read nearly all views that come into one bucket of the smaller table.
+ * So many views that a listing has two pages. If Redis shrinks their hash table after 5 or 10 steps
+ * of the listing, HSCAN repeats the most views: it has then read nearly all views that come into
+ * one bucket of the smaller table.
  */
 const SIZE = 12_400;
 /** One view in KEPT stays; the others are deleted. */

@@ -108,7 +108,10 @@ describe('the windows of a reader', () => {
     'Australia/Lord_Howe',
   ];
 
-  /** Checks who is in the window instance that contains a time: by its own name or the window's, as `current` or `previous`. */
+  /**
+   * Checks who is in the window instance that contains a time: by its own name or the window's, as
+   * `current` or `previous`.
+   */
   async function compare(board: ScoredBoard, scores: readonly Score[], window: Window, at: number) {
     const { text, end } = instanceAt(window, at, board.definition)!;
     const scorers = scores

@@ -36,7 +36,10 @@ describe('a command that is interrupted', () => {
     scene.json<{ role: string; generation: string }[]>('boards', 'generations');
   const shadow = async () =>
     (await generations()).find(({ role }) => role === 'shadow')?.generation ?? 'none';
-  /** Starts a command on "arena" that would take more than a minute; returns once the command is under way. */
+  /**
+   * Starts a command on "arena" that would take more than a minute; returns once the command is
+   * under way.
+   */
   const startSlow = async (...args: string[]) => {
     const command = scene.instance.spawn('boards', ...args, '--throttle', '40');
     await until(async () => {

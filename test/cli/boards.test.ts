@@ -112,7 +112,8 @@ describe('boards check', () => {
     const command = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(command, 'exit');
     await once(command.stdout, 'readable');
-    await Promise.race([ended, delay(SLOW_MS)]); // the command waits for its reader, or ends without
+    // The command waits for its reader, or ends without
+    await Promise.race([ended, delay(SLOW_MS)]);
     const [report] = JSON.parse(await text(command.stdout)) as [{ problems: unknown[] }];
     expect(report.problems).toHaveLength(names.length);
     expect(await ended).toEqual([1, null]);

@@ -22,7 +22,10 @@ const PADDING = 'x'.repeat(30_000);
 
 const event = (fields: object) => JSON.stringify({ board: 'arena', playerId: 'p', ...fields });
 
-/** Dated half an hour after its record, and half an hour ago: a board refuses it, and takes its retry. */
+/**
+ * Dated half an hour after its record, and half an hour ago: a board refuses it, and takes its
+ * retry.
+ */
 const early = (playerId: string, delta: number | string = 1, more: object = {}): Message => {
   const occurredAt = formatTime(NOW - HOUR / 2);
   const value = event({ playerId, delta, occurredAt, ...more });

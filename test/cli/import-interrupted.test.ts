@@ -65,7 +65,10 @@ describe('ranklog import', () => {
     }, 'all transactions are complete');
     return written;
   };
-  /** Starts an import, and suspends it when some of its events are in the log, and others are not: each commit takes a second. */
+  /**
+   * Starts an import, and suspends it when some of its events are in the log, and others are not:
+   * each commit takes a second.
+   */
   const suspended = async (board: string) => {
     const before = await logLength();
     proxy.onRequest(KAFKA_API.endTxn, { delayMs: 1_000 }, { times: 2 });

@@ -20,7 +20,10 @@ boards:
 const AT = '2026-11-20T00:00:00.000Z';
 const LARGEST = Number.MAX_SAFE_INTEGER;
 
-/** An oracle for the order of a board: the columns as minor units in sort direction, the time, the player id. */
+/**
+ * An oracle for the order of a board: the columns as minor units in sort direction, the time, the
+ * player id.
+ */
 interface Player {
   readonly playerId: string;
   readonly better: readonly number[];
@@ -95,7 +98,8 @@ describe('ranklog import', () => {
     const players = Array.from({ length: 700 }, (_, serial) => {
       const most = [20, 1_000, 2 ** 40, LARGEST][whole(4)]!;
       const minor = (whole(2) === 0 ? -1 : 1) * whole(most);
-      // a double holds 15 digits of any decimal, so larger numbers have to be whole to be told exactly
+      // a double holds 15 digits of any decimal, so larger numbers have to be whole to be told
+      // exactly
       const score = Math.abs(minor) < 1e15 ? minor : minor - (minor % 100);
       const columns = { score: decimal(score, 2) };
       const playerId = `${['p', 'é', '😀 "x,'][whole(3)]}${serial}`;

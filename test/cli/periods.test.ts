@@ -37,7 +37,12 @@ describe('ranklog periods', () => {
       reviewEndsAt: null,
     };
     expect(await list()).toEqual([
-      { ...listed, state: 'review', revision: 0, waitsFor: `"ranklog periods announce arena ${WINDOW}"` }, // prettier-ignore
+      {
+        ...listed,
+        state: 'review',
+        revision: 0,
+        waitsFor: `"ranklog periods announce arena ${WINDOW}"`,
+      },
     ]);
     expect(await announce('arena', WINDOW, '--again')).toMatchObject({
       code: 1,

@@ -20,7 +20,10 @@ const WHERE = Array.from({ length: 8 }, (_, index) => ` ${nameOf(index)}=${'%FF'
 const WINDOW = `interval:${nameOf(0)}@2026-11-20T17:00:00.123456Z`;
 const VIEW = `${WINDOW}${WHERE.join('')}`;
 
-/** The size in bytes of a period result with as many players as a board can announce, and with the longest texts. */
+/**
+ * The size in bytes of a period result with as many players as a board can announce, and with the
+ * longest texts.
+ */
 function largestPeriodResult(): number {
   const player = { playerId: ID, rank: MOST, competitionRank: MOST, columns: COLUMNS };
   const time = '2026-11-20T09:00:00.123Z';
@@ -32,7 +35,10 @@ function largestPeriodResult(): number {
   return Buffer.byteLength(value) + 3 * Buffer.byteLength(key); // its id in a header, too
 }
 
-/** The size in bytes of a rank change with all that a board can publish, and with the longest ids, names, values and views. */
+/**
+ * The size in bytes of a rank change with all that a board can publish, and with the longest ids,
+ * names, values and views.
+ */
 function largestRankChange(): number {
   const place = { rank: MOST, competitionRank: MOST, columns: COLUMNS };
   const overtook = Array(100).fill({ playerId: ID, rankBefore: MOST, rankAfter: MOST });
@@ -55,7 +61,9 @@ describe('the topics', () => {
   });
   afterAll(() => instance.remove());
 
-  /** The settings of a topic: only its own, or also the settings that it inherits from the broker. */
+  /**
+   * The settings of a topic: only its own, or also the settings that it inherits from the broker.
+   */
   const configOf = async (topic: string, which: 'own' | 'all' = 'all') => {
     const { resources } = await instance.admin.describeConfigs({
       includeSynonyms: false,
@@ -67,7 +75,10 @@ describe('the topics', () => {
         .map(({ configName, configValue }) => [configName, configValue]),
     );
   };
-  /** Makes the score topic keep its records for ever and limit dates to an hour ahead, except for these settings. */
+  /**
+   * Makes the score topic keep its records for ever and limit dates to an hour ahead, except for
+   * these settings.
+   */
   const alterScoreTopic = (settings: Readonly<Record<string, string>>) =>
     configure(instance, instance.topics.scoreEvents, {
       'retention.ms': '-1',

@@ -13,8 +13,8 @@ import { seededRandom } from '../support/seeded-random.js';
 
 const KILLS = 3;
 /**
- * Before each kill, the test waits for at most this many more published events. It is fewer than are sent between two kills, so
- * that events are left when ingest is killed.
+ * Before each kill, the test waits for at most this many more published events. It is fewer than
+ * are sent between two kills, so that events are left when ingest is killed.
  */
 const MOST_BEFORE_A_KILL = 1_000;
 const EVENTS = 8_000;
@@ -55,7 +55,9 @@ function replayed(ids: readonly string[], step: LeaderChange | LeaderStep): stri
   return [...ranks].sort(([, a], [, b]) => a - b).map(([playerId]) => playerId);
 }
 
-/** The leader changes that a subscriber has received, and the tops that it has computed from them. */
+/**
+ * The leader changes that a subscriber has received, and the tops that it has computed from them.
+ */
 class Follower {
   readonly received: LeaderChange[] = [];
   readonly leaders = new LeadersByView();
@@ -91,7 +93,9 @@ function randomLines(random: () => number): string[] {
   );
 }
 
-/** Produces events for an ingest that is killed over and over between its first and its last commit. */
+/**
+ * Produces events for an ingest that is killed over and over between its first and its last commit.
+ */
 async function killUnderLoad(instance: TestInstance, random: () => number): Promise<void> {
   const lines = randomLines(random);
   const share = Math.floor(EVENTS / (KILLS + 1));

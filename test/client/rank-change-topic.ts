@@ -19,7 +19,10 @@ export const results = (from: number, to: number) =>
 
 export const groupOf = ({ prefix }: TestTopic) => `${prefix}-badges`;
 
-/** Starts a member of the topic's group. A new group starts at the first result. The member stops when the topic is removed. */
+/**
+ * Starts a member of the topic's group. A new group starts at the first result. The member stops
+ * when the topic is removed.
+ */
 export async function subscribe(
   topic: TestTopic,
   handle: (change: RankChange) => Promise<void> | void,

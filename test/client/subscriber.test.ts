@@ -231,7 +231,8 @@ describe('the offset of a subscriber', () => {
       const gaps: ResultGap[] = [];
       const onGap = (gap: ResultGap) => void gaps.push(gap);
       const { held, release } = hold();
-      const many = 20_000; // more than the queue of a partition takes, so that some are fetched later
+      // more than the queue of a partition takes, so that some are fetched later
+      const many = 20_000;
       for (let from = 0; from < many; from += 2_000)
         await topic.send(0, results(from, from + 2_000));
       let isEntered = false;

@@ -42,7 +42,10 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Leaves a rank change of an aborted transaction at the start of each partition, as a process that dies does. */
+/**
+ * Leaves a rank change of an aborted transaction at the start of each partition, as a process that
+ * dies does.
+ */
 async function abortRankChanges(): Promise<void> {
   const { kafka, name, topics } = instance;
   const source = { topic: topics.scoreEvents, partition: 0, offset: 0 };

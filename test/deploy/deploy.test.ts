@@ -140,7 +140,8 @@ describe('deploy/ranklog.service', () => {
   (hasProgram('systemd-analyze') ? it : it.skip)('passes systemd-analyze', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'ranklog-unit-'));
     const file = path.join(folder, 'ranklog.service');
-    writeFileSync(file, unit.replace(valueOf('ExecStart'), process.execPath)); // ranklog is not installed here
+    // ranklog is not installed here
+    writeFileSync(file, unit.replace(valueOf('ExecStart'), process.execPath));
     const verified = await runCommand('systemd-analyze', ['verify', '--man=no', file]);
     expect(verified).toEqual({ exitCode: 0, stdout: '', stderr: '' });
     await output('systemd-analyze', [

@@ -23,12 +23,18 @@ export function readDockerfile(text: string): Instruction[] {
     });
 }
 
-/** The value of the last instruction of a name, as JSON. @throws if it is not: a shell would run it then */
+/**
+ * The value of the last instruction of a name, as JSON.
+ * @throws if it is not: a shell would run it then
+ */
 export function execForm(instructions: readonly Instruction[], name: string): string[] {
   return JSON.parse(instructions.findLast((one) => one.name === name)?.text ?? '') as string[];
 }
 
-/** Runs the steps of the Dockerfile in folders, as there may be no Docker: the files of the last stage are in `root`. */
+/**
+ * Runs the steps of the Dockerfile in folders, as there may be no Docker: the files of the last
+ * stage are in `root`.
+ */
 export class BuiltImage {
   readonly instructions = readDockerfile(readFileSync('Dockerfile', 'utf8'));
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'ranklog-image-'));
@@ -87,7 +93,10 @@ export class BuiltImage {
   }
 }
 
-/** Whether .dockerignore leaves a file of the project to Docker. It ignores all files but the listed ones. */
+/**
+ * Whether .dockerignore leaves a file of the project to Docker. It ignores all files but the listed
+ * ones.
+ */
 function isInContext(source: string): boolean {
   return readFileSync('.dockerignore', 'utf8').split('\n').includes(`!${source}`);
 }

@@ -33,7 +33,10 @@ function toEntry(line: string, offset: number, definition: BoardDefinition): App
     : { kind: 'deadLetter', offset, code: resolved.code, detail: resolved.detail };
 }
 
-/** Applies events in calls of `some` events each, and returns the outcome in the format of standings.txt. */
+/**
+ * Applies events in calls of `some` events each, and returns the outcome in the format of
+ * standings.txt.
+ */
 async function run(definition: BoardDefinition, lines: readonly string[], some: number) {
   const fixture = await new StoreFixture(redis, newKeys()).register(definition);
   const deadLetters: string[] = [];

@@ -8,7 +8,10 @@ function rounds(results: number): string {
   return `[{ interval: round, cron: '*/5 * * * * *', start: 2026-01-01, close: ${close} }]`;
 }
 
-/** Boards with the difficult features: several columns, decimals, ties, windows with a dimension, duplicates, leaders, closing windows. */
+/**
+ * Boards with the difficult features: several columns, decimals, ties, windows with a dimension,
+ * duplicates, leaders, closing windows.
+ */
 const FIRST = {
   arena: `
     columns: [{ name: points, decimals: 2 }, { name: wins }]
@@ -34,7 +37,10 @@ const FIRST = {
 
 export type BoardName = keyof typeof FIRST;
 
-/** A second definition of each board. It has other views and another order, and refuses or ignores other events than the first. */
+/**
+ * A second definition of each board. It has other views and another order, and refuses or ignores
+ * other events than the first.
+ */
 const CHANGED: Readonly<Record<BoardName, string>> = {
   arena: `
     columns: [{ name: wins }, { name: points, decimals: 1 }, { name: bonus }]

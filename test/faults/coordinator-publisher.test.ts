@@ -17,7 +17,10 @@ import { executed, lost, refused } from './request-faults.js';
 
 const busy = { error: KAFKA_ERROR.concurrentTransactions, executed: false };
 
-/** A publisher behind a proxy; it publishes the values `0`, `1`, `2` and so on, one in each transaction. */
+/**
+ * A publisher behind a proxy; it publishes the values `0`, `1`, `2` and so on, one in each
+ * transaction.
+ */
 class Fixture {
   #next = 0;
   #publisher: TransactionalPublisher | undefined;
@@ -54,7 +57,9 @@ class Fixture {
     await this.publish();
   }
 
-  /** Checks that each value is committed once and in order, and the position is after the last one. */
+  /**
+   * Checks that each value is committed once and in order, and the position is after the last one.
+   */
   async expectExactlyOnce(): Promise<void> {
     await this.#positionSeen();
     const expected = Array.from({ length: this.#next }, (_, index) => String(index));
@@ -181,7 +186,8 @@ describe('a coordinator that is busy with the previous transaction', () => {
         waits.push((asked[1] ?? 0) - (asked[0] ?? 0));
       }
       process.stdout.write(`again after ${waits.map((ms) => ms.toFixed(1)).join(', ')} ms\n`);
-      expect(Math.min(...waits)).toBeLessThan(200); // a busy machine is slow at times; kafkajs would wait 240 ms at least
+      // A busy machine is slow at times; kafkajs would wait 240 ms at least
+      expect(Math.min(...waits)).toBeLessThan(200);
       await fixture.expectExactlyOnce();
     },
   );

@@ -11,9 +11,14 @@ import { executed, lost, refused } from './request-faults.js';
 const PARTITIONS = 2;
 const EVENTS_PER_BATCH = 10;
 const PAUSE_MS = 20;
-/** Well below the 30 s that kafkajs waits for a response by default, and enough for a busy machine. */
+/**
+ * Well below the 30 s that kafkajs waits for a response by default, and enough for a busy machine.
+ */
 const STALL_MS = 20_000;
-/** Ranklog closes a silent connection after 10 s. After the commit's connection, one for Fetch or Heartbeat can be silent, too. */
+/**
+ * Ranklog closes a silent connection after 10 s. After the commit's connection, one for Fetch or
+ * Heartbeat can be silent, too.
+ */
 const SILENCE_MS = 28_000;
 const SHARE_AT_RANDOM = 0.01;
 const HITS_AT_RANDOM = 60;

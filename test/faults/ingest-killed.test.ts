@@ -7,7 +7,10 @@ import { ProxiedIngest } from './proxied-ingest.js';
 /** More than one transaction has (MAX_RESULTS_PER_TRANSACTION). */
 const EVENTS = 2_500;
 
-/** When the process is killed: when the nth request of a kind (hangBefore) or the response to it (hangAfter) is held back. */
+/**
+ * When the process is killed: when the nth request of a kind (hangBefore) or the response to it
+ * (hangAfter) is held back.
+ */
 const MOMENTS = [
   ['after the apply call in Redis, before the transaction', 'addPartitionsToTxn', 'hangBefore', 1],
   ['after its first results', 'produce', 'hangAfter', 1],
@@ -36,7 +39,10 @@ describe('ingest that is killed', () => {
   });
   afterAll(() => ingest.remove());
 
-  /** Sends events. Returns once the nth request of a kind, or its response, is held, and Redis has applied some of the events. */
+  /**
+   * Sends events. Returns once the nth request of a kind, or its response, is held, and Redis has
+   * applied some of the events.
+   */
   const holdAt = async (
     api: keyof typeof KAFKA_API,
     action: 'hangBefore' | 'hangAfter',

@@ -26,14 +26,18 @@ const SHARE_OF_THE_RICH = 0.02;
 const SHARE_OF_EARLY_RECORDS = 0.05;
 const SHARE_WITH_BONUS = 0.05;
 const SHARE_OF_LATE_EVENTS = 0.2;
-/** Longer than a round and its grace: some late events come in time, most after their round has closed. */
+/**
+ * Longer than a round and its grace: some late events come in time, most after their round has
+ * closed.
+ */
 const MOST_LATE_MS = 20_000;
 const SHARE_OF_HOSTILE_HEADERS = 0.1;
 const SHARE_OF_COMPRESSED_BURSTS = 0.75;
 const HOUR_MS = 3_600_000;
 /**
- * How far events are dated after their records: more than some definitions allow (maxAhead), or than all. These records have an
- * old timestamp, and every definition takes their retries, which have the time of the retry.
+ * How far events are dated after their records: more than some definitions allow (maxAhead), or
+ * than all. These records have an old timestamp, and every definition takes their retries, which
+ * have the time of the retry.
  */
 const HOURS_AHEAD = [2, 48];
 /**
@@ -89,7 +93,8 @@ function eventFor(random: Random, playerId: string, serial: number): Event {
         deltas: {
           points: playerId === RICH ? '45035996273704.96' : pick(random, DELTAS),
           wins: below(random, 2),
-          ...(random() < SHARE_WITH_BONUS ? { bonus: 1 } : {}), // only the second definition has this column
+          // Only the second definition has this column
+          ...(random() < SHARE_WITH_BONUS ? { bonus: 1 } : {}),
         },
         attributes: { region: pick(random, REGIONS) },
       };
@@ -148,13 +153,20 @@ function badRecord(random: Random): Message {
   return { key, value: pick(random, values) };
 }
 
-/** A ban, unban or erasure on one board; sometimes one that can't be applied, of six kinds, or only when it is retried. */
+/**
+ * A ban, unban or erasure on one board; sometimes one that can't be applied, of six kinds, or only
+ * when it is retried.
+ */
 function playerRecord(random: Random, serial: number): Message {
   const isErasure = random() < SHARE_OF_ERASURES;
   const kind = isErasure ? 'erased' : pick(random, ['banned', 'unbanned', 'unbanned'] as const);
   const playerId = pick(random, isErasure ? ERASED : MODERATED);
   const now = Date.now();
-  const attributes = { id: `change-${serial}`, source: '/faults', time: now - below(random, MOST_BACK_MS) }; // prettier-ignore
+  const attributes = {
+    id: `change-${serial}`,
+    source: '/faults',
+    time: now - below(random, MOST_BACK_MS),
+  };
   const record = encodePlayerRecord(
     kind,
     { board: pick(random, BOARD_NAMES), playerId },

@@ -4,7 +4,10 @@ import { verdictText } from './report.js';
 import { runPlan } from './run.js';
 import { OwnKafka } from './world/own-kafka.js';
 
-/** With this plan, ranklog sends every kind of its requests: groups and their members, transactions, fencing, offsets, admin. */
+/**
+ * With this plan, ranklog sends every kind of its requests: groups and their members, transactions,
+ * fencing, offsets, admin.
+ */
 const PLAN = planWith(39, ['kill-worker', 'leave-transaction-open', 'empty-redis']);
 
 describe('ranklog on the oldest supported Kafka', () => {

@@ -7,7 +7,10 @@ import { brokenChains, causeOf, consoleConsumerIds, readRankChanges } from '../s
 const BOARDS = 'boards: { arena: { columns: [{ name: score }], publish: { rankChanges: every } } }';
 const PLAYERS = 50;
 
-/** A ranklog that reaches Kafka through a proxy, and its score events: one point each, for 50 players in turn. */
+/**
+ * A ranklog that reaches Kafka through a proxy, and its score events: one point each, for 50
+ * players in turn.
+ */
 export class ProxiedIngest {
   sent = 0;
 

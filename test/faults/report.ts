@@ -20,7 +20,9 @@ export function totalsOf(reports: readonly RunReport[]): Totals {
   return totals;
 }
 
-/** The verdict on a test run in a line, and the problems if there are any, each in lines of its own. */
+/**
+ * The verdict on a test run in a line, and the problems if there are any, each in lines of its own.
+ */
 export function verdictText({ plan: { seed }, seconds, verdict }: RunReport): string {
   const { problems, records, results, playerChanges, deadLetters, retries, announcements } =
     verdict;

@@ -24,7 +24,9 @@ const SECONDS_TO_PUBLISH_ALL = 240;
 /** After each fault, ingest has to publish this many records. */
 const RECORDS_AFTER_A_FAULT = 20;
 
-/** Runs a plan on a Redis and workers of its own, and checks the results. Prints lines with `say`. */
+/**
+ * Runs a plan on a Redis and workers of its own, and checks the results. Prints lines with `say`.
+ */
 export async function runPlan(
   kafka: OwnKafka,
   plan: Plan,

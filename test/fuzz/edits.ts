@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 
-/** Random changes of valid texts, by token, so that most results are still nearly valid; then some of their bytes. */
+/**
+ * Random changes of valid texts, by token, so that most results are still nearly valid; then some
+ * of their bytes.
+ */
 
 /** JSON values that parsers take for something else, or fail on. */
 // prettier-ignore

@@ -53,7 +53,10 @@ function requestOf(head: string, body: Buffer): Buffer {
   return readable(Buffer.concat([Buffer.from(head + framing), body]));
 }
 
-/** Everything that the service answers before it closes the connection; of a stream of events, the beginning. */
+/**
+ * Everything that the service answers before it closes the connection; of a stream of events, the
+ * beginning.
+ */
 async function answersTo(request: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';

@@ -42,7 +42,10 @@ export const EVENT_TEXTS: readonly string[] = [
   ...[...EVENTS, ...GOLDEN],
 ];
 
-/** Checks a property of as many inputs; with RANKLOG_TEST_RUNS, of a share of those (in percent). Prints how many. */
+/**
+ * Checks a property of as many inputs; with RANKLOG_TEST_RUNS, of a share of those (in percent).
+ * Prints how many.
+ */
 export async function checkInputs(
   property: fc.IProperty<[unknown]> | fc.IAsyncProperty<[unknown]>,
   { usual, share }: { usual: number; share: number },
@@ -65,8 +68,9 @@ const MOST_MS = 50;
 const MOST_MS_PER_KIB = 1;
 
 /**
- * Runs a parser. @throws if it takes long for the length of its input. On a busy machine the process may have waited, so the CPU
- * time decides.
+ * Runs a parser.
+ * @throws if it takes long for the length of its input. On a busy machine the process may have
+ * waited, so the CPU time decides.
  */
 export function timed<T>(length: number, parse: () => T): T {
   const begun = performance.now();

@@ -30,7 +30,10 @@ import {
 } from './inputs.js';
 import { assertReadable, BOARDS, recordArbitrary } from './records.js';
 
-/** The result of a read; undefined if it is refused. @throws any error that says nothing to the reader */
+/**
+ * The result of a read; undefined if it is refused.
+ * @throws any error that says nothing to the reader
+ */
 function refusable<T>(read: () => T): T | undefined {
   try {
     return read();

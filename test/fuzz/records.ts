@@ -107,7 +107,10 @@ export const recordArbitrary: fc.Arbitrary<KafkaRecord> = fc
 
 const SOURCE = { topic: 'ranklog.score-events', partition: 3, offset: 17 };
 
-/** @throws unless the dead letter of a record can be written, and has its reason and its place; the same for the retry */
+/**
+ * @throws unless the dead letter of a record can be written, and has its reason and its place; the
+ * same for the retry
+ */
 export function assertDeadLetter(record: KafkaRecord, reason: DeadLetterReason): void {
   const letter = encodeDeadLetter(SOURCE, record, reason, MAX_BYTES);
   const batches = new BatchEncoder(MAX_BYTES);
@@ -123,7 +126,10 @@ export function assertDeadLetter(record: KafkaRecord, reason: DeadLetterReason):
   new BatchEncoder().add(encodeRetry(letter, { ...SOURCE, timestamp: record.timestamp }));
 }
 
-/** @throws unless the result of reading a record is an event that Redis can take, or a dead letter with a known reason */
+/**
+ * @throws unless the result of reading a record is an event that Redis can take, or a dead letter
+ * with a known reason
+ */
 export function assertReadable({ record, entry, event }: ReadRecord): void {
   if (entry.kind === 'none') return;
   if (entry.kind === 'event') {

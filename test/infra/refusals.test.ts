@@ -16,7 +16,10 @@ const SECRET = 'hunter2-secret';
 const tokens = path.join(tmpdir(), `ranklog-tokens-${process.pid}.yaml`);
 const GROUP_AUTHORIZATION_FAILED = 30;
 const TOPIC_AUTHORIZATION_FAILED = 29;
-/** Long for a busy machine, short beside RANKLOG_START_TIMEOUT, for which a start waits for a server that does not answer. */
+/**
+ * Long for a busy machine, short beside RANKLOG_START_TIMEOUT, for which a start waits for a server
+ * that does not answer.
+ */
 const MOST_SECONDS = 60;
 const INVALID = 'WRONGPASS invalid username-password pair or user is disabled.';
 

@@ -163,7 +163,10 @@ describe('an event whose board changes before its result is published', () => {
     continuity = [await comparedToken(shards, 0), await comparedToken(shards, 1)];
   });
 
-  /** Starts the partition at the offset of the event, applies the event, and returns the kinds of the verdicts. */
+  /**
+   * Starts the partition at the offset of the event, applies the event, and returns the kinds of
+   * the verdicts.
+   */
   async function verdictsOf(
     appliedOffsets = [-1, -1],
     beforeCall: WatchedStore['beforeCall'] = () => Promise.resolve(),

@@ -9,8 +9,9 @@ const BACKLOG = 60_000;
 const BATCH = 250;
 const MIN_PROBES = 5;
 /**
- * How many events of the busy partition may be published, in the median, between the moment when a quiet event is sent and the one
- * when its rank change is seen: a few transactions. An event that waits for a whole fetch of the busy partition waits for 60,000.
+ * How many events of the busy partition may be published, in the median, between the moment when a
+ * quiet event is sent and the one when its rank change is seen: a few transactions. An event that
+ * waits for a whole fetch of the busy partition waits for 60,000.
  */
 const MAX_BEFORE_A_PROBE = 10_000;
 

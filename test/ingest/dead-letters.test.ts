@@ -31,7 +31,10 @@ const ARENA = { board: 'arena', playerId: 'p', delta: 1, attributes: { region: '
 const event = (fields: object) => JSON.stringify({ ...ARENA, ...fields });
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `g-${index}`);
 
-/** Good events, sent before the bad records. For three of those they make a full sum, a board with all its views, a late clock. */
+/**
+ * Good events, sent before the bad records. For three of those they make a full sum, a board with
+ * all its views, a late clock.
+ */
 const GOOD: readonly Message[] = [
   { key: 'full', value: event({ playerId: 'full', delta: '90071992547409.91' }) },
   { key: 'p', value: event({ delta: '0.10' }) },

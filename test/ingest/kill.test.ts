@@ -6,7 +6,10 @@ import { seededRandom } from '../support/seeded-random.js';
 import { expectExactChains, useScoreTopic } from './score-topic.js';
 
 const SIGNALS = ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGKILL'] as const;
-/** In each round, the signal comes after at most this many more published events: fewer than the round sends. */
+/**
+ * In each round, the signal comes after at most this many more published events: fewer than the
+ * round sends.
+ */
 const MAX_BEFORE_A_SIGNAL = 1_500;
 /** Small sends, so that the services work while events are sent. */
 const BATCH = 200;

@@ -7,7 +7,9 @@ import { causeOf, readRankChanges } from '../support/results.js';
 import { scores, useScoreTopic } from './score-topic.js';
 
 const PLAYERS = ['a', 'b', 'c', 'd', 'e'];
-/** The other partitions have published 5 events each of the old log; this one has published none. */
+/**
+ * The other partitions have published 5 events each of the old log; this one has published none.
+ */
 const UNUSED = 3;
 
 describe('a score topic that was deleted and created again', () => {
@@ -30,7 +32,10 @@ describe('a score topic that was deleted and created again', () => {
     await log.send(1, PLAYERS, 100);
     await log.send(2, ['other'], 100);
   };
-  /** Checks that all but the unused partition stop with this error, and apply and publish nothing more. */
+  /**
+   * Checks that all but the unused partition stop with this error, and apply and publish nothing
+   * more.
+   */
   const expectStopped = async (error: RegExp) => {
     const { instance, log } = made;
     const partitions = [0, 1, 2];
@@ -61,7 +66,10 @@ describe('a score topic that was deleted and created again', () => {
     expect(service.errors).toContain('the log has another record there: the topic was recreated');
   });
 
-  /** What all forms of the error have in common: when the log is checked, it can be empty, shorter or longer than the old one. */
+  /**
+   * What all forms of the error have in common: when the log is checked, it can be empty, shorter
+   * or longer than the old one.
+   */
   const RECREATED = /topic was recreated/;
 
   it('stops running partitions', async () => {

@@ -146,7 +146,8 @@ describe('a score topic that gets more partitions while ingest runs', () => {
       topicPartitions: [{ topic: log.name, count: 5 }],
       validateOnly: false,
     });
-    const count = async () => (await log.ends().catch(() => new Map())).size; // at first, not all of them have a leader
+    // At first, not all of them have a leader
+    const count = async () => (await log.ends().catch(() => new Map())).size;
     await until(async () => (await count()) === 5, 'the partitions are there');
     await produce();
     const moved = [...(await log.ends())].filter(([partition, end]) => partition >= 2 && end > 0);

@@ -100,7 +100,8 @@ describe('a record that is too large for the dead letter topic', () => {
       const sha256 = createHash('sha256').update(text).digest('hex');
       return [{ part: 'value', bytes: text.length, sha256 }];
     };
-    await send({ key: 'k', value: large }, ...events(1), { value: medium }); // in a small gzip batch
+    // In a small gzip batch
+    await send({ key: 'k', value: large }, ...events(1), { value: medium });
     await instance.published(3);
     await configure(instance, instance.topics.deadLetters, { 'max.message.bytes': '10000' });
     await send({ value: small }, { value: medium }, ...events(1));

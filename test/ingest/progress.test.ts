@@ -8,7 +8,8 @@ describe('an instance', () => {
   const settings = { RANKLOG_STALL_TIMEOUT: '8s', RANKLOG_SHUTDOWN_TIMEOUT: '1s' };
 
   it.each([
-    // The first command fails after 5 s; the one that releases the partition after 5 s more, or at once without a connection.
+    // The first command fails after 5 s; the one that releases the partition after 5 s more, or at
+    // once without a connection.
     [
       'Redis',
       '13s',
@@ -53,7 +54,8 @@ describe('an instance', () => {
     expect(stopped.errors).toContain('score-events/0 stops:');
     expect(stopped.errors).toContain('score-events in this process are stopped (');
     expect(others.map(({ exitCode }) => exitCode)).toEqual([null, null]);
-    await log.sendMessages([{ partition: 1, value: 'no event' }]); // the topic of dead letters has no such limit
+    // The topic of dead letters has no such limit
+    await log.sendMessages([{ partition: 1, value: 'no event' }]);
     await instance.published(1);
   });
 });

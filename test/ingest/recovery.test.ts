@@ -54,7 +54,8 @@ describe('when Redis', () => {
       for (const roles of processes) await instance.start('--roles', roles);
       await score(PLAYERS, 10);
       await instance.published(sent);
-      // After the snapshot, only partition 0 gets events. So partition 1 loses none with the snapshot, and may not notice.
+      // After the snapshot, only partition 0 gets events. So partition 1 loses none with the
+      // snapshot, and may not notice.
       const first = await results();
       const [lost, kept] = [playersOf(first, 0), playersOf(first, 1)];
       await own.snapshot();

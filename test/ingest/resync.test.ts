@@ -13,7 +13,10 @@ import { loggerTo } from '../support/loggers.js';
 const { redis, newKeys, close } = openTestRedis();
 afterAll(close);
 
-/** How long a lease lasts. It is renewed each quarter of this time, so its holder keeps it over a pause of three quarters. */
+/**
+ * How long a lease lasts. It is renewed each quarter of this time, so its holder keeps it over a
+ * pause of three quarters.
+ */
 const LEASE_MS = 4_000;
 
 /** How long a replaced server is refused. */
@@ -82,7 +85,8 @@ describe('a resync', () => {
   });
 
   it('goes to another instance after the lease of a killed instance expires, and the killed instance cannot end it', async () => {
-    const killed = (await store.beginResync(0, await store.continuity(0), { ms: 400 }))!; // never renewed
+    // never renewed
+    const killed = (await store.beginResync(0, await store.continuity(0), { ms: 400 }))!;
     const next = new Instance();
     const token = next.resync.continuity();
     await until(() => next.begun === 1, 'the other one resyncs');

@@ -60,11 +60,13 @@ export class ScoreTopic {
     const { admin } = this.instance;
     await admin.deleteTopics({ topics: [this.name] });
     await until(async () => !(await admin.listTopics()).includes(this.name), 'it is deleted');
-    const configEntries = [{ name: 'retention.ms', value: '-1' }]; // a service does not start without it
+    // A service does not start without it
+    const configEntries = [{ name: 'retention.ms', value: '-1' }];
     const topics = [{ topic: this.name, numPartitions, configEntries }];
     await until(
       async () =>
-        (await admin.createTopics({ topics }).catch(() => false)) || // the topic may exist despite the error
+        // The topic may exist despite the error
+        (await admin.createTopics({ topics }).catch(() => false)) ||
         (await admin.listTopics()).includes(this.name),
       'it is created again',
     );
@@ -136,7 +138,10 @@ export async function expectRankChanges(
   return changes;
 }
 
-/** As expectRankChanges; checks also that the changes of each player chain. All events of a player must be in one partition. */
+/**
+ * As expectRankChanges; checks also that the changes of each player chain. All events of a player
+ * must be in one partition.
+ */
 export async function expectExactChains(instance: TestInstance, count: number): Promise<void> {
   expect(brokenChains(await expectRankChanges(instance, count))).toEqual([]);
 }

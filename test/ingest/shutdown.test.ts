@@ -12,7 +12,8 @@ describe('a shutdown under load', () => {
   it('ends with exit code 0 before its deadline, and the next instance loses and repeats nothing', async () => {
     const { instance } = made;
     const lines = footballLines().slice(0, 8_000);
-    instance.env['RANKLOG_SESSION_TIMEOUT'] = '10s'; // a lost session would log a warning, which fails the test
+    // A lost session would log a warning, which fails the test
+    instance.env['RANKLOG_SESSION_TIMEOUT'] = '10s';
     const service = await instance.start();
     const producing = instance.produce(lines, BATCH);
     await until(async () => (await instance.publishedCount()) > 500, 'something is published');
@@ -50,7 +51,8 @@ describe('a shutdown under load', () => {
       await until(async () => (await instance.publishedCount()) > half, 'it works');
       proxy.freeze();
       await producing;
-      await instance.produce(lines.slice(part), BATCH); // the service may have published all earlier events
+      // The service may have published all earlier events
+      await instance.produce(lines.slice(part), BATCH);
 
       const begin = performance.now();
       service.kill('SIGTERM');

@@ -112,7 +112,8 @@ it('of two servers that act as primary, only the newer one gets results, also if
   await until(() => returned.errors.includes(REPLACED), 'a return to the old server is refused');
   expect(await instance.publishedCount()).toBe(sent - PARTITIONS);
   await first.kill();
-  await first.start(); // it has lost nothing, but that is not known: the process compares it with Kafka
+  // It has lost nothing, but that is not known: the process compares it with Kafka
+  await first.start();
   await instance.published(sent);
   await expectRightRanks();
 }, 200_000);

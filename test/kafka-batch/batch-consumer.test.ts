@@ -9,7 +9,9 @@ import { Collector } from './collector.js';
 import { RollingGroup } from './rolling-group.js';
 import { numbers, TestTopic } from './topic.js';
 
-/** With this queue, a partition is paused as soon as one batch waits while another one is handled. */
+/**
+ * With this queue, a partition is paused as soon as one batch waits while another one is handled.
+ */
 const SHORT_QUEUE = { queue: { high: 0, low: 1, bytes: 1_000_000 } };
 
 describe('a batch consumer', () => {
@@ -24,7 +26,8 @@ describe('a batch consumer', () => {
     await topic.admin.setOffsets({
       groupId: topic.name,
       topic: topic.name,
-      partitions: [{ partition: 0, offset: '2' }], // the offset that the application finds is used instead
+      // The offset that the application finds is used instead
+      partitions: [{ partition: 0, offset: '2' }],
     });
     let found: (offset: number) => void = () => undefined;
     const offset = new Promise<number>((resolve) => (found = resolve));
@@ -165,7 +168,9 @@ describe('a batch consumer', () => {
     expect(collector.fatal).toEqual([]);
   });
 
-  /** While the consumer is a member, kafkajs doubles its wait after each fault, even after progress. */
+  /**
+   * While the consumer is a member, kafkajs doubles its wait after each fault, even after progress.
+   */
   it('reads on soon after each of many transient faults of the group', async () => {
     const proxy = await KafkaProxy.toBroker();
     topic.onRemove(() => proxy.close());
@@ -191,7 +196,10 @@ describe('a batch consumer', () => {
     const { client } = collector.consumer;
     let turns = 0;
     client.on(client.events.FETCH_START, () => (turns += 1));
-    /** Time in ms from the release of the handler, after which the partition is resumed, to the next record. */
+    /**
+     * Time in ms from the release of the handler, after which the partition is resumed, to the next
+     * record.
+     */
     const latency = async () => {
       const [entered, count] = [collector.entered, collector.count(0)];
       const release = collector.hold();

@@ -8,14 +8,20 @@ import {
 import { SILENT } from '../support/loggers.js';
 import type { TestTopic } from './topic.js';
 
-/** Handlers that store the records of each partition, and start a partition after its last stored batch. */
+/**
+ * Handlers that store the records of each partition, and start a partition after its last stored
+ * batch.
+ */
 export class Memory {
   readonly records = new Map<number, KafkaRecord[]>();
   readonly next = new Map<number, number>();
   readonly assignments = new Map<number, PartitionAssignment>();
   starts = 0;
   released = 0;
-  /** For each partition, the number of starts minus releases; `mostOpen` is the largest such number so far. */
+  /**
+   * For each partition, the number of starts minus releases; `mostOpen` is the largest such number
+   * so far.
+   */
   readonly open = new Map<number, number>();
   mostOpen = 0;
   /** The number of batches passed to the handler. */

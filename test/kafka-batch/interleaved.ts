@@ -12,9 +12,9 @@ interface Interleaved {
 }
 
 /**
- * Two transactional producers write partition 0 of a topic concurrently: each transaction has up to four records, some
- * with a key of four zero bytes, and is committed or aborted at random. Returns the steps of the committed records, in
- * the order of the log.
+ * Two transactional producers write partition 0 of a topic concurrently: each transaction has up to
+ * four records, some with a key of four zero bytes, and is committed or aborted at random. Returns
+ * the steps of the committed records, in the order of the log.
  */
 export async function writeInterleaved(
   { kafka, name }: { kafka: Kafka; name: string },

@@ -106,7 +106,8 @@ describe('a log reader over a connection that fails', () => {
     expect(warnings[0]).toContain(`reading ${topic.name} failed, retrying: `);
     const started = performance.now();
     await until(() => warnings.length >= 5, 'the fifth try has failed');
-    expect(performance.now() - started).toBeGreaterThan(700); // 100, 200, 400, 800 ms, or half of that
+    // 100, 200, 400, 800 ms, or half of that
+    expect(performance.now() - started).toBeGreaterThan(700);
     proxy.restore();
     expect(await batches).toEqual(['a']);
   });

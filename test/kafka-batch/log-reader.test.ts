@@ -60,7 +60,8 @@ describe('a log reader', () => {
 
   it('reads several partitions from their offsets, in order, and then new records', async () => {
     for (const partition of [0, 1, 2]) await topic.send(partition, numbers(0, 100));
-    const reader = await open({ 0: 0, 1: 40, 2: 100 }); // a broker returns the whole batch that contains offset 40
+    // A broker returns the whole batch that contains offset 40
+    const reader = await open({ 0: 0, 1: 40, 2: 100 });
     const batches = await readAll(reader);
     expect([0, 1, 2].map((partition) => valuesOf(batches, partition))).toEqual([
       numbers(0, 100),
@@ -104,7 +105,8 @@ describe('a log reader', () => {
     const waiting = expect(reader.fetch(only())).rejects.toThrow('the log reader was closed');
     const begun = process.cpuUsage();
     await Promise.all([waiting, reader.close(), nextTurn()]);
-    expect(process.cpuUsage(begun).user).toBeLessThan(50_000); // a loop until the fetch is over would take 200 ms
+    // A loop until the fetch is over would take 200 ms
+    expect(process.cpuUsage(begun).user).toBeLessThan(50_000);
   });
 
   it('does not read beyond an open transaction', async () => {

@@ -127,7 +127,8 @@ describe('look-ups of positions', () => {
     expect(await values(10)).toEqual([]);
     await topic.send(0, numbers(0, 10));
     const publisher = await topic.publisher();
-    await publisher.publish(topic.publication(['a', 'b'], 1)); // and a marker, as in the topic of dead letters
+    // and a marker, as in the topic of dead letters
+    await publisher.publish(topic.publication(['a', 'b'], 1));
     expect(await values(20)).toEqual([...numbers(0, 10), 'a', 'b']);
     expect(await values(4)).toEqual(['9', 'a', 'b']);
     for (let id = 0; id < 8; id++) await topic.send(0, [`${id}:`.padEnd(300_000)]);

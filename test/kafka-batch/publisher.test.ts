@@ -72,7 +72,10 @@ describe('TransactionalPublisher', () => {
     expect(await committed()).toBe(-1);
   });
 
-  /** In kafkajs, ten times as many messages in a send take a hundred times as long, and block the event loop. */
+  /**
+   * In kafkajs, ten times as many messages in a send take a hundred times as long, and block the
+   * event loop.
+   */
   it('takes time in proportion to the number of messages', async () => {
     const publisher = await topic.publisher();
     let sent = 0;

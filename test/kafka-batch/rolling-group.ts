@@ -63,7 +63,10 @@ export class RollingGroup {
     return owners;
   }
 
-  /** Waits until the members have equal shares; then each partition must deliver a record, once and in order. */
+  /**
+   * Waits until the members have equal shares; then each partition must deliver a record, once and
+   * in order.
+   */
   async settle(): Promise<void> {
     const share = this.partitions.length / this.#members.length;
     await until(() => {

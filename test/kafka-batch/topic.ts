@@ -12,7 +12,10 @@ import { until } from '../support/instance.js';
 
 const { CompressionTypes, Partitioners } = kafkajs;
 
-/** A new topic on the running Kafka, with a silent client. `remove` also closes what the test opened. */
+/**
+ * A new topic on the running Kafka, with a silent client. `remove` also closes what the test
+ * opened.
+ */
 export class TestTopic {
   readonly name: string;
   readonly kafka: Kafka;
@@ -91,7 +94,10 @@ export class TestTopic {
     return producer;
   }
 
-  /** Sends values to partition 0 in a transaction, one send each; resolves when its marker is written. */
+  /**
+   * Sends values to partition 0 in a transaction, one send each; resolves when its marker is
+   * written.
+   */
   async transact(values: readonly string[], end: 'commit' | 'abort'): Promise<void> {
     const transaction = await (await this.transactional()).transaction();
     for (const value of values)
@@ -106,7 +112,10 @@ export class TestTopic {
     return publisher;
   }
 
-  /** A publication of values to partition 0 and of the next offset of the group with the topic's name. */
+  /**
+   * A publication of values to partition 0 and of the next offset of the group with the topic's
+   * name.
+   */
   publication(values: readonly string[], offset: number, headers: IHeaders = {}) {
     const at = { topic: this.name, partition: 0 };
     const records = new BatchEncoder();

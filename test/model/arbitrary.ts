@@ -1,7 +1,10 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 
-/** Random numbers, times and ids, made so that the hard cases are common: ties, equal times, late events, the limits. */
+/**
+ * Random numbers, times and ids, made so that the hard cases are common: ties, equal times, late
+ * events, the limits.
+ */
 
 /** Ids that sort differently by bytes, by UTF-16 and by locale; some are prefixes of others. */
 // prettier-ignore
@@ -12,7 +15,10 @@ export const PLAYER_IDS = [
 const SAFE = Number.MAX_SAFE_INTEGER;
 const HOUR = 3_600_000;
 export const BASE_TIME = Date.parse('2026-11-20T09:00:00.000Z');
-/** Half an hour before clocks go back in Paris, so that day, week and month are an hour longer than usual. */
+/**
+ * Half an hour before clocks go back in Paris, so that day, week and month are an hour longer than
+ * usual.
+ */
 const CLOCK_CHANGE = Date.parse('2026-10-25T00:30:00.000Z');
 
 /** The seed of the first of the two checks of `knownAndNewRuns`. */
@@ -20,13 +26,17 @@ const KNOWN_SEED = 20_261_120;
 
 const { RANKLOG_TEST_RUNS, RANKLOG_TEST_SEED } = process.env;
 
-/** The time limit of the test of a property, in ms: five minutes, or an hour if RANKLOG_TEST_RUNS is set. */
+/**
+ * The time limit of the test of a property, in ms: five minutes, or an hour if RANKLOG_TEST_RUNS is
+ * set.
+ */
 export const PROPERTY_TIMEOUT = RANKLOG_TEST_RUNS === undefined ? 300_000 : 3_600_000;
 
 /**
- * The settings of fast-check for one check of a property, which tries `numRuns` inputs. RANKLOG_TEST_SEED repeats a check,
- * RANKLOG_TEST_RUNS sets how many inputs it tries. A check ends before its test times out, because a timeout would hide the
- * counterexample of a late failure or of a long shrinking.
+ * The settings of fast-check for one check of a property, which tries `numRuns` inputs.
+ * RANKLOG_TEST_SEED repeats a check, RANKLOG_TEST_RUNS sets how many inputs it tries. A check ends
+ * before its test times out, because a timeout would hide the counterexample of a late failure or
+ * of a long shrinking.
  */
 export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt(2 ** 31))) {
   const numRuns = Number(RANKLOG_TEST_RUNS ?? usual);
@@ -39,7 +49,10 @@ export function runs(usual: number, seed = Number(RANKLOG_TEST_SEED ?? randomInt
   };
 }
 
-/** The settings for a property that is checked twice: with KNOWN_SEED and a new seed. With RANKLOG_TEST_SEED: once, with that. */
+/**
+ * The settings for a property that is checked twice: with KNOWN_SEED and a new seed. With
+ * RANKLOG_TEST_SEED: once, with that.
+ */
 export function knownAndNewRuns(usual: number) {
   return RANKLOG_TEST_SEED === undefined ? [runs(usual, KNOWN_SEED), runs(usual)] : [runs(usual)];
 }
@@ -52,7 +65,10 @@ export const valueArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 1, arbitrary: fc.maxSafeInteger() },
 );
 
-/** What the values in the log of one partition are like: of all kinds, only 0 and 1, or mostly at the ends of the range. */
+/**
+ * What the values in the log of one partition are like: of all kinds, only 0 and 1, or mostly at
+ * the ends of the range.
+ */
 export const valuesArbitrary: fc.Arbitrary<fc.Arbitrary<number>> = fc.constantFrom(
   valueArbitrary,
   fc.constantFrom(0, 1),

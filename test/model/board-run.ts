@@ -44,8 +44,9 @@ export class BoardRun {
   }
 
   /**
-   * Builds and promotes the board if it is not live yet. Then checks that a verify finds no difference, and that the board equals
-   * one build of the whole log. Checks neither if the content depends on how the partitions interleave.
+   * Builds and promotes the board if it is not live yet. Then checks that a verify finds no
+   * difference, and that the board equals one build of the whole log. Checks neither if the content
+   * depends on how the partitions interleave.
    */
   async finish(board: string): Promise<void> {
     const builder = (await this.#builder(board)) ?? (await this.#builder(board))!;
@@ -81,7 +82,10 @@ export class BoardRun {
     return this.sandbox.model;
   }
 
-  /** Returns the board's builder, with the lease. Forgets a builder that turns out to be fenced, and returns undefined. */
+  /**
+   * Returns the board's builder, with the lease. Forgets a builder that turns out to be fenced, and
+   * returns undefined.
+   */
   async #builder(board: string): Promise<Builder | undefined> {
     const builder = this.#builders.get(board) ?? new Builder(this.sandbox, board);
     this.#builders.set(board, builder);
@@ -167,7 +171,9 @@ export class BoardRun {
     );
   }
 
-  /** Whether each of these generations has the same bytes in every interleaving of the partitions. */
+  /**
+   * Whether each of these generations has the same bytes in every interleaving of the partitions.
+   */
   #arePromised(...generations: GenerationModel[]): boolean {
     const { keyed } = this.sandbox.scenario;
     return generations.every((generation) => this.#model.isPromised(generation, keyed));
@@ -227,7 +233,10 @@ export class BoardRun {
       expect(removed).toBe(this.#model.generation(generation).oracle.sweep(board).length);
   }
 
-  /** Gives the lease to another process, and checks that later calls of the process that had it have no effect. */
+  /**
+   * Gives the lease to another process, and checks that later calls of the process that had it have
+   * no effect.
+   */
   async #steal(zombie: Builder): Promise<void> {
     const other = new Builder(this.sandbox, zombie.board);
     this.#builders.set(zombie.board, other);

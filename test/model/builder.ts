@@ -28,10 +28,11 @@ import { Stretches, type Amount } from './stretches.js';
 const GRACE_MS = 600_000;
 
 /**
- * A process that reconciles a board. It keeps the lease and the shadow that Redis returned, and compares every answer with the
- * model.
+ * A process that reconciles a board. It keeps the lease and the shadow that Redis returned, and
+ * compares every answer with the model.
  *
- * States: without a lease; with a lease; fenced. A fenced process has lost the lease to another one, and its calls have no effect.
+ * States: without a lease; with a lease; fenced. A fenced process has lost the lease to another
+ * one, and its calls have no effect.
  */
 export class Builder {
   readonly #leases: LeaseStore;
@@ -54,7 +55,10 @@ export class Builder {
     return this.#shadow;
   }
 
-  /** Takes the lease if this process has none. Returns whether the process can work: a fenced one can't. */
+  /**
+   * Takes the lease if this process has none. Returns whether the process can work: a fenced one
+   * can't.
+   */
   async prepare(): Promise<boolean> {
     if (this.#lease === undefined) await this.#acquire();
     if (this.#lease?.token === this.#model.leases.get(this.board)) return true;
@@ -173,7 +177,10 @@ export class Builder {
     this.#model.generation(shadow.generation).oracle.settleAll(definition.board);
   }
 
-  /** Promotes the shadow if the call brings it to the live applied offsets. Returns whether it was promoted. */
+  /**
+   * Promotes the shadow if the call brings it to the live applied offsets. Returns whether it was
+   * promoted.
+   */
   async promote({ sizes, kept }: Pick<BoardStepOf<'promote'>, 'sizes' | 'kept'>): Promise<boolean> {
     const shadow = this.#shadow;
     if (shadow === undefined || !(shadow.purpose === 'build' || shadow.purpose === 'rollback'))
@@ -205,8 +212,8 @@ export class Builder {
   }
 
   /**
-   * Makes a catch-up call. Returns the result of the call's ending (what it does once the shadow has reached the live applied
-   * offsets); undefined if the shadow has not reached them.
+   * Makes a catch-up call. Returns the result of the call's ending (what it does once the shadow
+   * has reached the live applied offsets); undefined if the shadow has not reached them.
    */
   async #reach<E>(
     shadow: Shadow,
@@ -215,7 +222,8 @@ export class Builder {
   ): Promise<E | undefined> {
     const stretches = this.#stretches.next(shadow, amount);
     let outcome = await call(stretches);
-    // The store remembers the live generation; if Redis was put back since, it reads it again at the second call.
+    // The store remembers the live generation; if Redis was put back since, it reads it again at
+    // the second call.
     if (outcome.status === 'generationChanged') outcome = await call(stretches);
     if (await this.#hasLost(shadow, outcome)) return undefined;
     const partitions = await this.#livePartitions();
@@ -228,7 +236,10 @@ export class Builder {
     return outcome.ending;
   }
 
-  /** Brings the shadow to the live applied offsets, and does the next step of its comparison with the live generation. */
+  /**
+   * Brings the shadow to the live applied offsets, and does the next step of its comparison with
+   * the live generation.
+   */
   async compare(shadow: Shadow, cursor?: ComparisonCursor): Promise<ComparisonStep> {
     const step = await this.#reach(shadow, {}, (stretches) =>
       this.#generations.compare(this.#held(), shadow, stretches, cursor),
@@ -297,7 +308,10 @@ export class Builder {
     return this.#model.shadows.get(this.board)?.generation === generation;
   }
 
-  /** Whether Redis was put back to a time when it had another shadow, or none. If so, continues with what it has now. */
+  /**
+   * Whether Redis was put back to a time when it had another shadow, or none. If so, continues with
+   * what it has now.
+   */
   async #hasLost(shadow: Shadow, { status }: CatchUpOutcome<unknown>): Promise<boolean> {
     expect(status === 'shadowGone').toBe(!this.#isAtWork(shadow));
     if (status !== 'shadowGone') return false;

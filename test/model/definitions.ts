@@ -22,7 +22,10 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NEVER = [undefined, undefined, undefined, undefined];
 
-/** Zones whose clocks change by whole or half hours away from midnight, or not at all: in these, the model relies on luxon. */
+/**
+ * Zones whose clocks change by whole or half hours away from midnight, or not at all: in these, the
+ * model relies on luxon.
+ */
 const ZONES = ['UTC', 'Europe/Paris', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
 
 /** Every interval of the model starts at 12:30 local time: no zone changes its clock then. */
@@ -206,8 +209,8 @@ function publishArbitrary({
 }
 
 /**
- * A definition, and one or two variants that accept most of the same events: with fields of another random definition, with the
- * order of all columns reversed, or with the update `latest`.
+ * A definition, and one or two variants that accept most of the same events: with fields of another
+ * random definition, with the order of all columns reversed, or with the update `latest`.
  */
 export function variantsArbitrary(board: string): fc.Arbitrary<BoardDefinition[]> {
   const definition = definitionArbitrary(board);

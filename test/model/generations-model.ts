@@ -11,7 +11,10 @@ export interface GenerationModel {
   /** Whether it began as a shadow; otherwise it was live from the start. */
   readonly isBegun: boolean;
   readonly oracle: Oracle;
-  /** The last applied offset of each partition; unused for a live generation, which has the offsets of the shard. */
+  /**
+   * The last applied offset of each partition; unused for a live generation, which has the offsets
+   * of the shard.
+   */
   readonly appliedOffsets: Map<number, number>;
 }
 
@@ -32,7 +35,10 @@ export type Ranked = 'none' | 'some' | 'all';
 /** What `live` holds for a board that has no live generation yet. */
 export const NO_GENERATION = '-';
 
-/** The expected boards, generations and lease holders of a store. Plain data, apart from the oracles. */
+/**
+ * The expected boards, generations and lease holders of a store. Plain data, apart from the
+ * oracles.
+ */
 export class GenerationsModel {
   readonly all = new Map<string, GenerationModel>();
   /** By board, like all maps from here to `leases`. */
@@ -89,7 +95,8 @@ export class GenerationsModel {
   }
 
   /**
-   * A shadow takes over player records of the live generation: see takeOverRecords. Those that are not settled there come later.
+   * A shadow takes over player records of the live generation: see takeOverRecords. Those that are
+   * not settled there come later.
    */
   takeOver(board: string, shadow: GenerationModel): void {
     const live = this.liveGeneration(board);
@@ -113,13 +120,18 @@ export class GenerationsModel {
     return shadow?.generation === generation ? shadow.ranked : 'all';
   }
 
-  /** Whether every interleaving of the partitions gives the same board. `keyed`: the events of a player are in one partition. */
+  /**
+   * Whether every interleaving of the partitions gives the same board. `keyed`: the events of a
+   * player are in one partition.
+   */
   isPromised(generation: GenerationModel, keyed: boolean): boolean {
     const { orderMattered, overflowed } = generation.oracle.memory(generation.board);
     return !orderMattered && (keyed || !overflowed);
   }
 
-  /** Discards the shadow of a board; the shadow of a rollback becomes the previous generation again. */
+  /**
+   * Discards the shadow of a board; the shadow of a rollback becomes the previous generation again.
+   */
   discardShadow(board: string): void {
     const shadow = this.shadows.get(board);
     if (shadow === undefined) return;
@@ -130,8 +142,8 @@ export class GenerationsModel {
   }
 
   /**
-   * Discards the shadow of a verify, and makes the shadow of a rollback previous again, if its board has no lease. Discards
-   * previous generations that are not kept.
+   * Discards the shadow of a verify, and makes the shadow of a rollback previous again, if its
+   * board has no lease. Discards previous generations that are not kept.
    */
   clean(): void {
     for (const [board, { purpose }] of [...this.shadows])
@@ -154,7 +166,10 @@ export class GenerationsModel {
     if (generation !== undefined) this.discarded = [...this.discarded, generation];
   }
 
-  /** Forgets the discarded generations, which a sweep has deleted; returns the views of those whose board is live. */
+  /**
+   * Forgets the discarded generations, which a sweep has deleted; returns the views of those whose
+   * board is live.
+   */
   takeDiscarded(): [board: string, views: Iterable<string>][] {
     const swept = this.discarded.filter(({ board }) => this.liveGeneration(board) !== undefined);
     this.discarded = [];

@@ -4,7 +4,10 @@ import { BASE_TIME, timeArbitrary, valueArbitrary, wideTimeArbitrary } from './a
 import { instanceAt } from './oracle-windows.js';
 import { resolvePlainly, type SentEvent } from './oracle-resolve.js';
 
-/** Random score events for a board: what its definition asks for, and now and then something that it refuses. */
+/**
+ * Random score events for a board: what its definition asks for, and now and then something that it
+ * refuses.
+ */
 
 const HOUR = 3_600_000;
 const YEAR = 366 * 24 * HOUR;
@@ -46,7 +49,10 @@ export function inputArbitrary(
     }));
 }
 
-/** Now and then the timestamp of a record that comes when a window closes, or about then; undefined for others. */
+/**
+ * Now and then the timestamp of a record that comes when a window closes, or about then; undefined
+ * for others.
+ */
 function arrivalArbitrary(definition: BoardDefinition): fc.Arbitrary<number | undefined> {
   const closings = definition.windows.flatMap((window) => {
     if (window.kind === 'all' || window.close === undefined) return [];
@@ -62,7 +68,8 @@ function arrivalArbitrary(definition: BoardDefinition): fc.Arbitrary<number | un
 
 /** Random times. The times at which a view expires or an event id is forgotten are frequent. */
 function timesArbitrary(definition: BoardDefinition): fc.Arbitrary<number> {
-  // Windows other than `all` can have a `keep`: then one event at the end of time would end their other views.
+  // Windows other than `all` can have a `keep`: then one event at the end of time would end their
+  // other views.
   const expires = definition.windows.some((window) => window.kind !== 'all');
   const usual = expires ? timeArbitrary : wideTimeArbitrary;
   const edges = edgesOf(definition);
@@ -107,7 +114,10 @@ const attributesArbitrary = fc
     Object.fromEntries(Object.entries(attributes).filter(([name]) => name !== without)),
   );
 
-/** The names that the deltas of a board's events can have, each with the fewest decimals of the columns that it feeds. */
+/**
+ * The names that the deltas of a board's events can have, each with the fewest decimals of the
+ * columns that it feeds.
+ */
 function inputsOf({ columns }: BoardDefinition): Map<string, number> {
   const inputs = new Map<string, number>();
   for (const { name, from, decimals } of columns)
@@ -140,8 +150,8 @@ function numbersArbitrary(
 }
 
 /**
- * A decimal text of a random number of minor units, with as few digits as it needs, or all; now and then `-0`, or a text that
- * the board refuses.
+ * A decimal text of a random number of minor units, with as few digits as it needs, or all; now and
+ * then `-0`, or a text that the board refuses.
  */
 function numberArbitrary(decimals: number, values: fc.Arbitrary<number>): fc.Arbitrary<string> {
   return fc.oneof(

@@ -20,7 +20,10 @@ export class KafkaDefinitions {
     this.#again.add(definition.board);
   }
 
-  /** The definitions to register: those in the records, and those in the file of boards without a record or added again. */
+  /**
+   * The definitions to register: those in the records, and those in the file of boards without a
+   * record or added again.
+   */
   wanted(): BoardDefinition[] {
     const lasting = [...this.current.values()].flatMap(({ definition }) => definition ?? []);
     const isNew = ({ board }: BoardDefinition) => {
@@ -50,8 +53,8 @@ export class KafkaDefinitions {
   }
 
   /**
-   * Boards whose last promotion or removal the store lacks. A pointer names the live generation of a board. A removed board has
-   * none, or, while it is built again, one that names no generation.
+   * Boards whose last promotion or removal the store lacks. A pointer names the live generation of
+   * a board. A removed board has none, or, while it is built again, one that names no generation.
    */
   lostPromotions({ live, promotions }: GenerationsModel): string[] {
     return [...this.current.values()]

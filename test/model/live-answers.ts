@@ -48,8 +48,8 @@ export class LiveAnswers {
   }
 
   /**
-   * Compares a call with player records: the answer has the verdicts of all calls for them so far, and of each record's rank
-   * changes one.
+   * Compares a call with player records: the answer has the verdicts of all calls for them so far,
+   * and of each record's rank changes one.
    */
   #compareRecords(known: Known, call: ApplyCall, answered: readonly Verdict[]): void {
     const { partition, published, through, isLast = false } = call;
@@ -79,7 +79,10 @@ export class LiveAnswers {
     kept.outbox = [...old.filter((one) => !before.includes(one)), ...answered].filter(isKept);
   }
 
-  /** Checks that a call gives all its verdicts on a view one version, above the versions of earlier calls. */
+  /**
+   * Checks that a call gives all its verdicts on a view one version, above the versions of earlier
+   * calls.
+   */
   #takeVersions(
     { model, boards }: Known,
     verdicts: readonly Verdict[],
@@ -141,8 +144,9 @@ function sorted(value: unknown): unknown {
 const UNKNOWN = { version: undefined };
 
 /**
- * A verdict with its board in place of the generation, and without the view versions that the call set. A stored verdict may be of
- * a generation that is not live any more: that one keeps the generation.
+ * A verdict with its board in place of the generation, and without the view versions that the call
+ * set. A stored verdict may be of a generation that is not live any more: that one keeps the
+ * generation.
  */
 function asExpected(boards: Boards, verdict: Verdict) {
   if (verdict.kind === 'deadLetter') return verdict;

@@ -35,10 +35,12 @@ export const NO_BOARDS: Boards = {
 };
 
 /**
- * Live ingest and the model of the store: applies records, publishes their results, and compares every answer.
+ * Live ingest and the model of the store: applies records, publishes their results, and compares
+ * every answer.
  *
- * States: in step with the store; recovering after a loss of Redis, until every partition has been applied up to its published
- * position again. Until then, no new record at or above a published position is applied.
+ * States: in step with the store; recovering after a loss of Redis, until every partition has been
+ * applied up to its published position again. Until then, no new record at or above a published
+ * position is applied.
  */
 export class LiveRun {
   readonly store: BoardStore;
@@ -79,9 +81,9 @@ export class LiveRun {
   }
 
   /**
-   * Resyncs the shards with the published positions and the definition records. From then on, the store refuses calls with an
-   * older continuity. `reset` returns the boards of a shard whose last promotion or removal is lost; if there are any, it resets
-   * the model of the shard.
+   * Resyncs the shards with the published positions and the definition records. From then on, the
+   * store refuses calls with an older continuity. `reset` returns the boards of a shard whose last
+   * promotion or removal is lost; if there are any, it resets the model of the shard.
    */
   async endResync(
     current: ReadonlyMap<string, DefinitionRecord>,
@@ -151,8 +153,8 @@ export class LiveRun {
   }
 
   /**
-   * Makes a call, and those that settle its player record. Returns how many calls settled views; undefined if it was killed, after
-   * `most` of them.
+   * Makes a call, and those that settle its player record. Returns how many calls settled views;
+   * undefined if it was killed, after `most` of them.
    */
   async #applyWhole(call: ApplyCall, most: number): Promise<number | undefined> {
     await this.#apply(call);
@@ -162,7 +164,9 @@ export class LiveRun {
     const live = this.boards.live.get(records[0]!.board)!;
     const ids = records.map(({ playerId }) => playerId);
     const views = await this.store.viewsOfPlayers(live, ids);
-    const pairs = records.flatMap(({ playerId }) => views.get(playerId)!.map((view) => ({ playerId, view }))); // prettier-ignore
+    const pairs = records.flatMap(({ playerId }) =>
+      views.get(playerId)!.map((view) => ({ playerId, view })),
+    );
     const size = 1 + (call.through % 4);
     for (let from = 0, taken = 0; ; from += size, taken++) {
       if (taken === most) return undefined;
@@ -208,8 +212,8 @@ export class LiveRun {
   }
 
   /**
-   * Continues from what the store still has according to `model`. Shards may have lost different parts; records that one shard
-   * lacks are applied again in all shards.
+   * Continues from what the store still has according to `model`. Shards may have lost different
+   * parts; records that one shard lacks are applied again in all shards.
    */
   forget(model: StoreModel): void {
     this.model = model;
@@ -220,7 +224,10 @@ export class LiveRun {
     }
   }
 
-  /** Checks that the store refuses a caller whose applied offsets were lost. The arguments match the present store. */
+  /**
+   * Checks that the store refuses a caller whose applied offsets were lost. The arguments match the
+   * present store.
+   */
   async compareRollBacks(model: StoreModel, { live, versions }: Boards): Promise<void> {
     for (const partition of this.#next.keys())
       for (const shard of this.#shards()) {
@@ -233,7 +240,10 @@ export class LiveRun {
       }
   }
 
-  /** Brings each partition that has no record left below its published position to that position, by calls without records. */
+  /**
+   * Brings each partition that has no record left below its published position to that position, by
+   * calls without records.
+   */
   async #reachPublished(): Promise<void> {
     for (const [partition, published] of this.#published.entries()) {
       if (this.#isBehind(partition)) continue;
@@ -244,7 +254,10 @@ export class LiveRun {
     }
   }
 
-  /** Checks that the store refuses a run that skips records, also if the caller believes in no applied offset. */
+  /**
+   * Checks that the store refuses a run that skips records, also if the caller believes in no
+   * applied offset.
+   */
   async #expectGaps(partition: number, first: number): Promise<void> {
     const log = this.#log(partition);
     for (const shard of this.#shards()) {
@@ -273,7 +286,10 @@ export class LiveRun {
     return next !== undefined && next.offset < this.#published[partition]!;
   }
 
-  /** Moves the published position by a share of what was applied and not yet published, and publishes the results up to there. */
+  /**
+   * Moves the published position by a share of what was applied and not yet published, and
+   * publishes the results up to there.
+   */
   #publish(partition: number, share: number): void {
     const from = this.#published[partition]!;
     const applied = offsetAfter(this.#log(partition), this.#next[partition]!);
@@ -335,8 +351,9 @@ export class LiveRun {
   }
 
   /**
-   * Whether a call to a shard contains a record: to the shard of the board that the record names, even if the board was removed;
-   * without such a board, to the home shard of the partition. A record of kind `none` is in no call.
+   * Whether a call to a shard contains a record: to the shard of the board that the record names,
+   * even if the board was removed; without such a board, to the home shard of the partition. A
+   * record of kind `none` is in no call.
    */
   #isOf(shard: number, partition: number, entry: LogEntry): entry is ApplyEntry {
     if (entry.kind === 'none') return false;

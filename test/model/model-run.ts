@@ -13,9 +13,10 @@ import { restoreKeys, saveKeys, type SavedKeys } from './store-keys.js';
 import { StoreModel } from './store-model.js';
 
 /**
- * Compares live ingest and concurrent reconciliations with the model. Each generation has an oracle, which gets the same events
- * as the store. In the end, all records are applied and published, Redis has no unexpected key, and each board whose content does
- * not depend on how the partitions interleave equals a build of the whole log by its live definition.
+ * Compares live ingest and concurrent reconciliations with the model. Each generation has an
+ * oracle, which gets the same events as the store. In the end, all records are applied and
+ * published, Redis has no unexpected key, and each board whose content does not depend on how the
+ * partitions interleave equals a build of the whole log by its live definition.
  */
 export class ModelRun {
   readonly #sandbox: Sandbox;
@@ -105,7 +106,8 @@ export class ModelRun {
     const { current } = this.#sandbox.kafka;
     await restoreKeys(this.redis, this.keys, new Map());
     this.#forget(new StoreModel(), NO_BOARDS);
-    this.#saved = undefined; // its outbox would have older versions than verdicts published until it is restored
+    // Its outbox would have older versions than verdicts published until it is restored
+    this.#saved = undefined;
     await this.#live.store.claim();
     if (first) await this.#live.endResync(current);
     await this.#registry.register();
@@ -138,8 +140,8 @@ export class ModelRun {
   }
 
   /**
-   * Resets the model of a shard that lacks a promotion or removal recorded in Kafka, as the store empties the shard. Returns the
-   * boards whose promotion or removal is lost.
+   * Resets the model of a shard that lacks a promotion or removal recorded in Kafka, as the store
+   * empties the shard. Returns the boards whose promotion or removal is lost.
    */
   #resetOutdated(shard: number): string[] {
     const isHere = (board: string) => this.#sandbox.shardOf(board) === shard;
@@ -182,7 +184,10 @@ export class ModelRun {
     }
   }
 
-  /** Checks that a subscriber can compute each published view, unless its board is `changed` or a player is in two partitions. */
+  /**
+   * Checks that a subscriber can compute each published view, unless its board is `changed` or a
+   * player is in two partitions.
+   */
   #compareSubscriber(board: string): void {
     this.#noteUnpromised();
     if (!this.scenario.keyed || this.#registry.changed.has(board)) return;
@@ -201,7 +206,10 @@ export class ModelRun {
     }
   }
 
-  /** Notes boards that depend on the interleaving of partitions: they may differ from the results published before. */
+  /**
+   * Notes boards that depend on the interleaving of partitions: they may differ from the results
+   * published before.
+   */
   #noteUnpromised(): void {
     for (const live of this.#model.all.values())
       if (!this.#model.isPromised(live, this.scenario.keyed))

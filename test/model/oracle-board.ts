@@ -89,7 +89,8 @@ function change(
     const after = updatedState(definition, before, event);
     if (after === 'outOfRange') {
       memory.overflowed = true;
-      // In another order, a view that expires might have been left out, and the other views changed.
+      // In another order, a view that expires might have been left out, and the other views
+      // changed.
       memory.orderMattered ||= event.views.some(({ expiresAt }) => expiresAt !== null);
       return { ...refused('SUM_OUT_OF_RANGE'), moved: makeViews(memory, views) };
     }
@@ -141,7 +142,10 @@ function viewOf({ views }: BoardMemory, { view, expiresAt, published }: Resolved
   return found;
 }
 
-/** Gives the player the state; returns the published change. A banned player is in no ranking afterwards. */
+/**
+ * Gives the player the state; returns the published change. A banned player is in no ranking
+ * afterwards.
+ */
 function move(
   definition: BoardDefinition,
   memory: BoardMemory,

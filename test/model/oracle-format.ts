@@ -1,12 +1,18 @@
 import type { BoardDefinition, Column, Ties } from '#board';
 import type { OracleState } from './oracle-update.js';
 
-/** A slow second implementation of the documented formats, independent of the scripts and of libs/board, to check every byte. */
+/**
+ * A slow second implementation of the documented formats, independent of the scripts and of
+ * libs/board, to check every byte.
+ */
 
 const EARLIEST = BigInt(Date.parse('0001-01-01T00:00:00.000Z'));
 const LATEST = BigInt(Date.parse('9999-12-31T23:59:59.999Z'));
 
-/** The ZSET member: 8 bytes for each column but the first, 7 for the reach time unless ties are `none`, then the player id. */
+/**
+ * The ZSET member: 8 bytes for each column but the first, 7 for the reach time unless ties are
+ * `none`, then the player id.
+ */
 export function memberOf(state: OracleState, ties: Ties, playerId: string): Buffer {
   const further = state.slice(1).map(({ value }) => valueHex(BigInt(value)));
   return Buffer.concat([
@@ -15,7 +21,10 @@ export function memberOf(state: OracleState, ties: Ties, playerId: string): Buff
   ]);
 }
 
-/** The state in the hash: for each column value and time as doubles, then 1, or 0 for a sum that has seen no delta but 0. */
+/**
+ * The state in the hash: for each column value and time as doubles, then 1, or 0 for a sum that has
+ * seen no delta but 0.
+ */
 export function stateBytes(state: OracleState): Buffer {
   return Buffer.concat(
     state.map(({ value, time, settled }) => {

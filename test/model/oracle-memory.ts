@@ -13,7 +13,10 @@ export type OracleDeadLetterCode = 'SUM_OUT_OF_RANGE' | 'TOO_MANY_VIEWS' | 'WIND
 export type OracleVerdict =
   | { readonly kind: 'rankChange'; readonly changes: readonly OracleChange[] }
   | { readonly kind: 'deadLetter'; readonly code: OracleDeadLetterCode };
-/** The outcome of an event: its published result, if any, and the views in which its player's state changed. */
+/**
+ * The outcome of an event: its published result, if any, and the views in which its player's state
+ * changed.
+ */
 export interface OracleOutcome {
   readonly verdict?: OracleVerdict;
   readonly moved: readonly string[];
@@ -37,7 +40,9 @@ export interface OracleView {
   readonly placed: Set<string>;
 }
 
-/** What `deduplicate` knows of one partition: its clock, and times by event id, newline, player id. */
+/**
+ * What `deduplicate` knows of one partition: its clock, and times by event id, newline, player id.
+ */
 export interface OraclePartition {
   clock: number;
   readonly remembered: Map<string, number>;
@@ -50,9 +55,13 @@ export interface BoardMemory {
   duplicates: number;
   /** Events refused with TOO_MANY_VIEWS. */
   refused: number;
-  /** Whether a sum would have left the range, which depends on the order of a player's own events. */
+  /**
+   * Whether a sum would have left the range, which depends on the order of a player's own events.
+   */
   overflowed: boolean;
-  /** Whether the content may depend on how the partitions interleaved, because of a refused event. */
+  /**
+   * Whether the content may depend on how the partitions interleaved, because of a refused event.
+   */
   orderMattered: boolean;
   readonly partitions: Map<number, OraclePartition>;
   readonly views: Map<string, OracleView>;

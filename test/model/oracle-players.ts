@@ -12,7 +12,10 @@ export function kindOf({ register }: BoardMemory, playerId: string): OracleRecor
   return register.get(playerId)?.kind ?? 'unbanned';
 }
 
-/** Puts a record into the register if it counts before the one that is there. Returns whether the kind changes. */
+/**
+ * Puts a record into the register if it counts before the one that is there. Returns whether the
+ * kind changes.
+ */
 export function join(memory: BoardMemory, record: OracleRecord): boolean {
   const before = memory.register.get(record.playerId);
   if (before !== undefined && !countsBefore(record, before)) return false;
@@ -28,7 +31,10 @@ function countsBefore(one: OracleRecord, other: OracleRecord): boolean {
   return (erases || later) > 0;
 }
 
-/** Makes some views fit the register entry of a player. Changes of views that have expired are not reported. */
+/**
+ * Makes some views fit the register entry of a player. Changes of views that have expired are not
+ * reported.
+ */
 export function settle(
   definition: BoardDefinition,
   memory: BoardMemory,

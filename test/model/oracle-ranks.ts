@@ -14,7 +14,10 @@ export interface OracleStanding extends OraclePlacing {
   readonly playerId: string;
   readonly competitionRank: number;
   readonly denseRank: number;
-  /** How many players have worse columns; `percentile` is their share of the view, in percent, cut to two decimals. */
+  /**
+   * How many players have worse columns; `percentile` is their share of the view, in percent, cut
+   * to two decimals.
+   */
   readonly aheadOf: number;
   readonly percentile: number;
   readonly reachedAt: string;
@@ -31,7 +34,10 @@ export interface Player {
 }
 export type Players = ReadonlyMap<string, OracleState>;
 
-/** Negative if `a` is in front of `b`: by the columns in order, then the reach time as `ties` says, then the bytes of the id. */
+/**
+ * Negative if `a` is in front of `b`: by the columns in order, then the reach time as `ties` says,
+ * then the bytes of the id.
+ */
 export function comparePlayers(definition: BoardDefinition, a: Player, b: Player): number {
   return (
     compareColumns(a.state, b.state) ||
@@ -79,7 +85,10 @@ export function standingsOf(definition: BoardDefinition, players: Players): Orac
   });
 }
 
-/** A player's place among all players in order, as the board publishes it; null for a player who is not in the view. */
+/**
+ * A player's place among all players in order, as the board publishes it; null for a player who is
+ * not in the view.
+ */
 export function placingOf(
   definition: BoardDefinition,
   ordered: readonly Player[],

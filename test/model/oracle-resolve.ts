@@ -8,7 +8,10 @@ export interface SentEvent {
   readonly timestamp: number;
 }
 
-/** A score event resolved for a board: the event in the board's terms, or every reason why the board refuses it. */
+/**
+ * A score event resolved for a board: the event in the board's terms, or every reason why the board
+ * refuses it.
+ */
 export interface PlainResolution {
   readonly event?: ResolvedEvent;
   readonly reasons: ReadonlySet<string>;
@@ -38,7 +41,9 @@ export function resolvePlainlyAt(
     : { reasons, ...(event && { event }) };
 }
 
-/** Written from docs/reference/boards-file.md, with bigints, to check libs/board/resolve-event.ts. */
+/**
+ * Written from docs/reference/boards-file.md, with bigints, to check libs/board/resolve-event.ts.
+ */
 export function resolvePlainly(definition: BoardDefinition, sent: SentEvent): PlainResolution {
   const reasons = new Set<string>();
   const occurredAt = timeOf(definition, sent, reasons);

@@ -1,6 +1,9 @@
 import type { BoardDefinition, ResolvedEvent, Update } from '#board';
 
-/** What the oracle knows of a player in a view: a value (in sort direction) and a time for each column. */
+/**
+ * What the oracle knows of a player in a view: a value (in sort direction) and a time for each
+ * column.
+ */
 export type OracleState = readonly OracleColumn[];
 export interface OracleColumn {
   readonly value: number;
@@ -12,8 +15,8 @@ export interface OracleColumn {
 const LIMIT = 2n ** 53n - 1n;
 
 /**
- * The state after an event, by the tables of updates and reach times in docs/guide.md. `before` is undefined for a new player.
- * Returns `outOfRange` if a sum would leave +-(2^53-1).
+ * The state after an event, by the tables of updates and reach times in docs/guide.md. `before` is
+ * undefined for a new player. Returns `outOfRange` if a sum would leave +-(2^53-1).
  */
 export function updatedState(
   definition: BoardDefinition,
@@ -45,7 +48,10 @@ function updatedSum(old: OracleColumn | undefined, delta: number, time: number):
   };
 }
 
-/** Whether the `best` columns take the event: the better submission wins, and of two equal ones the earlier. */
+/**
+ * Whether the `best` columns take the event: the better submission wins, and of two equal ones the
+ * earlier.
+ */
 function takesBest(
   definition: BoardDefinition,
   before: OracleState | undefined,
@@ -57,7 +63,10 @@ function takesBest(
   return comparison < 0 || (comparison === 0 && event.occurredAt < before[columns[0]!]!.time);
 }
 
-/** Whether the `latest` columns take the event: the later submission wins, and of two at one time the better. */
+/**
+ * Whether the `latest` columns take the event: the later submission wins, and of two at one time
+ * the better.
+ */
 function takesLatest(
   definition: BoardDefinition,
   before: OracleState | undefined,
@@ -70,7 +79,10 @@ function takesLatest(
   return compareSubmission(columns, event, before) < 0;
 }
 
-/** Negative when the event's values are the better ones: smaller is better, the first column that differs decides. */
+/**
+ * Negative when the event's values are the better ones: smaller is better, the first column that
+ * differs decides.
+ */
 function compareSubmission(
   columns: readonly number[],
   event: ResolvedEvent,

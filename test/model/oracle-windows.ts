@@ -15,14 +15,19 @@ const TEXTS = {
   year: "'year:'yyyy",
 } as const;
 
-/** Whether a record comes too late for an instance: its timestamp is after the end and the grace. */
+/**
+ * Whether a record comes too late for an instance: its timestamp is after the end and the grace.
+ */
 export function isClosed(window: Window, { end }: PlainInstance, timestamp: number): boolean {
   if (window.kind === 'all' || window.close === undefined) return false;
   const { from, graceMs } = window.close;
   return end >= from && timestamp - graceMs > end;
 }
 
-/** The instance of a window that holds a time, by luxon. libs/board/windows.spec.ts tries more zones and times. */
+/**
+ * The instance of a window that holds a time, by luxon. libs/board/windows.spec.ts tries more zones
+ * and times.
+ */
 export function instanceAt(
   window: Window,
   time: number,
@@ -51,7 +56,10 @@ export function instanceAt(
   }
 }
 
-/** N of the cron expression for each Nth second of a minute, which is the same in every zone; else 0. */
+/**
+ * N of the cron expression for each Nth second of a minute, which is the same in every zone; else
+ * 0.
+ */
 function everySeconds(cron: string): number {
   return Number(/^\*\/(\d+) \* \* \* \* \*$/.exec(cron)?.[1] ?? 0);
 }

@@ -19,9 +19,11 @@ import {
 import { join, placedPlayers, settle } from './oracle-players.js';
 
 /*
- * The oracle in parts: oracle-windows (which instance of a window holds a time), oracle-resolve (an event in a board's
- * terms), oracle-update (a player's state), oracle-memory (what is stored), oracle-board (the outcome of an event), oracle-players (bans and erasures),
- * oracle-ranks (places), oracle-format (bytes and texts). Random boards, events and logs come from definitions, inputs and logs.
+ * The oracle in parts: oracle-windows (which instance of a window holds a time), oracle-resolve (an
+ * event in a board's terms), oracle-update (a player's state), oracle-memory (what is stored),
+ * oracle-board (the outcome of an event), oracle-players (bans and erasures), oracle-ranks
+ * (places), oracle-format (bytes and texts). Random boards, events and logs come from definitions,
+ * inputs and logs.
  */
 
 export interface OracleLeader extends OraclePlacing {
@@ -39,8 +41,9 @@ function placeOf({ partition, offset }: OracleRecord): string {
 }
 
 /**
- * Leaderboards, plain and slow: a map of states for each view and a full sort for each rank. Written from the documentation,
- * never from the scripts, so that oracle and scripts are wrong together only if the documentation is.
+ * Leaderboards, plain and slow: a map of states for each view and a full sort for each rank.
+ * Written from the documentation, never from the scripts, so that oracle and scripts are wrong
+ * together only if the documentation is.
  */
 export class Oracle {
   readonly #definitions: ReadonlyMap<string, BoardDefinition>;
@@ -58,7 +61,9 @@ export class Oracle {
     return new Oracle([...this.#definitions.values()], structuredClone(this.memories)) as this;
   }
 
-  /** Applies one event. Events come in the order in which their partitions' records were applied. */
+  /**
+   * Applies one event. Events come in the order in which their partitions' records were applied.
+   */
   apply(board: string, event: ResolvedEvent, partition = 0): OracleOutcome {
     return judge(this.#definition(board), this.memory(board), event, partition);
   }
@@ -86,7 +91,10 @@ export class Oracle {
     return outcome;
   }
 
-  /** Applies a player record to all views at once. It stays unsettled in a ranked generation, as settleAll says. */
+  /**
+   * Applies a player record to all views at once. It stays unsettled in a ranked generation, as
+   * settleAll says.
+   */
   join(board: string, record: OracleRecord, { ranked = false } = {}): OracleOutcome {
     this.mark(board, record, { ranked });
     return this.settle(board, record, this.memory(board).views.keys(), false);
@@ -103,7 +111,10 @@ export class Oracle {
         }
   }
 
-  /** Settles the records that a shadow has marked; a generation that was live may have settled a part of one. */
+  /**
+   * Settles the records that a shadow has marked; a generation that was live may have settled a
+   * part of one.
+   */
   settleAll(board: string): void {
     const memory = this.memory(board);
     for (const { playerId } of memory.unsettled.values())
@@ -140,7 +151,10 @@ export class Oracle {
       .map((standing) => ({ playerId: standing.playerId, ...placingIn(standing) }));
   }
 
-  /** The leaders as a text, with values in sort direction and without names of columns. Tops with equal texts count as equal. */
+  /**
+   * The leaders as a text, with values in sort direction and without names of columns. Tops with
+   * equal texts count as equal.
+   */
   leadersText(board: string, view: string): string {
     const players = inOrder(this.#definition(board), this.#players(board, view));
     const lines = this.leaders(board, view).map(({ playerId, competitionRank }, index) => {

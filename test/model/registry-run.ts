@@ -10,8 +10,8 @@ export class RegistryRun {
   /** Every generation that was ever live. */
   readonly #generations = new Set<string>();
   /**
-   * Boards that can not be computed from their results: another generation went live, they were not live for a while, or they
-   * depend on how the partitions interleave.
+   * Boards that can not be computed from their results: another generation went live, they were not
+   * live for a while, or they depend on how the partitions interleave.
    */
   readonly changed = new Set<string>();
 
@@ -77,8 +77,9 @@ export class RegistryRun {
   }
 
   /**
-   * Call it after the pointer of a board (the field that names the live generation) has moved. Checks that a call with the
-   * earlier version of the pointers is refused; writes the definition record if `recorded`.
+   * Call it after the pointer of a board (the field that names the live generation) has moved.
+   * Checks that a call with the earlier version of the pointers is refused; writes the definition
+   * record if `recorded`.
    */
   async moved(board: string, recorded: boolean): Promise<void> {
     const { kafka, live, model, shardOf } = this.sandbox;

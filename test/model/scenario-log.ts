@@ -20,7 +20,9 @@ export type LogEntry = ApplyEntry | { readonly kind: 'none'; readonly offset: nu
 
 type PlacedEvent = Extract<PlacedRecord, { readonly kind: 'event' }>;
 
-/** The log of a scenario. It resolves its records against the live boards, or against a generation. */
+/**
+ * The log of a scenario. It resolves its records against the live boards, or against a generation.
+ */
 export class ScenarioLog {
   readonly #records: readonly (readonly PlacedRecord[])[];
   readonly #boards: readonly string[];
@@ -58,8 +60,8 @@ export class ScenarioLog {
   }
 
   /**
-   * The events and player records of a partition that are applied to a generation when the whole log is applied: player records
-   * also from before its start.
+   * The events and player records of a partition that are applied to a generation when the whole
+   * log is applied: player records also from before its start.
    */
   entries({ board, definition, starts }: LiveBoard, partition: number): readonly BoardEntry[] {
     return this.#records[partition]!.flatMap((record): BoardEntry[] => {
@@ -148,8 +150,8 @@ export function offsetAfter(log: readonly LogEntry[], count: number): number {
 }
 
 /**
- * Splits a run into calls, none of which straddles the published position. Player records are in calls of their own: of one board,
- * at most one of each player. An empty run is one call, too.
+ * Splits a run into calls, none of which straddles the published position. Player records are in
+ * calls of their own: of one board, at most one of each player. An empty run is one call, too.
  */
 export function splitAt(run: readonly LogEntry[], published: number): (readonly LogEntry[])[] {
   const calls: LogEntry[][] = [[]];

@@ -12,7 +12,10 @@ import {
   type StoreStep,
 } from './steps.js';
 
-/** What happens next: a caller goes on, something happens to the store, or a builder works on a board. */
+/**
+ * What happens next: a caller goes on, something happens to the store, or a builder works on a
+ * board.
+ */
 export type Step = ApplyStep | StoreStep | BoardStep;
 
 export interface Scenario {
@@ -83,8 +86,9 @@ function scenarioArbitrary(shape: Shape): fc.Arbitrary<Scenario> {
 }
 
 /**
- * Voids events and player records of the log: in the definitions that each board has, and in a copy of the first one,
- * which is what `ranklog scores void` builds. `picks` has numbers of events for each definition.
+ * Voids events and player records of the log: in the definitions that each board has, and in a copy
+ * of the first one, which is what `ranklog scores void` builds. `picks` has numbers of events for
+ * each definition.
  */
 function withVoids(scenario: Scenario, picks: readonly (readonly number[])[]): Scenario {
   const rest = [...picks];

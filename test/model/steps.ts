@@ -23,18 +23,30 @@ export function applyStepArbitrary(partitions: number) {
     size: fc.nat({ max: 5 }),
     /** How many earlier records it applies again, as after a lost reply or a restart. */
     back: seldom(2, records, 0),
-    /** How many records an additional first run leaves out, as after a fetch that skipped records: the store has to refuse it. */
+    /**
+     * How many records an additional first run leaves out, as after a fetch that skipped records:
+     * the store has to refuse it.
+     */
     skip: seldom(5, records, 0),
-    /** Whether it believes in an applied offset and a published position of long ago, as a zombie does. */
+    /**
+     * Whether it believes in an applied offset and a published position of long ago, as a zombie
+     * does.
+     */
     stale: fc.boolean(),
     /** After how many calls that settle player records it is killed. */
     killed: seldom(3, fc.nat({ max: 3 }), Infinity),
-    /** How far the published position moves first: a share of what was applied and not yet published. */
+    /**
+     * How far the published position moves first: a share of what was applied and not yet
+     * published.
+     */
     publish: fc.constantFrom(0, 0, 0.5, 1),
   });
 }
 
-/** Sweeps expired views; saves all keys; frees generations that are not needed; writes missing definition records. */
+/**
+ * Sweeps expired views; saves all keys; frees generations that are not needed; writes missing
+ * definition records.
+ */
 export const calmArbitrary = fc.record({
   kind: fc.constantFrom('sweep', 'sweep', 'save', 'save', 'clean', 'record'),
 });
@@ -42,7 +54,9 @@ export const calmArbitrary = fc.record({
 /** Deletes all keys, or restores the last save, as a failover or a backup does. */
 export const mishapArbitrary = fc.record({
   kind: fc.constantFrom('lose', 'restore', 'restore'),
-  /** For `lose`: whether the shards are resynced before the boards are registered; otherwise after. */
+  /**
+   * For `lose`: whether the shards are resynced before the boards are registered; otherwise after.
+   */
   first: fc.boolean(),
 });
 
@@ -56,7 +70,10 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
   const board = fc.nat({ max: boards - 1 });
   const variant = fc.nat({ max: 2 });
   const recorded = fc.boolean();
-  /** What a builder works on if it has no shadow to feed or promote: one of the board's definitions, or the previous generation. */
+  /**
+   * What a builder works on if it has no shadow to feed or promote: one of the board's definitions,
+   * or the previous generation.
+   */
   const instead = fc.constantFrom(0, 0, 1, 2, 'previous' as const);
   const begin = fc.record({
     kind: fc.constant('begin'),
@@ -79,9 +96,15 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
     instead,
     /** Usually the whole log. */
     sizes: seldom(4, sizes),
-    /** Whether the generation that was live gets a grace time, so that a rollback can promote it later. */
+    /**
+     * Whether the generation that was live gets a grace time, so that a rollback can promote it
+     * later.
+     */
     kept: fc.constantFrom(true, true, true, false),
-    /** Whether the definition record is written; if not, the builder is killed before it writes the record. */
+    /**
+     * Whether the definition record is written; if not, the builder is killed before it writes the
+     * record.
+     */
     recorded: fc.constantFrom(true, true, false),
   });
   /** How many steps of ranking a build; the first one finds its views. */
@@ -100,7 +123,10 @@ export function boardStepsArbitrary(boards: number, partitions: number) {
     /** What happens between the calls of the comparison. */
     between: fc.array(meanwhile, { maxLength: 8, size: 'max' }),
   });
-  /** `steal`: another process takes the lease, and calls of the builder that had it must have no effect. */
+  /**
+   * `steal`: another process takes the lease, and calls of the builder that had it must have no
+   * effect.
+   */
   const other = fc.constantFrom(
     ...(['beginRollback', 'beginRollback', 'kill', 'steal', 'discard', 'sweepShadow'] as const),
   );

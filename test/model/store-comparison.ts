@@ -76,8 +76,9 @@ function asRecord({ playerId, kind, time, partition, offset }: BanEntry): Oracle
 }
 
 /**
- * Of which players the places in a shadow are uncertain: those whose records are not settled, and, before it is ranked, erased ones,
- * whose states the ranking deletes. Of a live generation, every step is known.
+ * Of which players the places in a shadow are uncertain: those whose records are not settled, and,
+ * before it is ranked, erased ones, whose states the ranking deletes. Of a live generation, every
+ * step is known.
  */
 function isUncertain({ register, unsettled }: BoardMemory, isLive: boolean, ranked: Ranked) {
   if (isLive) return () => false;
@@ -110,7 +111,10 @@ interface Shards {
 
 type OptionalKey = readonly [isThere: boolean, key: string];
 
-/** Compares all key names with the model, once everything is published and swept, and no lease is held. */
+/**
+ * Compares all key names with the model, once everything is published and swept, and no lease is
+ * held.
+ */
 export async function compareKeys(redis: Redis, place: Shards, model: StoreModel): Promise<void> {
   const { keys, shards, shardOf } = place;
   const { all, live } = model.generations;
@@ -192,8 +196,8 @@ function generationKeys(
 }
 
 /**
- * Checks the version of a shard's pointers (per board, a pointer names the live generation): the version never decreases, and it
- * has grown if the shard's boards have changed.
+ * Checks the version of a shard's pointers (per board, a pointer names the live generation): the
+ * version never decreases, and it has grown if the shard's boards have changed.
  */
 export function compareVersions(before: Boards, now: Boards, shardOf: (board: string) => number) {
   const boardsOf = ({ live, building, removed }: Boards, shard: number) => {

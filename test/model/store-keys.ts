@@ -10,7 +10,10 @@ export interface BoardPlace {
   readonly live: LiveBoard;
 }
 
-/** A view as Redis has it: the ranking by ZRANGE WITHSCORES, with members in hex, and the players by HGETALL, with states in hex. */
+/**
+ * A view as Redis has it: the ranking by ZRANGE WITHSCORES, with members in hex, and the players by
+ * HGETALL, with states in hex.
+ */
 export async function readBytes(
   redis: Redis,
   { keys, shard, live: { generation } }: BoardPlace,

@@ -45,7 +45,10 @@ interface Cause {
   readonly wasEmpty: boolean;
 }
 
-/** The expected content and answers of a store. Plain data, apart from the oracles, so that it can be copied. */
+/**
+ * The expected content and answers of a store. Plain data, apart from the oracles, so that it can
+ * be copied.
+ */
 export class StoreModel {
   constructor(
     readonly generations = new GenerationsModel(),
@@ -67,7 +70,10 @@ export class StoreModel {
     return known;
   }
 
-  /** Sets the recovery targets of a shard: a partition below its published position has lost something. */
+  /**
+   * Sets the recovery targets of a shard: a partition below its published position has lost
+   * something.
+   */
   recover(shard: number, positions: readonly number[]): void {
     for (const [partition, position] of positions.entries()) {
       const kept = this.partition(shard, partition);
@@ -89,8 +95,8 @@ export class StoreModel {
   }
 
   /**
-   * Applies entries that are new to the store; returns the verdicts without their versions. Either all entries are below the
-   * published position (`muted`), or none is.
+   * Applies entries that are new to the store; returns the verdicts without their versions. Either
+   * all entries are below the published position (`muted`), or none is.
    */
   judge(
     entries: readonly ApplyEntry[],
@@ -117,7 +123,13 @@ export class StoreModel {
       for (const view of moved) {
         const size = sizes.get(view);
         const before = { isNew: size === undefined, wasEmpty: (size ?? 0) === 0 };
-        causes.set(`${board} ${view}`, { ...before, ...causes.get(`${board} ${view}`), board, view, offset }); // prettier-ignore
+        causes.set(`${board} ${view}`, {
+          ...before,
+          ...causes.get(`${board} ${view}`),
+          board,
+          view,
+          offset,
+        });
       }
       if (verdict?.kind === 'rankChange') verdicts.push({ ...verdict, offset, board });
       if (verdict?.kind === 'deadLetter')
@@ -139,9 +151,10 @@ export class StoreModel {
   }
 
   /**
-   * Returns the leader change of a view; none if the top equals the leader report. Without one, a view that has lost its last
-   * player is reported. A view that expired later in the same call is
-   * still reported. A leader report of a view that is new to the board comes from an earlier generation, and is ignored.
+   * Returns the leader change of a view; none if the top equals the leader report. Without one, a
+   * view that has lost its last player is reported. A view that expired later in the same call is
+   * still reported. A leader report of a view that is new to the board comes from an earlier
+   * generation, and is ignored.
    */
   #leaderChange({ board, view, offset, isNew, wasEmpty }: Cause): ExpectedVerdict[] {
     const oracle = this.generations.oracle(board);
@@ -167,7 +180,10 @@ export class StoreModel {
     for (const view of this.reportedViews(board)) this.reports.delete(`${board} ${view}`);
   }
 
-  /** After a generation with these views is swept: deletes the leader reports of views that the live one lacks. */
+  /**
+   * After a generation with these views is swept: deletes the leader reports of views that the live
+   * one lacks.
+   */
   deleteReportsOf(board: string, views: Iterable<string>): void {
     const { views: known } = this.generations.oracle(board).memory(board);
     for (const view of views) if (!known.has(view)) this.reports.delete(`${board} ${view}`);

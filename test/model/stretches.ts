@@ -3,10 +3,16 @@ import type { Sandbox } from './sandbox.js';
 import { oracleRecord } from './scenario-log.js';
 import type { BoardStepOf } from './steps.js';
 
-/** How much of the log a builder hands to a call: a number of new records of each partition, or all; and how many it repeats. */
+/**
+ * How much of the log a builder hands to a call: a number of new records of each partition, or all;
+ * and how many it repeats.
+ */
 export type Amount = Partial<Pick<BoardStepOf<'feed'>, 'sizes' | 'back'>>;
 
-/** Cuts the log into stretches (consecutive offsets of one partition, with the board's events), and applies them to the model. */
+/**
+ * Cuts the log into stretches (consecutive offsets of one partition, with the board's events), and
+ * applies them to the model.
+ */
 export class Stretches {
   constructor(private readonly sandbox: Sandbox) {}
 

@@ -17,9 +17,10 @@ interface Cause {
 /**
  * Reads all that was published, each verdict once, and builds the boards from nothing else.
  *
- * The rank changes of a player in a view are a chain: each one begins with the columns that the previous one ended with, also
- * after a promotion to a generation of the same definition. A chain ends where a generation with other content may go live, the
- * board is removed, or Redis loses data: results of the old content that are published only then are of no chain.
+ * The rank changes of a player in a view are a chain: each one begins with the columns that the
+ * previous one ended with, also after a promotion to a generation of the same definition. A chain
+ * ends where a generation with other content may go live, the board is removed, or Redis loses
+ * data: results of the old content that are published only then are of no chain.
  */
 export class Subscriber {
   readonly #taken = new Set<string>();
@@ -59,7 +60,10 @@ export class Subscriber {
     }
   }
 
-  /** Ends the chains of a board. `unpublished` are the records whose results are still to be published, as `partition offset`. */
+  /**
+   * Ends the chains of a board. `unpublished` are the records whose results are still to be
+   * published, as `partition offset`.
+   */
   endChains(board: string, unpublished: Iterable<string>): void {
     for (const record of unpublished) this.#ended.add(record);
     for (const name of this.#chains.keys())
@@ -73,8 +77,9 @@ export class Subscriber {
   }
 
   /**
-   * The top of a view by the leader changes alone, in the order of their versions. A change follows from the previous change. If
-   * the store has lost data (`unbroken` is false), a change may have no `since`: then all players of its top have entered.
+   * The top of a view by the leader changes alone, in the order of their versions. A change follows
+   * from the previous change. If the store has lost data (`unbroken` is false), a change may have
+   * no `since`: then all players of its top have entered.
    */
   leaders(view: string, { unbroken }: { unbroken: boolean }): LeaderChangeVerdict['top'] {
     const changes = (this.#leaders.get(view) ?? []).toSorted((a, b) => a.version - b.version);

@@ -13,7 +13,10 @@ import type { Answer } from './exchange.js';
 import { PATTERN_NAMES } from './known.js';
 import type { PlannedRequest, TestRequest } from './requests.js';
 
-/** How an answer differs from the document. `takesWrites` says whether the service has the operations that write. */
+/**
+ * How an answer differs from the document. `takesWrites` says whether the service has the
+ * operations that write.
+ */
 export function violationsOf(
   request: TestRequest,
   answer: Answer,
@@ -41,9 +44,11 @@ function violationsOfAny({ headers: sent, url }: TestRequest, answer: Answer): s
   const { status, headers, body } = answer;
   const id = headers['x-request-id'];
   const given = sent['x-request-id'] ?? '';
-  const isRead = status !== 431 && /^[\x20-\x7e]*$/.test(url); // otherwise Node gives up before the headers
+  // Otherwise Node gives up before the headers
+  const isRead = status !== 431 && /^[\x20-\x7e]*$/.test(url);
   const isRepeated = /^[\w.:/+=-]{1,128}$/.test(given) && isRead;
-  const isTooEarly = url.includes('timeout=') && body.includes('"SEND_FAILED"'); // Kafka had no time to answer
+  // Kafka had no time to answer
+  const isTooEarly = url.includes('timeout=') && body.includes('"SEND_FAILED"');
   return [
     ...(status >= 500 && !isTooEarly ? [`status ${status}: ${body.slice(0, 300)}`] : []),
     ...(id === undefined || (isRepeated && id !== given) ? [`x-request-id: ${String(id)}`] : []),

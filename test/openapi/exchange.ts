@@ -3,7 +3,10 @@ import { text } from 'node:stream/consumers';
 import { createGunzip, createInflate } from 'node:zlib';
 
 export interface RawRequest {
-  /** Whether it is sent on a connection of its own, as its text may leave the server in doubt about where it ends. */
+  /**
+   * Whether it is sent on a connection of its own, as its text may leave the server in doubt about
+   * where it ends.
+   */
   readonly isAlone?: boolean;
   readonly method: string;
   /** The path and query, as they are sent. */
@@ -25,7 +28,10 @@ const DECODERS = new Map([
 ]);
 const agent = new Agent({ keepAlive: true });
 
-/** Sends a request as it is: unlike `fetch`, corrects neither its URL nor its headers. @throws without an answer */
+/**
+ * Sends a request as it is: unlike `fetch`, corrects neither its URL nor its headers.
+ * @throws without an answer
+ */
 export function exchange(
   origin: string,
   { method, url, headers, body, isAlone = false }: RawRequest,

@@ -117,7 +117,8 @@ describe('a running process', () => {
 
   it('reports partitions that wait until other partitions have recovered, but not as a problem', async () => {
     instance = await TestInstance.create(BOARDS, { partitions: 2 });
-    const players = Array.from({ length: 20 }, (_, index) => `player-${index}`); // of both partitions
+    // Of both partitions
+    const players = Array.from({ length: 20 }, (_, index) => `player-${index}`);
     const service = await instance.start();
     await produce(...players);
     await instance.published(players.length);

@@ -123,7 +123,8 @@ describe('a ranklog without topics, without RANKLOG_GROUP and with an empty Redi
     const redis = new Redis(settings.redisUrl);
     try {
       await connection.admin.connect();
-      const { group } = await readIdentity(redis, connection, settings); // fails if it waits for the topic
+      // fails if it waits for the topic
+      const { group } = await readIdentity(redis, connection, settings);
       expect(group).toBe(name);
     } finally {
       await connection.admin.disconnect();

@@ -65,7 +65,10 @@ describe('the metrics of a running process', () => {
     );
   }
 
-  /** Scrapes until these samples have these values: Kafka shows a position before the process counts the results. */
+  /**
+   * Scrapes until these samples have these values: Kafka shows a position before the process counts
+   * the results.
+   */
   const untilScraped = async (expected: Record<string, number>) => {
     const names = Object.keys(expected);
     let found: Record<string, number | undefined> = {};

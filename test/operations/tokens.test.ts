@@ -56,7 +56,9 @@ describe('a process with tokens', () => {
   };
 
   beforeAll(async () => {
-    const entries = SCOPES.map((scope) => `- { name: a-${scope}, token: ${SECRET}${scope}, scopes: [${scope}] }`); // prettier-ignore
+    const entries = SCOPES.map(
+      (scope) => `- { name: a-${scope}, token: ${SECRET}${scope}, scopes: [${scope}] }`,
+    );
     writeFileSync(file, entries.join('\n'));
     instance = await TestInstance.create(BOARDS, {
       partitions: 1,

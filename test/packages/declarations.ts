@@ -4,7 +4,9 @@ import ts from 'typescript';
 import { PROJECT } from '../support/project.js';
 import { output } from './empty-project.js';
 
-/** The code and the types of an entry of a package, such as `client/dist/index`, after its build. */
+/**
+ * The code and the types of an entry of a package, such as `client/dist/index`, after its build.
+ */
 export class BuiltEntry {
   readonly #file: string;
 

@@ -17,8 +17,8 @@ export async function output(
 }
 
 /**
- * Packs ranklog and folders of the project, as for a release. Returns the tarballs: that of ranklog,
- * then those of the folders in their order.
+ * Packs ranklog and folders of the project, as for a release. Returns the tarballs: that of
+ * ranklog, then those of the folders in their order.
  */
 export async function pack(folders: readonly string[], to: string): Promise<string[]> {
   const flags = ['--json', '--pack-destination', to];

@@ -78,7 +78,8 @@ describe('the packed ranklog', () => {
   it('lists the packages that it contains, and has no source maps', () => {
     const files = program.list('node_modules/ranklog/dist/cli');
     expect(files.filter((file) => file.endsWith('.map'))).toEqual([]);
-    expect(program.list('node_modules/ranklog')).toContain('docker-compose.yml'); // for `ranklog dev`
+    // For `ranklog dev`
+    expect(program.list('node_modules/ranklog')).toContain('docker-compose.yml');
     const licences = program.read('node_modules/ranklog/dist/cli/THIRD-PARTY.txt');
     const contained = [...licences.matchAll(/(?:^|-{80}\n\n)(\S+) (\S+) \(/g)];
     const { components } = JSON.parse(program.read('node_modules/ranklog/sbom.cdx.json')) as {
@@ -178,7 +179,8 @@ describe('the packed ranklog', () => {
       main().catch((error) => { console.error(error); process.exit(1); });`;
     const { status, columns } = answer;
     expect(JSON.parse(await app.run(`main.${kind}`, text))).toEqual({ status, columns });
-    expect(app.installed()).not.toContain('class-validator'); // which only @ranklog/nestjs/dto needs
+    // which only @ranklog/nestjs/dto needs
+    expect(app.installed()).not.toContain('class-validator');
   });
 
   it('is written and read by an application of Nest 11, which gets the rank change', async () => {
@@ -204,7 +206,10 @@ describe('the packed ranklog', () => {
   });
 });
 
-/** The text of an application that sends more points than other tests, and prints what a handler, the reader, the health and an answer of Express say. */
+/**
+ * The text of an application that sends more points than other tests, and prints what a handler,
+ * the reader, the health and an answer of Express say.
+ */
 function nestApplication(shared: { name: string; brokers: string[]; redis: string }): string {
   return `import 'reflect-metadata';
     import { Controller, Get, Module, Query } from '@nestjs/common';

@@ -68,7 +68,10 @@ async function unknownIn(expr: string, used: readonly string[] = []): Promise<st
 }
 
 const tool = await promtool();
-/** promtool is Debian's package prometheus; apt needs root to fetch it where it has no package lists. */
+/**
+ * promtool is Debian's package prometheus; apt needs root to fetch it where it has no package
+ * lists.
+ */
 const withPromtool = tool === undefined ? it.skip : it;
 
 describe('monitoring/alerts.yml', () => {

@@ -176,7 +176,8 @@ it.each([[[]], [['--serve']]])(
 );
 
 describe('a command in the foreground', () => {
-  // Prints each signal that it gets, and ends a while after the first one, so that a second one would be seen.
+  // Prints each signal that it gets, and ends a while after the first one, so that a second one
+  // would be seen.
   const CHILD = `
     for (const name of ['SIGINT', 'SIGTERM'])
       process.on(name, () => { console.log('got', name); setTimeout(() => process.exit(7), 300); });

@@ -33,7 +33,10 @@ const { scripts, engines, version } = JSON.parse(readFileSync('package.json', 'u
   version: string;
 };
 
-/** Whether a command of a workflow is there: a file or npm script of the project, or a program of the runner. */
+/**
+ * Whether a command of a workflow is there: a file or npm script of the project, or a program of
+ * the runner.
+ */
 function isThere(command: string): boolean {
   const [program = '', first = '', second = ''] = command.split(/\s+/);
   if (program === 'node') return existsSync(first);

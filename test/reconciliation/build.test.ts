@@ -85,8 +85,8 @@ describe('a build during live traffic', () => {
     expect(report).toMatchObject({ equal: true });
     const places = report?.places ?? 0;
     expect(reports.at(-1)).toBe(places);
-    // Each place counts three times: in the shadow, in the live generation, and in its ranking. The throttle lets the places
-    // of one second pass at once.
+    // Each place counts three times: in the shadow, in the live generation, and in its ranking. The
+    // throttle lets the places of one second pass at once.
     expect(places).toBeGreaterThan(1_500);
     expect(seconds).toBeGreaterThan((3 * places) / eventsPerSecond - 1);
   });
@@ -190,7 +190,10 @@ describe('a build during live traffic', () => {
   });
 });
 
-/** As brokenChains, but the first change of a player in a later generation may begin with any columns. */
+/**
+ * As brokenChains, but the first change of a player in a later generation may begin with any
+ * columns.
+ */
 function brokenChainsOfGenerations(changes: readonly RankChange[]): string[] {
   const first = changes[0]?.generation;
   const last = new Map<string, string>();

@@ -134,7 +134,11 @@ describe('the definitions topic', () => {
       expect(warning).toMatch(
         /.+\/[02] offset \d+ is not a ranklog.definition.v1: \S.*; the record is skipped$/,
       );
-    const producer = topic.kafka.producer({ transactionalId: topic.name, idempotent: true, maxInFlightRequests: 1 }); // prettier-ignore
+    const producer = topic.kafka.producer({
+      transactionalId: topic.name,
+      idempotent: true,
+      maxInFlightRequests: 1,
+    });
     await producer.connect();
     const transaction = await producer.transaction();
     const messages = [0, 1, 2].map((partition) => ({ ...later, partition }));

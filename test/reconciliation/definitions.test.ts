@@ -16,7 +16,9 @@ import { RUN, Sandbox } from './sandbox.js';
 const SUM = '{ columns: [{ name: points }] }';
 const BEST = '{ columns: [{ name: points, update: best }] }';
 const file = (boards: Readonly<Record<string, string>>) =>
-  `boards: { ${Object.entries(boards).map((board) => board.join(': ')).join(', ')} }`; // prettier-ignore
+  `boards: { ${Object.entries(boards)
+    .map((board) => board.join(': '))
+    .join(', ')} }`;
 const PLAYERS = Array.from({ length: 12 }, (_, index) => `player-${index}`);
 
 describe('the live definitions', () => {
@@ -77,7 +79,7 @@ describe('the live definitions', () => {
       const { live } = await store.boards();
       const current = [...(await definitions.readAll()).values()].filter(({ definition }) => definition);
       const texts = (boards: Iterable<{ board: string; generation: string }>) =>
-        [...boards].map(({ board, generation }) => `${board} ${generation}`).sort().join(); // prettier-ignore
+        [...boards].map(({ board, generation }) => `${board} ${generation}`).sort().join();
       return texts(current) === texts(live.values());
     }, 'Kafka has what is live'); // prettier-ignore
   const restart = async (...args: string[]) => {
@@ -96,8 +98,14 @@ describe('the live definitions', () => {
   };
 
   it('are in Kafka from their first registration on, and restored after Redis is emptied, whatever the boards file says by then', async () => {
-    const [current, { live }, promotions] = [await definitions.readAll(), await store.boards(), await store.promotions()]; // prettier-ignore
-    expect(current).toEqual(new Map([...live].map(([board, of]) => [board, { ...of, since: promotions.get(board) }]))); // prettier-ignore
+    const [current, { live }, promotions] = [
+      await definitions.readAll(),
+      await store.boards(),
+      await store.promotions(),
+    ];
+    expect(current).toEqual(
+      new Map([...live].map(([board, of]) => [board, { ...of, since: promotions.get(board) }])),
+    );
     await score(10, ['arena', 'other']);
     await restart();
     expect(await store.boards()).toMatchObject({ live });
@@ -169,11 +177,17 @@ describe('the live definitions', () => {
     const { generation, since } = await promoteBest();
     await recorded();
     expect((await definitions.readAll()).get('arena')).toMatchObject({ generation, since });
-    await until(() => service.errors.includes(`generation ${generation} is written to Kafka now`), 'it is logged'); // prettier-ignore
+    await until(
+      () => service.errors.includes(`generation ${generation} is written to Kafka now`),
+      'it is logged',
+    );
     const restoring = own.redis.multi().flushall();
     for (const [index, name] of names.entries()) restoring.restore(name, 0, dumps[index] ?? '');
     await restoring.exec();
-    await until(() => service.errors.includes('shard 0 has lost a promotion or removal'), 'it is noticed'); // prettier-ignore
+    await until(
+      () => service.errors.includes('shard 0 has lost a promotion or removal'),
+      'it is noticed',
+    );
     await score(20);
     expect(await points()).toEqual(each(20));
     await results();
@@ -270,7 +284,7 @@ describe('the live definitions', () => {
     }
     const said = () => processes.map(({ errors }) => errors).join();
     await until(() => /cup.* differs in .*ranklog boards apply/.test(said()), 'one warns');
-    await until(() => /cup\S+ is live .* built from 24 records/.test(said()), 'it is built'); // prettier-ignore
+    await until(() => /cup\S+ is live .* built from 24 records/.test(said()), 'it is built');
     const built = (await store.boards()).live.get('cup');
     await score(7, ['cup']);
     await score(9, ['cup']);
@@ -279,7 +293,9 @@ describe('the live definitions', () => {
     );
     await restart();
     expect((await store.boards()).live.get('cup')).toEqual(built);
-    const generations = JSON.parse(await instance.run('boards', 'generations', '--json')) as { board: string }[]; // prettier-ignore
+    const generations = JSON.parse(await instance.run('boards', 'generations', '--json')) as {
+      board: string;
+    }[];
     expect(generations.filter(({ board }) => board === 'cup')).toMatchObject([{ role: 'live' }]);
     await results(sent - PLAYERS.length);
   });

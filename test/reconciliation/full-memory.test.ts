@@ -20,8 +20,9 @@ const event = (serial: number) => ({
 });
 
 /**
- * Memory that is free beside the live board. Even the smallest shadow, that of a verify, takes three times as much, so it does
- * not fit, not even after the memory of published results has become free.
+ * Memory that is free beside the live board. Even the smallest shadow, that of a verify, takes
+ * three times as much, so it does not fit, not even after the memory of published results has
+ * become free.
  */
 const ROOM = 750_000;
 

@@ -72,7 +72,10 @@ describe('a board', () => {
     expect(new Set(ofArena.map(({ generation }) => generation))).toEqual(new Set(promotions));
   });
 
-  /** Runs some work once, after Redis has changed the roles of generations and before Kafka gets the definition record. */
+  /**
+   * Runs some work once, after Redis has changed the roles of generations and before Kafka gets the
+   * definition record.
+   */
   const beforeRecord = (work: () => Promise<void> | void) => {
     const { definitions } = sandbox;
     const write = definitions.write.bind(definitions);

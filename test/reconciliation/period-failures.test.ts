@@ -57,7 +57,14 @@ describe('one failure does not stop the rest: an announcer', () => {
 
   it('leaves alone the one window whose record cannot be read, and says so', async () => {
     const { kafka, topics } = scene.instance;
-    const record = { board: 'arena', window: WINDOW, revision: 1, view: null, ends: new Map(), notedAt: 0 }; // prettier-ignore
+    const record = {
+      board: 'arena',
+      window: WINDOW,
+      revision: 1,
+      view: null,
+      ends: new Map(),
+      notedAt: 0,
+    };
     const { key } = encodePeriodRecord(record);
     const producer = kafka.producer();
     await producer.connect();

@@ -81,7 +81,10 @@ export class PeriodScene {
   static async open(events: readonly ScoreEvent[], options: PeriodSceneOptions = {}) {
     const { ownRedis, keep = '60d' } = options;
     const never = () => event('nobody', 0);
-    const scene = await Scene.open(boardsYaml(keep), never, { partitions: 2, ...(ownRedis && { ownRedis }) }); // prettier-ignore
+    const scene = await Scene.open(boardsYaml(keep), never, {
+      partitions: 2,
+      ...(ownRedis && { ownRedis }),
+    });
     const self = new PeriodScene(scene, options);
     await self.createResults();
     await self.stampsBy('CreateTime');
@@ -146,7 +149,9 @@ export class PeriodScene {
     await this.sandbox.reconciler.build([definition], RUN);
   }
 
-  /** Sends events; in a topic with CreateTime, their records have the time an hour after the event. */
+  /**
+   * Sends events; in a topic with CreateTime, their records have the time an hour after the event.
+   */
   async send(events: readonly ScoreEvent[]): Promise<void> {
     const { kafka, topics, name } = this.instance;
     const maker = new ScoreProducer({ kafka, topicPrefix: name });

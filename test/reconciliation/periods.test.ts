@@ -37,7 +37,9 @@ const open = async (...args: Parameters<typeof PeriodScene.open>) =>
   (scene = await PeriodScene.open(...args));
 const begin = (close?: Partial<Close>) => scene.begin(close);
 
-/** Opens a scene for some tests, each of which begins it again. Those that send events come last. */
+/**
+ * Opens a scene for some tests, each of which begins it again. Those that send events come last.
+ */
 function share(events: readonly ScoreEvent[]): void {
   beforeAll(() => open(events));
   afterAll(() => scene.close());
@@ -222,8 +224,18 @@ describe('with the events of a day,', () => {
       const head = { board: 'arena', generation, window: WINDOW, start, end, revision: 1 };
       const results = await scene.results();
       expect(results.sort((a, b) => (a.view < b.view ? -1 : 1))).toEqual([
-        { ...head, view: WINDOW, size: 4, results: [place('bob', 1, '9'), place('ada', 2, '7'), place('cy', 3, '5')] }, // prettier-ignore
-        { ...head, view: EU, size: 3, results: [place('ada', 1, '7'), place('cy', 2, '5'), place('dan', 3, '1')] }, // prettier-ignore
+        {
+          ...head,
+          view: WINDOW,
+          size: 4,
+          results: [place('bob', 1, '9'), place('ada', 2, '7'), place('cy', 3, '5')],
+        },
+        {
+          ...head,
+          view: EU,
+          size: 3,
+          results: [place('ada', 1, '7'), place('cy', 2, '5'), place('dan', 3, '1')],
+        },
         { ...head, view: US, size: 1, results: [place('bob', 1, '9')] },
       ]);
       for (let turn = 0; turn < 3; turn++) await announcer.turn(RUN.signal);
@@ -426,7 +438,11 @@ describe('with the events of two days, a closed window', () => {
   it('waits for transactions that were open when it had closed, also if they are aborted', async () => {
     await begin();
     const { kafka, topics } = scene.instance;
-    const producer = kafka.producer({ transactionalId: `${scene.instance.name}-late`, maxInFlightRequests: 1, idempotent: true }); // prettier-ignore
+    const producer = kafka.producer({
+      transactionalId: `${scene.instance.name}-late`,
+      maxInFlightRequests: 1,
+      idempotent: true,
+    });
     await producer.connect();
     const transaction = await producer.transaction();
     const value = JSON.stringify(event('eve', 100));

@@ -78,7 +78,11 @@ describe('banned and erased players', () => {
     const before = await reader.player('arena', 'player-7', {});
     const [ban] = await change('banned', 'player-7');
     expect(await shown()).not.toContain('player-7');
-    expect(await reader.ban('arena', 'player-7')).toMatchObject({ kind: 'banned', by: 'op', ...place(ban!) }); // prettier-ignore
+    expect(await reader.ban('arena', 'player-7')).toMatchObject({
+      kind: 'banned',
+      by: 'op',
+      ...place(ban!),
+    });
     await scores.send([{ ...event(7), occurredAt: new Date(BASE).toISOString() }]);
     await build();
     expect(await shown()).not.toContain('player-7');
@@ -90,7 +94,10 @@ describe('banned and erased players', () => {
     expect(standing?.columns).toEqual({ points: String(points) });
     await expectEqual();
     const changes = await scene.rankChanges();
-    const of = (source: Source) => changes.filter((one) => one.source.offset === source.offset && one.source.partition === source.partition); // prettier-ignore
+    const of = (source: Source) =>
+      changes.filter(
+        (one) => one.source.offset === source.offset && one.source.partition === source.partition,
+      );
     const [left, came] = [of(ban!), of(unban!)];
     expect([left.length, came.length]).toEqual([1, 1]);
     const views = (await reader.kept('arena', 'player-7')).map(({ view }) => view).sort();
@@ -156,7 +163,9 @@ describe('banned and erased players', () => {
     expect(ids.filter((id) => found.includes(id))).toEqual([]);
     const changes = await scene.rankChanges();
     const causes = new Set(changes.map(({ source }) => `${source.partition} ${source.offset}`));
-    expect(places.filter(({ partition, offset }) => !causes.has(`${partition} ${offset}`))).toEqual([]); // prettier-ignore
+    expect(places.filter(({ partition, offset }) => !causes.has(`${partition} ${offset}`))).toEqual(
+      [],
+    );
     expect(chainBreaks(changes, await generation())).toEqual([]);
   });
 

@@ -61,7 +61,10 @@ export class Sandbox extends Stores {
     return found;
   }
 
-  /** Views of a live board that differ from the oracle in any byte; computes the oracle unless given one. */
+  /**
+   * Views of a live board that differ from the oracle in any byte; computes the oracle unless given
+   * one.
+   */
   async wrongViews(definition: BoardDefinition, known?: Oracle): Promise<string[]> {
     const { board } = definition;
     const oracle = known ?? (await this.oracle(definition));
@@ -77,8 +80,8 @@ export class Sandbox extends Stores {
   }
 
   /**
-   * Applies the log to an oracle, for a definition whose views never expire. Computes states only: the ranks of each event would
-   * take too long with a long log.
+   * Applies the log to an oracle, for a definition whose views never expire. Computes states only:
+   * the ranks of each event would take too long with a long log.
    */
   async oracle(definition: BoardDefinition): Promise<Oracle> {
     const { kafka, topics } = this.instance;
@@ -150,7 +153,10 @@ export class Traffic {
   }
 }
 
-/** An instance, a reconciler for it, and events for it. The tests of a file share a scene, or each opens its own. */
+/**
+ * An instance, a reconciler for it, and events for it. The tests of a file share a scene, or each
+ * opens its own.
+ */
 export class Scene {
   service: RanklogProcess | undefined;
   readonly sandbox: Sandbox;
@@ -223,7 +229,10 @@ export class Scene {
     return changes;
   }
 
-  /** Stops the traffic. Checks that each event gave at most one rank change, and that the boards equal builds from the log. */
+  /**
+   * Stops the traffic. Checks that each event gave at most one rank change, and that the boards
+   * equal builds from the log.
+   */
   async expectExact(yaml: string): Promise<RankChange[]> {
     await this.traffic.stop();
     await this.send(0);

@@ -31,7 +31,10 @@ describe('the schedule', () => {
   const says = (service: RanklogProcess, words: string) =>
     until(() => service.errors.includes(words), `the log says: ${words}`);
 
-  /** Waits until the last verify has these metrics. A turn of the schedule soon after it removes them; the next turn sets them. */
+  /**
+   * Waits until the last verify has these metrics. A turn of the schedule soon after it removes
+   * them; the next turn sets them.
+   */
   const tells = (service: RanklogProcess, lines: readonly string[]) =>
     until(
       async () => (await metrics(service, 'ranklog_verify_equal')).sort().join() === lines.join(),

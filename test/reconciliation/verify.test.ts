@@ -29,7 +29,10 @@ const event = (serial: number) => ({
   attributes: { region: serial % 2 === 0 ? 'eu' : 'us' },
 });
 
-/** Damages that change any board, whatever its state; test/board-store/damage.test.ts tries all of `damages`. */
+/**
+ * Damages that change any board, whatever its state; test/board-store/damage.test.ts tries all of
+ * `damages`.
+ */
 const DAMAGES: readonly Damage[] = [
   ...['ZADD of a member', 'ZREM', 'DEL of a ranking', 'HDEL of a view'].map((name) =>
     damages.find((damage) => damage.name === name)!,

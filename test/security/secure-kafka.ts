@@ -22,8 +22,8 @@ const JVM = [
 export type Logins = Readonly<Record<string, string>>;
 
 /**
- * A Kafka that refuses what no ACL allows, to all but its super user. Its listeners: plain for the super user, TLS with SASL
- * (PLAIN and SCRAM-SHA-512), TLS with client certificates.
+ * A Kafka that refuses what no ACL allows, to all but its super user. Its listeners: plain for the
+ * super user, TLS with SASL (PLAIN and SCRAM-SHA-512), TLS with client certificates.
  */
 export class SecureKafka {
   #log = '';

@@ -114,7 +114,10 @@ describe('ranklog with the rights that docs/security.md lists', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Each role logs in to Kafka in another way, and has its secrets from the environment or from files. */
+  /**
+   * Each role logs in to Kafka in another way, and has its secrets from the environment or from
+   * files.
+   */
   async function environments(certificate: KeyPair) {
     const url = `rediss://ranklog:${password('redis')}@127.0.0.1:${redis.tlsPort}`;
     const common = {

@@ -1,6 +1,9 @@
 import type { BoardDefinition } from '#board';
 
-/** The plainest board, for specs to vary: one sum of points, no event dated later than its record, all else at its default. */
+/**
+ * The plainest board, for specs to vary: one sum of points, no event dated later than its record,
+ * all else at its default.
+ */
 export const arena: BoardDefinition = {
   board: 'arena',
   columns: [{ name: 'points', update: 'sum', order: 'desc', decimals: 0 }],

@@ -9,7 +9,9 @@ export interface FlowTerms {
 /** Held bytes above which the sender is paused, like full network buffers. */
 const MAX_HELD_BYTES = 1_048_576;
 
-/** One direction of a connection: delivers bytes in order, held or delayed according to the terms. */
+/**
+ * One direction of a connection: delivers bytes in order, held or delayed according to the terms.
+ */
 export class ByteFlow {
   readonly #held: { readonly bytes: Buffer | 'end'; readonly due: number }[] = [];
   #heldBytes = 0;

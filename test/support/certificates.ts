@@ -23,7 +23,10 @@ export class TestCa {
     return this.#own.cert;
   }
 
-  /** A certificate for a client of this name, or for a server at these names, such as `IP:127.0.0.1`. */
+  /**
+   * A certificate for a client of this name, or for a server at these names, such as
+   * `IP:127.0.0.1`.
+   */
   issue(name: string, names = ''): KeyPair {
     const { cert, key } = this.#own;
     const alternative = names === '' ? [] : ['-addext', `subjectAltName=${names}`];

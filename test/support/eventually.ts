@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 100;
 
-/** Waits until a condition holds. A condition that throws (no server yet) does not hold. @throws after `seconds`, naming `what` */
+/**
+ * Waits until a condition holds. A condition that throws (no server yet) does not hold.
+ * @throws after `seconds`, naming `what`
+ */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   what: string,

@@ -76,8 +76,9 @@ export function transactionalProducer(kafka: Kafka, transactionalId: string): Pr
 }
 
 /**
- * Waits until the last transactions of some transactional ids have their markers in the log. Kafka confirms a commit
- * before it writes the markers, and starts the next producer of the id only after them. Fences the producers.
+ * Waits until the last transactions of some transactional ids have their markers in the log. Kafka
+ * confirms a commit before it writes the markers, and starts the next producer of the id only after
+ * them. Fences the producers.
  */
 export async function transactionsEnded(
   kafka: Kafka,

@@ -20,7 +20,10 @@ export const KAFKA_ERROR = {
 const NO_THROTTLING = int32(0);
 const NONE64 = Buffer.alloc(8, 0xff);
 
-/** The body of a response with only an error: one for the whole request, or the same one for each of its partitions. */
+/**
+ * The body of a response with only an error: one for the whole request, or the same one for each of
+ * its partitions.
+ */
 export function errorAnswer(request: KafkaRequest, code: number): Buffer {
   const answer = ANSWERS.get(request.apiKey);
   if (answer === undefined) throw new Error(`no error answer is known for api ${request.apiKey}`);
@@ -51,7 +54,8 @@ const ANSWERS: ReadonlyMap<number, Answer> = new Map([
   [KAFKA_API.joinGroup, withRest(int32(-1), text(''), text(''), text(''), int32(0))],
   [KAFKA_API.fetch, fetchAnswer],
   [KAFKA_API.initProducerId, withRest(NONE64, int16(-1))],
-  [KAFKA_API.offsetFetch, (_, code) => Buffer.concat([int32(0), int32(0), int16(code)])], // from version 3 on
+  // From version 3 on
+  [KAFKA_API.offsetFetch, (_, code) => Buffer.concat([int32(0), int32(0), int16(code)])],
   [KAFKA_API.findCoordinator, withRest(int16(-1), int32(-1), text(''), int32(-1))],
   [KAFKA_API.addPartitionsToTxn, ofEachPartition(topicsAdded)],
   [KAFKA_API.txnOffsetCommit, ofEachPartition(topicsCommitted)],
@@ -66,7 +70,10 @@ function produceAnswer(request: KafkaRequest, code: number): Buffer {
   return Buffer.concat([perPartition(topicsProduced(request), ofPartition), NO_THROTTLING]);
 }
 
-/** Version 11, as kafkajs requests it: no session error, no offsets, no preferred replica, no records. */
+/**
+ * Version 11, as kafkajs requests it: no session error, no offsets, no preferred replica, no
+ * records.
+ */
 function fetchAnswer(request: KafkaRequest, code: number): Buffer {
   const ofPartition = [int16(code), NONE64, NONE64, NONE64, int32(0), int32(-1), int32(0)];
   const session = [int16(0), int32(0)];

@@ -18,7 +18,8 @@ import { TcpProxy, type Address, type Link, type LinkHandler } from './tcp-proxy
  * - tearReply: executed, but the connection breaks in the middle of the response;
  * - cutBefore: not executed, the connection breaks;
  * - hangBefore, hangAfter: not executed, or executed, and no response; the connection stays open;
- * - error: the response is this error code; `executed` says whether the broker executes the request;
+ * - error: the response is this error code; `executed` says whether the broker executes the
+ *   request;
  * - delayMs: executed after this delay.
  */
 export type KafkaAction =
@@ -60,9 +61,10 @@ export class KafkaFault {
 }
 
 /**
- * A TCP proxy in front of Kafka brokers that parses their requests. It replaces each broker's address in responses by one
- * of its own (127.0.0.1 for the first broker, 127.0.0.2 for the next), so that clients stay on the proxy. For clients
- * with protocol versions before KIP-482 (compact strings), such as kafkajs.
+ * A TCP proxy in front of Kafka brokers that parses their requests. It replaces each broker's
+ * address in responses by one of its own (127.0.0.1 for the first broker, 127.0.0.2 for the next),
+ * so that clients stay on the proxy. For clients with protocol versions before KIP-482 (compact
+ * strings), such as kafkajs.
  */
 export class KafkaProxy extends TcpProxy {
   readonly #faults = new Set<KafkaFault>();
@@ -85,7 +87,9 @@ export class KafkaProxy extends TcpProxy {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** Sets a fault for the next `times` (1 by default) requests of this kind for which `when` holds. */
+  /**
+   * Sets a fault for the next `times` (1 by default) requests of this kind for which `when` holds.
+   */
   onRequest(
     apiKey: number,
     action: KafkaAction,
@@ -141,7 +145,10 @@ const HAVE_ADDRESSES: ReadonlySet<number> = new Set([
   KAFKA_API.findCoordinator,
 ]);
 
-/** One connection of a client. States: open; silent for ever, in one direction (#ignoresReplies) or both; lost. */
+/**
+ * One connection of a client. States: open; silent for ever, in one direction (#ignoresReplies) or
+ * both; lost.
+ */
 class KafkaLink implements LinkHandler {
   readonly #requests = new FrameReader();
   readonly #replies = new FrameReader();

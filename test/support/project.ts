@@ -60,7 +60,9 @@ export interface ServerStatus {
   readonly answers: boolean;
 }
 
-/** Runs scripts/services.mjs with a folder of its own, and with a shell script in place of docker. */
+/**
+ * Runs scripts/services.mjs with a folder of its own, and with a shell script in place of docker.
+ */
 export class ServicesFolder {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'ranklog-services-'));
 

@@ -3,7 +3,10 @@ import { EncodedHeaders } from '../../libs/kafka-batch/kafkajs/record-headers.js
 /** A header as producers can send it, even one whose name is not UTF-8. */
 export type SentHeader = readonly [name: Buffer | string, value: Buffer | string | null];
 
-/** Names that are properties of objects or arrays, that objects order as numbers, or that are not UTF-8. */
+/**
+ * Names that are properties of objects or arrays, that objects order as numbers, or that are not
+ * UTF-8.
+ */
 export const HOSTILE_NAMES: readonly (Buffer | string)[] = [
   ...['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf', 'length', 'then', 'at'],
   ...['', '0', '-1', '\0', 'e\u0301', '\u{10FFFF}', 'ranklog_id', 'ranklog_value_bytes'],

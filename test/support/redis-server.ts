@@ -8,8 +8,8 @@ import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
 /**
- * A redis-server process that tests kill and restart, also with other data. It writes its append-only file before it
- * answers, so a SIGKILL loses nothing. States: stopped, running.
+ * A redis-server process that tests kill and restart, also with other data. It writes its
+ * append-only file before it answers, so a SIGKILL loses nothing. States: stopped, running.
  */
 export class RedisServer {
   #process: ReturnType<typeof launch> | undefined;

@@ -97,12 +97,16 @@ export async function readDeadLetters(kafka: Kafka, topics: TopicNames) {
   });
 }
 
-/** How long the console consumer waits for the next record, in ms: longer in each try, for a busy machine. */
+/**
+ * How long the console consumer waits for the next record, in ms: longer in each try, for a busy
+ * machine.
+ */
 const CONSOLE_TIMEOUTS_MS = [3_000, 15_000, 45_000];
 
 /**
- * The headers of all committed results of some topics, one line of Kafka's console consumer for each result. `expected` is how
- * many results the topics have: if the consumer found fewer, it reads again and waits longer.
+ * The headers of all committed results of some topics, one line of Kafka's console consumer for
+ * each result. `expected` is how many results the topics have: if the consumer found fewer, it
+ * reads again and waits longer.
  */
 export async function consoleHeaders(
   topics: readonly string[],
@@ -128,15 +132,19 @@ export async function consoleHeaders(
 }
 
 /**
- * The id of a result in its headers: `topic/partition/offset` of the record that caused the result, and for a leader change the
- * view. A dead letter also has the headers of the bad record, among them perhaps another `ce_id`.
+ * The id of a result in its headers: `topic/partition/offset` of the record that caused the result,
+ * and for a leader change the view. A dead letter also has the headers of the bad record, among
+ * them perhaps another `ce_id`.
  */
 export function idIn(headers: string): string | undefined {
   const idOf = (header: string) => new RegExp(`(?:^|,)${header}:([^,\t]+)`).exec(headers)?.[1];
   return idOf('ranklog_id') ?? idOf('ce_id');
 }
 
-/** The ids of all committed results of a topic, as Kafka's console consumer reads them; `expected` is how many there are. */
+/**
+ * The ids of all committed results of a topic, as Kafka's console consumer reads them; `expected`
+ * is how many there are.
+ */
 export async function consoleConsumerIds(topic: string, expected: number): Promise<string[]> {
   const headers = await consoleHeaders([topic], expected);
   return headers.map((line) => idIn(line) ?? '');
@@ -148,9 +156,10 @@ export function causeOf({ source }: Pick<RankChange, 'source'>): string {
 }
 
 /**
- * Describes each rank change whose `before` differs from the `after` of the player's previous rank change in the same view and
- * epoch; none for correct results. An epoch is the time during which one definition of the board was live: in a new epoch, the
- * first rank change of a player may begin with any columns. By default, all rank changes are in one epoch.
+ * Describes each rank change whose `before` differs from the `after` of the player's previous rank
+ * change in the same view and epoch; none for correct results. An epoch is the time during which
+ * one definition of the board was live: in a new epoch, the first rank change of a player may begin
+ * with any columns. By default, all rank changes are in one epoch.
  */
 export function brokenChains(
   changes: readonly RankChange[],

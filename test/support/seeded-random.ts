@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto';
 
-/** Random numbers from 0 to 1, by the seed RANKLOG_TEST_SEED or a new one. Print the seed, so that a failure can be repeated. */
+/**
+ * Random numbers from 0 to 1, by the seed RANKLOG_TEST_SEED or a new one. Print the seed, so that a
+ * failure can be repeated.
+ */
 export function seededRandom(): { random: () => number; seed: number } {
   const seed = Number(process.env['RANKLOG_TEST_SEED'] ?? randomInt(2 ** 31));
   return { random: randomFrom(seed), seed };

@@ -6,11 +6,14 @@ const { default: TestSequencer } = /** @type {typeof import('@jest/test-sequence
 );
 
 /**
- * The longest test file, which begins first. Jest sorts by size if it knows no times; if this file began last, the other workers
- * of Jest would idle while it runs.
+ * The longest test file, which begins first. Jest sorts by size if it knows no times; if this file
+ * began last, the other workers of Jest would idle while it runs.
  */
 const LONGEST = /\/test\/faults\/faults\.test\.ts$/;
-/** Files that take a moment each. They begin last, and keep workers busy while the last long files run. */
+/**
+ * Files that take a moment each. They begin last, and keep workers busy while the last long files
+ * run.
+ */
 const SHORT = /\.spec\.ts$/;
 
 export default class Sequencer extends TestSequencer {

@@ -38,7 +38,9 @@ export interface LinkHandler {
   reply(bytes: Buffer): void;
 }
 
-/** A TCP proxy on a free loopback port, whose connections can be cut, refused, delayed, and frozen. */
+/**
+ * A TCP proxy on a free loopback port, whose connections can be cut, refused, delayed, and frozen.
+ */
 export class TcpProxy {
   readonly #links = new Set<Link>();
   readonly #terms = { delayMs: 0, frozen: false };
@@ -108,8 +110,8 @@ export class TcpProxy {
   }
 
   /**
-   * Until `restore`: the server executes a request, but the connection breaks before the reply. With `to`, only on
-   * connections with a request for which `to` returns true.
+   * Until `restore`: the server executes a request, but the connection breaks before the reply.
+   * With `to`, only on connections with a request for which `to` returns true.
    */
   dropReplies(to?: (request: Buffer) => boolean): void {
     this.#dropping = to ?? true;

@@ -40,7 +40,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A process that has started the servers. It leads a group, as a test runner in a terminal does. */
+/**
+ * A process that has started the servers. It leads a group, as a test runner in a terminal does.
+ */
 async function startUser(): Promise<ChildProcess> {
   const PATH = `${path.join(folder, 'bin')}:${process.env['PATH'] ?? ''}`;
   const user = spawn(process.execPath, ['--input-type=module', '-e', USER], {

@@ -9,8 +9,9 @@ const MINUTE = 60_000;
 export const END = START + 10 * MINUTE;
 
 /**
- * 3,000 players with one to five gains each in the last minute of a contest. A player's gains are 1 to 4 times
- * the player's unit, a power of ten from 1 to 100,000: scores from 1 to 2,000,000, at most 20 different ones of each unit.
+ * 3,000 players with one to five gains each in the last minute of a contest. A player's gains are 1
+ * to 4 times the player's unit, a power of ten from 1 to 100,000: scores from 1 to 2,000,000, at
+ * most 20 different ones of each unit.
  */
 export const arena: readonly Player[] = players(3_000, (draw) => {
   const unit = 10 ** Math.floor(draw(0) * 6);
@@ -20,7 +21,10 @@ export const arena: readonly Player[] = players(3_000, (draw) => {
   }));
 });
 
-/** 1,000 players, one gain each in the last minute: 0 to 300 stars in steps of 30, and 0 to 90,000 coins in steps of 10,000. */
+/**
+ * 1,000 players, one gain each in the last minute: 0 to 300 stars in steps of 30, and 0 to 90,000
+ * coins in steps of 10,000.
+ */
 export const stars: readonly Player[] = players(1_000, (draw) => [
   {
     values: [30 * Math.floor(draw(0) * 11), 10_000 * Math.floor(draw(1) * 10)],
@@ -28,7 +32,10 @@ export const stars: readonly Player[] = players(1_000, (draw) => [
   },
 ]);
 
-/** 1,000 players with up to twelve gains of 0.1 to 2.0, in tenths, all at one time: only the sum counts, then the id. */
+/**
+ * 1,000 players with up to twelve gains of 0.1 to 2.0, in tenths, all at one time: only the sum
+ * counts, then the id.
+ */
 export const tenths: readonly Player[] = players(1_000, (draw) =>
   times(1 + Math.floor(draw(0) * 12), (index) => ({
     values: [1 + Math.floor(draw(index + 1) * 20)],

@@ -13,7 +13,10 @@ export interface Count {
   readonly scores: number;
 }
 
-/** Compares a displayed board with the exact one. The time grows with the square of the number of players. */
+/**
+ * Compares a displayed board with the exact one. The time grows with the square of the number of
+ * players.
+ */
 export function count(players: readonly Player[], placed: readonly Placed[]): Count {
   const exact = [...players].sort(compare);
   const positions = new Map(exact.map(({ id }, position) => [id, position]));

@@ -6,7 +6,10 @@ import { StoreFixture } from '../board-store/fixture.js';
 import type { Player } from './players.js';
 import { parts } from './zset.js';
 
-/** Fills a board through the apply script. The result reads the players of a view in order, with columns in minor units. */
+/**
+ * Fills a board through the apply script. The result reads the players of a view in order, with
+ * columns in minor units.
+ */
 export async function rankedByRanklog(
   { redis, keys }: { redis: Redis; keys: KeySpace },
   definition: BoardDefinition,

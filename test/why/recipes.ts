@@ -2,8 +2,8 @@ import { END } from './arena.js';
 import type { Player } from './players.js';
 
 /**
- * A common way to make one ZSET score for a player, in its fairest version. The larger score ranks first; of equal scores, the
- * smaller player id.
+ * A common way to make one ZSET score for a player, in its fairest version. The larger score ranks
+ * first; of equal scores, the smaller player id.
  */
 export interface Recipe {
   readonly name: string;
@@ -13,9 +13,14 @@ export interface Recipe {
   readonly shown: (score: number) => readonly number[];
 }
 
-/** A recipe for one column and a time. The client reads the old score, computes the new one and writes it as a whole. */
+/**
+ * A recipe for one column and a time. The client reads the old score, computes the new one and
+ * writes it as a whole.
+ */
 export interface TimeRecipe extends Recipe {
-  /** The largest score up to which the recipe distinguishes players who are one `tick` (ms) apart. */
+  /**
+   * The largest score up to which the recipe distinguishes players who are one `tick` (ms) apart.
+   */
   readonly holdsTo: number;
   readonly tick: 1 | 1_000;
   readonly scoreOf: (score: number, time: number) => number | bigint;
@@ -167,7 +172,10 @@ function timeRecipe(
   return { name, tick, steps, ...how };
 }
 
-/** Each step subtracts the time since the previous one; the first step subtracts the time since 1970, and adds `start`. */
+/**
+ * Each step subtracts the time since the previous one; the first step subtracts the time since
+ * 1970, and adds `start`.
+ */
 function moving(
   stepOf: (gain: number, ticks: number) => number,
   start: number,

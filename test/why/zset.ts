@@ -13,8 +13,9 @@ const INCREMENT = `
   for i = 1, #ARGV, 2 do redis.call('ZINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end`;
 
 /**
- * Ranks players in a real ZSET. Scores are negated, which loses no bit, and read in ascending order. So equal scores are
- * in the order of their ids, as in the exact order; ZREVRANGE would reverse it.
+ * Ranks players in a real ZSET. Scores are negated, which loses no bit, and read in ascending
+ * order. So equal scores are in the order of their ids, as in the exact order; ZREVRANGE would
+ * reverse it.
  */
 export async function rankedBy(
   { steps, shown }: Recipe,

@@ -62,7 +62,11 @@ export class BoardStore extends ShardedStore {
     await this.boards();
   }
 
-  /** Claims each shard for this ranklog; with `moves`, also those of another one with as many shards. @throws OtherIdentityError */
+  /**
+   * Claims each shard for this ranklog; with `moves`, also those of another one with as many
+   * shards.
+   * @throws OtherIdentityError
+   */
   async claim({ moves = false } = {}): Promise<void> {
     const { keys, redis } = this;
     if (!moves) await this.check();
@@ -77,8 +81,10 @@ export class BoardStore extends ShardedStore {
 
   /**
    * Makes new boards live, in parts: a shard counts as registered after the last one. If the shard
-   * has applied offsets, a new board becomes `building`: it may lack events. `current` are the definition records of Kafka; `begins` are the starts of boards without such a record.
-   * `unreadable` are boards whose definitions are unknown: if Redis lacks them, they become `building`, so that their events wait.
+   * has applied offsets, a new board becomes `building`: it may lack events. `current` are the
+   * definition records of Kafka; `begins` are the starts of boards without such a record.
+   * `unreadable` are boards whose definitions are unknown: if Redis lacks them, they become
+   * `building`, so that their events wait.
    */
   async registerBoards(
     definitions: readonly BoardDefinition[],
@@ -121,7 +127,10 @@ export class BoardStore extends ShardedStore {
     return this.boards();
   }
 
-  /** When the pointer of each board last moved: a time in us of Redis' clock. Cost: one request per shard. */
+  /**
+   * When the pointer of each board last moved: a time in us of Redis' clock.
+   * Cost: one request per shard.
+   */
   async promotions(): Promise<Map<string, number>> {
     const found = await this.perShard((shard) => readHash(this.redis, this.keys.promotions(shard)));
     const entries = found.flatMap((promotions) => [...promotions]);
@@ -133,7 +142,11 @@ export class BoardStore extends ShardedStore {
     return found.every((registered) => registered !== null);
   }
 
-  /** The boards; the same object until they change. Cost: one request per shard, and then at most four more. @throws OtherIdentityError */
+  /**
+   * The boards; the same object until they change.
+   * Cost: one request per shard, and then at most four more.
+   * @throws OtherIdentityError
+   */
   async boards(): Promise<Boards> {
     const boards = await readBoards(this.redis, this.keys, this.allShards, this.#boards);
     for (const version of boards.versions) this.#identity.compare(identityIn(version), REDIS);
@@ -141,7 +154,11 @@ export class BoardStore extends ShardedStore {
     return boards;
   }
 
-  /** The live generation of a board. Cost: as `boards`. @throws UnknownBoardError, BoardBuildingError, OtherIdentityError */
+  /**
+   * The live generation of a board.
+   * Cost: as `boards`.
+   * @throws UnknownBoardError, BoardBuildingError, OtherIdentityError
+   */
   async liveBoard(board: string): Promise<LiveBoard> {
     const { live, building } = await this.boards();
     const found = live.get(board);
@@ -164,7 +181,10 @@ export class BoardStore extends ShardedStore {
     return largestOf(found);
   }
 
-  /** Whether the outbox has verdicts of records below an offset that are not known to be published. Cost: linear in the outbox. */
+  /**
+   * Whether the outbox has verdicts of records below an offset that are not known to be published.
+   * Cost: linear in the outbox.
+   */
   async hasUnpublished(partition: number, below: number): Promise<boolean> {
     for (const shard of this.allShards) {
       const published = await this.redis.hget(this.keys.published(shard), String(partition));
@@ -176,7 +196,10 @@ export class BoardStore extends ShardedStore {
     return false;
   }
 
-  /** Applies a call in one atomic step and returns the unpublished verdicts of its run: see lua/commands/apply-7.lua. */
+  /**
+   * Applies a call in one atomic step and returns the unpublished verdicts of its run: see
+   * lua/commands/apply-7.lua.
+   */
   async apply(call: ApplyCall): Promise<ApplyOutcome> {
     const reply = await this.redis.ranklogApplyBuffer(applyArguments(this.keys, call));
     if (!Array.isArray(reply)) return { status: refusalOf(reply) as ApplyRefusal };
@@ -204,7 +227,10 @@ export class BoardStore extends ShardedStore {
     );
   }
 
-  /** Removes some of the views that have expired and returns how many; 0 also if the generation is neither live nor a shadow. */
+  /**
+   * Removes some of the views that have expired and returns how many; 0 also if the generation is
+   * neither live nor a shadow.
+   */
   async sweep({ board, generation, definition }: LiveBoard): Promise<number> {
     if (!canExpire(definition)) return 0;
     const shard = this.shardOf(board);

@@ -10,7 +10,10 @@ export interface BegunResync extends Continuity {
   readonly lease: { readonly key: string; readonly token: string; readonly ms: number };
 }
 
-/** A definition record, as far as a resync needs it. `definition` is null for a removed board, and absent if it can't be read. */
+/**
+ * A definition record, as far as a resync needs it. `definition` is null for a removed board, and
+ * absent if it can't be read.
+ */
 export interface Promoted {
   readonly since: number;
   readonly definition?: object | null;
@@ -18,11 +21,17 @@ export interface Promoted {
 
 export interface Recovered {
   readonly token: string;
-  /** Boards whose last promotion or removal the shard had lost. If any, it was emptied and recovers from the start of the log. */
+  /**
+   * Boards whose last promotion or removal the shard had lost. If any, it was emptied and recovers
+   * from the start of the log.
+   */
   readonly outdated: readonly string[];
 }
 
-/** Reads and writes what each shard stores so that processes notice losses of Redis, and changes of the log. */
+/**
+ * Reads and writes what each shard stores so that processes notice losses of Redis, and changes of
+ * the log.
+ */
 export class ContinuityStore extends ShardedStore {
   /** Cost: one short script. */
   async continuity(shard: number): Promise<Continuity> {
@@ -33,9 +42,9 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Begins a resync: until its end, the shard refuses all apply calls. Takes a lease of `ms` ms (`renew`, `release`).
-   * The new continuity is later than `after`, in µs. Returns undefined if the continuity of the shard
-   * is no longer `seen`, or another process holds the lease.
+   * Begins a resync: until its end, the shard refuses all apply calls. Takes a lease of `ms` ms
+   * (`renew`, `release`). The new continuity is later than `after`, in µs. Returns undefined if the
+   * continuity of the shard is no longer `seen`, or another process holds the lease.
    */
   async beginResync(
     shard: number,
@@ -58,7 +67,10 @@ export class ContinuityStore extends ShardedStore {
     return undefined;
   }
 
-  /** Extends the lease. A lost lease is no error here: endResync finds out whether another process has begun a resync. */
+  /**
+   * Extends the lease. A lost lease is no error here: endResync finds out whether another process
+   * has begun a resync.
+   */
   async renew({ lease: { key, token, ms } }: BegunResync): Promise<void> {
     await renewLease(this.redis, key, token, ms);
   }
@@ -69,9 +81,10 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Ends a resync. `positions` are the published positions of all partitions once their publishers are fenced; `current` are the
-   * definition records of Kafka, by board. Partitions below their position recover from now on; a shard that has lost a promotion
-   * or removal recovers from the start of the log. Returns undefined if the shard has changed meanwhile: repeat the resync then.
+   * Ends a resync. `positions` are the published positions of all partitions once their publishers
+   * are fenced; `current` are the definition records of Kafka, by board. Partitions below their
+   * position recover from now on; a shard that has lost a promotion or removal recovers from the
+   * start of the log. Returns undefined if the shard has changed meanwhile: repeat the resync then.
    * Cost: two requests for each thousand boards, and some more.
    */
   async endResync(
@@ -108,7 +121,9 @@ export class ContinuityStore extends ShardedStore {
     return token === '' ? undefined : { token, outdated };
   }
 
-  /** The boards whose last promotion or removal the shard has lost; none if it has no boards yet. */
+  /**
+   * The boards whose last promotion or removal the shard has lost; none if it has no boards yet.
+   */
   async #outdatedBoards(
     shard: number,
     current: ReadonlyMap<string, Promoted>,
@@ -145,7 +160,10 @@ export class ContinuityStore extends ShardedStore {
     return true;
   }
 
-  /** Partitions below their recovery targets, sorted by shard and partition. Cost: two requests per shard. */
+  /**
+   * Partitions below their recovery targets, sorted by shard and partition.
+   * Cost: two requests per shard.
+   */
   async recoveryTargets(): Promise<RecoveryTarget[]> {
     const found = await this.perShard(async (shard) => {
       const [targets, appliedOffsets] = await Promise.all([
@@ -170,12 +188,18 @@ export class ContinuityStore extends ShardedStore {
     return records.sort((a, b) => b.offset - a.offset)[0];
   }
 
-  /** The last applied record of a partition at an earlier check of the log. Every start checks it again. */
+  /**
+   * The last applied record of a partition at an earlier check of the log. Every start checks it
+   * again.
+   */
   async checkedRecord(partition: number): Promise<RecordIdentity | undefined> {
     return parseRecord(await this.redis.hget(this.keys.checkedRecords(), String(partition)));
   }
 
-  /** For checkedRecord. The last applied record can't reveal a recreated topic if it already comes from the new log. */
+  /**
+   * For checkedRecord. The last applied record can't reveal a recreated topic if it already comes
+   * from the new log.
+   */
   async storeCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
     await this.redis.hset(this.keys.checkedRecords(), String(partition), recordText(record));
   }

@@ -67,13 +67,19 @@ interface NumberedBoard {
   readonly lists: Map<readonly ResolvedView[], number>;
 }
 
-/** The boards, views and lists of views of one run or stretch, each numbered from 1 in order of first use. */
+/**
+ * The boards, views and lists of views of one run or stretch, each numbered from 1 in order of
+ * first use.
+ */
 class ArgumentTables {
   readonly boardKeys: string[] = [];
   readonly viewKeys: string[] = [];
   readonly boards: object[] = [];
   readonly views: object[] = [];
-  /** A list of views: the number of its board, then those of its views. That of a player record says so. */
+  /**
+   * A list of views: the number of its board, then those of its views. That of a player record says
+   * so.
+   */
   readonly lists: (number[] | { settles: number[] })[] = [];
   readonly #numbered = new Map<string, NumberedBoard>();
   /** How many values each entry has: those of the event with the most. */

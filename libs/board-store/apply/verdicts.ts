@@ -13,14 +13,18 @@ const HEAD = 0;
 const CHANGE = 1;
 const LEADERS = 2;
 
-/** What the readers of rank changes and leader changes need of the columns, so that none needs the definition. */
+/**
+ * What the readers of rank changes and leader changes need of the columns, so that none needs the
+ * definition.
+ */
 export function columnsText(columns: readonly Column[]): string {
   return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
 }
 
 /**
- * Reads members of an outbox, as lua/includes/verdict.lua writes them. The leader changes of a member come last. A player record
- * that was settled in several calls has several members, of which the rank changes are made one.
+ * Reads members of an outbox, as lua/includes/verdict.lua writes them. The leader changes of a
+ * member come last. A player record that was settled in several calls has several members, of which
+ * the rank changes are made one.
  */
 export function parseVerdicts(members: readonly Buffer[]): Verdict[] {
   const verdicts: Verdict[] = [];
@@ -36,7 +40,9 @@ export function parseVerdicts(members: readonly Buffer[]): Verdict[] {
   return verdicts;
 }
 
-/** A head, and how the JSON of each movement in its view begins: with a rank before, and without. */
+/**
+ * A head, and how the JSON of each movement in its view begins: with a rank before, and without.
+ */
 interface ViewHead {
   readonly generation: string;
   readonly columns: readonly ColumnHead[];
@@ -53,7 +59,10 @@ interface ColumnHead extends Column {
   readonly json: string;
 }
 
-/** V8 keeps a joined text as its parts. This makes it one, as each use would go through the parts again. */
+/**
+ * V8 keeps a joined text as its parts. This makes it one, as each use would go through the parts
+ * again.
+ */
 function flat(text: string): string {
   return Buffer.from(text).toString();
 }
@@ -100,7 +109,10 @@ class VerdictReader {
     return head;
   }
 
-  /** Adds a movement to the rank change of its event. Makes JSON from few texts, and without objects, for speed. */
+  /**
+   * Adds a movement to the rank change of its event. Makes JSON from few texts, and without
+   * objects, for speed.
+   */
   #addChange(offset: number): void {
     const { bytes } = this;
     const head = this.#readHead();

@@ -170,7 +170,9 @@ export const BEGIN_RANKING: RankingCursor = {
   viewsCursor: '0',
 };
 
-/** Reads a reply of lua/commands/rank-shadow-4.lua. The first argument is the cursor of the call. */
+/**
+ * Reads a reply of lua/commands/rank-shadow-4.lua. The first argument is the cursor of the call.
+ */
 export function readRanking(cursor: RankingCursor, reply: RankReply): RankingStep {
   const [server, playersCursor, players, done, nextViewsCursor, found] = reply;
   if (cursor.views.length > 0) {

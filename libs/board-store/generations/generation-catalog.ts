@@ -11,25 +11,35 @@ const VIEWS_PER_STEP = 100;
 
 /** The generations in Redis. Discards unneeded ones, and frees their memory. */
 export class GenerationCatalog extends ShardedStore {
-  /** All generations but discarded ones, sorted by board; of each board, the live one first. Cost: eight requests per shard, more with thousands of boards. */
+  /**
+   * All generations but discarded ones, sorted by board; of each board, the live one first.
+   * Cost: eight requests per shard, more with thousands of boards.
+   */
   async generations(): Promise<GenerationOverview[]> {
     const found = await this.perShard((shard) => this.#generationsOf(shard));
     return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
   }
 
-  /** Discards a snapshot; may be repeated. Returns false unless a snapshot, or a generation just discarded, has this id. */
+  /**
+   * Discards a snapshot; may be repeated. Returns false unless a snapshot, or a generation just
+   * discarded, has this id.
+   */
   async removeSnapshot(generation: string): Promise<boolean> {
     for (const shard of this.allShards)
       if ((await this.#discard(shard, { from: 'snapshot', generation })) === 1) return true;
     return false;
   }
 
-  /** Discards the shadow of a killed build, verify or snapshot; returns its board, if it exists. @throws LeaseHeldError if it is in use */
+  /**
+   * Discards the shadow of a killed build, verify or snapshot; returns its board, if it exists.
+   * @throws LeaseHeldError if it is in use
+   */
   async discardShadow(generation: string): Promise<string | undefined> {
     for (const shard of this.allShards) {
       for (const [board, entry] of await readHash(this.redis, this.keys.shadows(shard))) {
         const [id, purpose] = entry.split(' ');
-        if (id !== generation || purpose === 'rollback') continue; // that of a rollback counts as previous
+        // That of a rollback counts as previous
+        if (id !== generation || purpose === 'rollback') continue;
         const reply = await this.#discard(shard, { from: 'shadow', board, generation });
         if (refusalOf(reply) === 'leaseHeld')
           throw (await heldLease(this.redis, this.keys.lease(shard, board), board)).error;
@@ -40,8 +50,9 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Discards previous generations past their grace time and shadows of killed verifies; shadows of killed rollbacks become previous
-   * again. Frees some memory of discarded generations. Returns the number of steps, 0 for none. Processes can sweep concurrently.
+   * Discards previous generations past their grace time and shadows of killed verifies; shadows of
+   * killed rollbacks become previous again. Frees some memory of discarded generations. Returns the
+   * number of steps, 0 for none. Processes can sweep concurrently.
    */
   async sweep(): Promise<number> {
     let steps = 0;
@@ -71,7 +82,10 @@ export class GenerationCatalog extends ShardedStore {
     await redis.hdel(keys.emptied(shard), ...found);
   }
 
-  /** Discards the generations of a role whose entries have a second word that `isUnneeded` accepts. Returns how many. */
+  /**
+   * Discards the generations of a role whose entries have a second word that `isUnneeded` accepts.
+   * Returns how many.
+   */
   async #discardThose(
     shard: number,
     from: 'shadow' | 'previous',
@@ -92,11 +106,15 @@ export class GenerationCatalog extends ShardedStore {
     return moveGeneration(this.redis, this.keys, shard, { ...move, to: 'discarded' });
   }
 
-  /** Frees memory of a discarded generation, by plain commands, as nothing writes to it. Returns whether it may have more views. */
+  /**
+   * Frees memory of a discarded generation, by plain commands, as nothing writes to it. Returns
+   * whether it may have more views.
+   */
   async #deleteSome(shard: number, generation: string): Promise<boolean> {
     const { keys, redis } = this;
     const views = keys.views(shard, generation);
-    // A scan from the start may find nothing although views are left: it stops among the slots of deleted views.
+    // A scan from the start may find nothing although views are left: it stops among the slots of
+    // deleted views.
     const names = (await redis.hrandfield(views, VIEWS_PER_STEP)) as string[];
     if (names.length > 0) {
       if (!(await this.#deleteReports(shard, generation, names))) return true;
@@ -119,12 +137,16 @@ export class GenerationCatalog extends ShardedStore {
     return false;
   }
 
-  /** Deletes leader reports of views that the live generation lacks. Returns false if another generation went live meanwhile. */
+  /**
+   * Deletes leader reports of views that the live generation lacks. Returns false if another
+   * generation went live meanwhile.
+   */
   async #deleteReports(shard: number, generation: string, views: string[]): Promise<boolean> {
     const { keys, redis } = this;
     const text = await redis.hget(keys.definitions(shard), generation);
     if (text === null) return true;
-    const { board } = JSON.parse(text) as { board: string }; // a later version of ranklog may have written the rest
+    // A later version of ranklog may have written the rest
+    const { board } = JSON.parse(text) as { board: string };
     const live = await redis.hget(keys.live(shard), board);
     if (live === null) return true; // the leader reports were deleted with the board
     const reply = await redis.ranklogDeleteReports({
@@ -138,7 +160,10 @@ export class GenerationCatalog extends ShardedStore {
     return refusalOf(reply) === undefined;
   }
 
-  /** Deletes the texts one by one, then the id: Redis would refuse a transaction when its memory is full. */
+  /**
+   * Deletes the texts one by one, then the id: Redis would refuse a transaction when its memory is
+   * full.
+   */
   async #deleteTexts(shard: number, generation: string): Promise<void> {
     const { keys, redis } = this;
     await redis.hdel(keys.definitions(shard), generation);
@@ -188,7 +213,10 @@ export class GenerationCatalog extends ShardedStore {
 
 type Facts = Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>;
 
-/** A generation's move from one role to another: lua/commands/move-5.lua says which are allowed, and what may be left out. */
+/**
+ * A generation's move from one role to another: lua/commands/move-5.lua says which are allowed, and
+ * what may be left out.
+ */
 export interface Move {
   readonly from: 'shadow' | 'previous' | 'snapshot';
   readonly to: 'shadow' | 'snapshot' | 'discarded';

@@ -47,7 +47,10 @@ export interface NewShadow extends Pick<Shadow, 'definition' | 'starts' | 'ends'
 
 /** States of a build, in the place of its purpose: see lua/commands/rank-shadow-4.lua. */
 export const UNRANKED = 'unranked';
-/** Answers to a promotion of a shadow with player records that are not settled, or that it has to take over. */
+/**
+ * Answers to a promotion of a shadow with player records that are not settled, or that it has to
+ * take over.
+ */
 export const UNSETTLED = 'unsettled';
 export const MISSED = 'missed';
 /** Why a shadow is not promoted yet. */
@@ -64,9 +67,15 @@ export interface Promotion {
   readonly previous?: string;
 }
 
-/** Generations other than the live one. Every write needs the lease of the board; every method may be repeated. */
+/**
+ * Generations other than the live one. Every write needs the lease of the board; every method may
+ * be repeated.
+ */
 export class GenerationStore extends ShardedStore {
-  /** The live generations as last read, to save requests. Scripts refuse an outdated one, and each shadow reads it again. */
+  /**
+   * The live generations as last read, to save requests. Scripts refuse an outdated one, and each
+   * shadow reads it again.
+   */
   readonly #believed = new Map<string, string>();
 
   /** The shadow of a board, also that of a killed process. */
@@ -100,7 +109,11 @@ export class GenerationStore extends ShardedStore {
     return offsetsOf(await this.redis.hgetall(this.keys.appliedOffsets(this.shardOf(board))));
   }
 
-  /** Begins a shadow. An earlier one of the board is discarded (of a rollback: becomes previous again). @throws LeaseLostError */
+  /**
+   * Begins a shadow. An earlier one of the board is discarded (of a rollback: becomes previous
+   * again).
+   * @throws LeaseLostError
+   */
   async begin(
     lease: Lease,
     { definition, purpose, starts, ends, asOf }: NewShadow,
@@ -151,7 +164,11 @@ export class GenerationStore extends ShardedStore {
     return shadow;
   }
 
-  /** Discards a shadow, or makes that of a rollback previous again; ignores a generation in another role. @throws LeaseLostError */
+  /**
+   * Discards a shadow, or makes that of a rollback previous again; ignores a generation in another
+   * role.
+   * @throws LeaseLostError
+   */
   async discard(lease: Lease, { generation }: Shadow): Promise<void> {
     await this.#move(lease, { from: 'shadow', to: 'discarded', generation });
   }
@@ -167,8 +184,8 @@ export class GenerationStore extends ShardedStore {
   }
 
   /**
-   * Brings a shadow to the live applied offsets and, once there, makes it live. Keeps the replaced generation for `graceMs`. A build
-   * has to be ranked first.
+   * Brings a shadow to the live applied offsets and, once there, makes it live. Keeps the replaced
+   * generation for `graceMs`. A build has to be ranked first.
    */
   async promote(
     lease: Lease,
@@ -238,7 +255,10 @@ export class GenerationStore extends ShardedStore {
     return readRanking(cursor, reply);
   }
 
-  /** Brings a shadow to the live applied offsets and, once there, compares a part, from `cursor` on, with the live generation. */
+  /**
+   * Brings a shadow to the live applied offsets and, once there, compares a part, from `cursor` on,
+   * with the live generation.
+   */
   async compare(
     lease: Lease,
     shadow: Shadow,
@@ -308,8 +328,10 @@ export class GenerationStore extends ShardedStore {
   }
 
   /**
-   * Removes a board. Returns the removal's time in us of the server's clock; 0 for no such board. With `unregisters`, it undoes the
-   * registration of a board instead, and does nothing to a live one. @throws LeaseLostError
+   * Removes a board. Returns the removal's time in us of the server's clock; 0 for no such board.
+   * With `unregisters`, it undoes the registration of a board instead, and does nothing to a live
+   * one.
+   * @throws LeaseLostError
    */
   async remove({ board, token }: Lease, { unregisters = false } = {}): Promise<number> {
     const shard = this.shardOf(board);

@@ -4,9 +4,14 @@ import { ShardedStore } from '../layout/sharded-store.js';
 import { LeaseLostError } from '../layout/store-errors.js';
 import { refusalOf } from '../lua/scripts.js';
 
-/** The outcome of a verify or rollback whose process died. A sweep discards the shadow, or makes it previous again (rollback). */
+/**
+ * The outcome of a verify or rollback whose process died. A sweep discards the shadow, or makes it
+ * previous again (rollback).
+ */
 const ENDED = 'its process is gone';
-const KEPT = `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards discard", or another build, verify, snapshot or rollback of the board, discards it`;
+const KEPT =
+  `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards ` +
+  'discard", or another build, verify, snapshot or rollback of the board, discards it';
 
 export class LeaseStore extends ShardedStore {
   /** `holder` is shown to processes that want the lease while it is held. @throws LeaseHeldError */
@@ -15,11 +20,15 @@ export class LeaseStore extends ShardedStore {
     const token = await takeLease(this.redis, { key, holder });
     if (token !== undefined) return { board, token };
     const { held, error } = await heldLease(this.redis, key, board);
-    if (held === null) return this.acquire(board, holder); // the lease ended between the two requests
+    // The lease ended between the two requests
+    if (held === null) return this.acquire(board, holder);
     throw error;
   }
 
-  /** Extends a lease to LEASE_MS from now, and stores the status of its reconciliation, if given. @throws LeaseLostError */
+  /**
+   * Extends a lease to LEASE_MS from now, and stores the status of its reconciliation, if given.
+   * @throws LeaseLostError
+   */
   async renew({ board, token }: Lease, status?: ReconciliationStatus): Promise<void> {
     const shard = this.shardOf(board);
     const text = status === undefined ? '' : JSON.stringify(status);
@@ -39,7 +48,10 @@ export class LeaseStore extends ShardedStore {
     await releaseLease(this.redis, this.#key(board), token);
   }
 
-  /** The running or last reconciliation of each board, sorted by name. Cost: one request per shard, and one per running status. */
+  /**
+   * The running or last reconciliation of each board, sorted by name.
+   * Cost: one request per shard, and one per running status.
+   */
   async statuses(): Promise<ReconciliationStatus[]> {
     const texts = await this.perShard((shard) =>
       this.redis.hvals(this.keys.reconciliations(shard)),

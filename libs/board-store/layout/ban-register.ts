@@ -3,7 +3,9 @@ import type { DecodedPlayerRecord, PlayerRecordKind } from '#contracts';
 import type { RedisClient } from './redis-client.js';
 import { scanHash } from './scans.js';
 
-/** An entry of the ban register: the player record that counts, and its place in the score topic. */
+/**
+ * An entry of the ban register: the player record that counts, and its place in the score topic.
+ */
 export interface BanEntry {
   readonly playerId: string;
   readonly kind: PlayerRecordKind;
@@ -43,7 +45,10 @@ export function describeBan(text: string): string {
   return `${kind} at ${formatTime(time)}`;
 }
 
-/** All entries of a generation, with their texts; page by page. Finds every entry that is there during the whole scan. */
+/**
+ * All entries of a generation, with their texts; page by page. Finds every entry that is there
+ * during the whole scan.
+ */
 export async function* scanBans(
   redis: RedisClient,
   key: string,

@@ -9,7 +9,10 @@ import { readHash } from './scans.js';
 /** The pointer of a board whose first generation is being built. */
 export const BUILDING = '-';
 
-/** The field of `live` that holds the version of the pointers (lua/includes/shard.lua). No board has this name. */
+/**
+ * The field of `live` that holds the version of the pointers (lua/includes/shard.lua). No board has
+ * this name.
+ */
 export const VERSION = '';
 
 /** The identity in a version of the pointers; empty for none. */
@@ -17,7 +20,10 @@ export function identityIn(version: string): string {
   return version.replace(/^\d+ ?/, '');
 }
 
-/** Reads the boards of shards but those whose definition Redis has lost. Returns `known` itself if no version has changed. */
+/**
+ * Reads the boards of shards but those whose definition Redis has lost. Returns `known` itself if
+ * no version has changed.
+ */
 export async function readBoards(
   redis: RedisClient,
   keys: KeySpace,
@@ -56,7 +62,10 @@ export function liveBoardOf(generation: string, text: string, starts?: string | 
   return { board, generation, definition, ...(starts && { starts: parseStarts(starts) }) };
 }
 
-/** Why and when (ms) a generation was begun: see NewShadow. Empty for a generation that registerBoards made live. */
+/**
+ * Why and when (ms) a generation was begun: see NewShadow. Empty for a generation that
+ * registerBoards made live.
+ */
 export interface Origin {
   readonly purpose?: ShadowPurpose | undefined;
   readonly begunAt?: number | undefined;

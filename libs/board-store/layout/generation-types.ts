@@ -5,27 +5,39 @@ export interface Boards {
   /** Boards without a live generation: their first one is being built. */
   readonly building: ReadonlySet<string>;
   readonly removed: ReadonlySet<string>;
-  /** The version of each shard's pointers (lua/includes/shard.lua), read before the boards: no board is older than its version. */
+  /**
+   * The version of each shard's pointers (lua/includes/shard.lua), read before the boards: no board
+   * is older than its version.
+   */
   readonly versions: readonly string[];
 }
 
 /** `rollback`: the shadow was the previous generation. */
 export type ShadowPurpose = 'build' | 'verify' | 'snapshot' | 'rollback';
 
-/** A generation that catches up with the live applied offsets; only the holder of the board's lease may write to it. */
+/**
+ * A generation that catches up with the live applied offsets; only the holder of the board's lease
+ * may write to it.
+ */
 export interface Shadow extends LiveBoard {
   readonly purpose: ShadowPurpose;
   /** Snapshots only: per partition, the offset after the last one that the snapshot applies. */
   readonly ends?: Starts;
 }
 
-/** The right to write to the shadow of a board, until it expires. Every script that its holder calls checks the token. */
+/**
+ * The right to write to the shadow of a board, until it expires. Every script that its holder calls
+ * checks the token.
+ */
 export interface Lease {
   readonly board: string;
   readonly token: string;
 }
 
-/** All events and player records of a shadow's board in one partition of the log, from `from` to `through`. */
+/**
+ * All events and player records of a shadow's board in one partition of the log, from `from` to
+ * `through`.
+ */
 export interface Stretch {
   readonly partition: number;
   /** At most the shadow's applied offset + 1, or the call is refused. */
@@ -97,7 +109,10 @@ export interface RankingStep {
   readonly next?: RankingCursor;
 }
 
-/** A walk compares all items of one kind, some in each step. `cursor` is where the next step begins; '0' begins the walk. */
+/**
+ * A walk compares all items of one kind, some in each step. `cursor` is where the next step begins;
+ * '0' begins the walk.
+ */
 export interface ComparisonWalk {
   readonly over:
     | 'views' // views that should be there
@@ -113,14 +128,20 @@ export interface ComparisonWalk {
   readonly cursor: string;
 }
 
-/** Where a comparison continues. The cursors are valid on `server` only: on another one, the comparison begins again. */
+/**
+ * Where a comparison continues. The cursors are valid on `server` only: on another one, the
+ * comparison begins again.
+ */
 export interface ComparisonCursor {
   readonly server: string;
   readonly walk: ComparisonWalk;
   readonly rest: readonly ComparisonWalk[];
 }
 
-/** A difference between a live board and the log. `expected` and `found` of a player are states in hexadecimal (libs/board/state.ts). */
+/**
+ * A difference between a live board and the log. `expected` and `found` of a player are states in
+ * hexadecimal (libs/board/state.ts).
+ */
 export interface Difference {
   readonly view: string;
   readonly kind:
@@ -140,7 +161,10 @@ export interface Difference {
   readonly found?: string;
 }
 
-/** Events refused for `maxViews`, by the shadow and by the live board. The order of partitions decides which, so these may differ. */
+/**
+ * Events refused for `maxViews`, by the shadow and by the live board. The order of partitions
+ * decides which, so these may differ.
+ */
 export interface TooManyViews {
   readonly expected: number;
   readonly found: number;
@@ -170,7 +194,9 @@ export interface GenerationOverview extends LiveBoard {
   readonly asOf?: number | undefined;
 }
 
-/** The status of the running or last reconciliation of a board, stored in Redis for all processes. */
+/**
+ * The status of the running or last reconciliation of a board, stored in Redis for all processes.
+ */
 export interface ReconciliationStatus {
   readonly board: string;
   readonly kind: 'build' | 'verify' | 'rollback' | 'snapshot';
@@ -178,7 +204,10 @@ export interface ReconciliationStatus {
   readonly generation: string;
   /** Host and process id. */
   readonly holder: string;
-  /** `done`: records of the log that the shadow has applied; `total`: all that it has to apply, including those done. */
+  /**
+   * `done`: records of the log that the shadow has applied; `total`: all that it has to apply,
+   * including those done.
+   */
   readonly done: number;
   readonly total: number;
   /** Records per second, over the last seconds. */
@@ -190,6 +219,9 @@ export interface ReconciliationStatus {
   readonly updatedAt: number;
   /** A sentence on the result, or the reason of a failure. */
   readonly outcome?: string;
-  /** For a verify that is done: whether the board equals the log; null if the two could not be compared. */
+  /**
+   * For a verify that is done: whether the board equals the log; null if the two could not be
+   * compared.
+   */
   readonly equal?: boolean | null;
 }

@@ -31,7 +31,10 @@ export class IdentityCheck {
     return this.ours.group ?? '';
   }
 
-  /** `kept` has the form of `text`, or is empty. A part that either side lacks is no difference. @throws OtherIdentityError */
+  /**
+   * `kept` has the form of `text`, or is empty. A part that either side lacks is no difference.
+   * @throws OtherIdentityError
+   */
   compare(kept: string, where: string): void {
     if (kept === '' || kept === this.text) return;
     const theirs = JSON.parse(kept) as Partial<Identity>;

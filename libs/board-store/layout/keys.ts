@@ -1,29 +1,39 @@
 import { createHash } from 'node:crypto';
 
-/** The version of the layout, part of the keys of each shard: a ranklog with another layout finds no boards and misreads none. */
+/**
+ * The version of the layout, part of the keys of each shard: a ranklog with another layout finds no
+ * boards and misreads none.
+ */
 const LAYOUT = 4;
 
 /**
- * Every key of ranklog in Redis, with its type and what it holds. `a -> b` is a hash field and its value, or a member and its
- * score. All keys of a shard carry its hash tag, so a script touches one cluster slot. The tag has the prefix, so that the
- * shards of several ranklogs can be on different nodes of a cluster.
+ * Every key of ranklog in Redis, with its type and what it holds. `a -> b` is a hash field and its
+ * value, or a member and its score. All keys of a shard carry its hash tag, so a script touches one
+ * cluster slot. The tag has the prefix, so that the shards of several ranklogs can be on different
+ * nodes of a cluster.
  */
 export class KeySpace {
   constructor(readonly prefix: string) {}
 
   /** string: number of shards; fixed when a ranklog first claims Redis */
   readonly shards = () => `${this.prefix}:shards`;
-  /** hash: partition -> the last applied record at an earlier check of the log, as in `records`; every start checks it again */
+  /**
+   * hash: partition -> the last applied record at an earlier check of the log, as in `records`;
+   * every start checks it again
+   */
   readonly checkedRecords = () => this.#key(0, 'checked-records');
 
   /**
-   * hash: board -> id of its live generation, or `-` while its first one is being built; the empty name -> version of these
-   * pointers, space, identity (lua/includes/shard.lua)
+   * hash: board -> id of its live generation, or `-` while its first one is being built; the empty
+   * name -> version of these pointers, space, identity (lua/includes/shard.lua)
    */
   readonly live = this.#ofShard('live');
   /** string: exists once the boards of the shard, if any, have been registered */
   readonly registered = this.#ofShard('registered');
-  /** string: replication id of the server, space, time in us of the last resync (lua/includes/continuity.lua) */
+  /**
+   * string: replication id of the server, space, time in us of the last resync
+   * (lua/includes/continuity.lua)
+   */
   readonly continuity = this.#ofShard('continuity');
   /** string: lease of the process that resyncs the shard; expires */
   readonly resyncLease = this.#ofShard('comparison');
@@ -40,22 +50,31 @@ export class KeySpace {
 
   /** hash: generation -> JSON of its definition; of every generation that still has keys */
   readonly definitions = this.#ofShard('definitions');
-  /** hash: generation -> JSON of its start offsets by partition; only generations that begin later than the log */
+  /**
+   * hash: generation -> JSON of its start offsets by partition; only generations that begin later
+   * than the log
+   */
   readonly starts = this.#ofShard('starts');
-  /** hash: generation -> JSON of its Origin; not of generations that went live without a build (register-7.lua) */
+  /**
+   * hash: generation -> JSON of its Origin; not of generations that went live without a build
+   * (register-7.lua)
+   */
   readonly origins = this.#ofShard('origins');
   /** hash: board -> time in us at which its pointer last moved; only grows */
   readonly promotions = this.#ofShard('promotions');
   /** hash: board -> previous generation, space, time in ms until which it is kept for a rollback */
   readonly previous = this.#ofShard('previous');
   /**
-   * hash: board -> its shadow, purpose (of a build, its state: lua/commands/rank-shadow-4.lua) and, for a rollback, time in ms until
-   * which it was kept for one (lua/includes/lease.lua)
+   * hash: board -> its shadow, purpose (of a build, its state: lua/commands/rank-shadow-4.lua) and,
+   * for a rollback, time in ms until which it was kept for one (lua/includes/lease.lua)
    */
   readonly shadows = this.#ofShard('shadows');
   /** hash: snapshot (a generation) -> board */
   readonly snapshots = this.#ofShard('snapshots');
-  /** hash: generation -> JSON of its definition; of a shard that was emptied, until the sweep discards them */
+  /**
+   * hash: generation -> JSON of its definition; of a shard that was emptied, until the sweep
+   * discards them
+   */
   readonly emptied = this.#ofShard('emptied');
   /** set: generations whose memory is to be freed */
   readonly discarded = this.#ofShard('discarded');
@@ -63,8 +82,8 @@ export class KeySpace {
   readonly removed = this.#ofShard('removed');
 
   /**
-   * string: token of the process that may write to the shadow of the board, of `BOARD (import)`: import into it,
-   * of `(periods)`: announce results of closed windows; expires
+   * string: token of the process that may write to the shadow of the board, of `BOARD (import)`:
+   * import into it, of `(periods)`: announce results of closed windows; expires
    */
   readonly lease = this.#ofBoard('lease');
   /** hash: board -> JSON of its running or last reconciliation */
@@ -79,9 +98,9 @@ export class KeySpace {
   /** zset: view -> time in ms of the event clock at which it expires; only views that expire */
   readonly expiries = this.#ofGeneration('expiries');
   /**
-   * hash: `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events), `floor` (a smaller view version
-   * is read as this one), `version` (the largest view version), `unsettled:<partition> <offset>` (player id:
-   * lua/includes/settle.lua)
+   * hash: `clock`, `clock:<partition>` (ms), `expired`, `duplicates`, `tooManyViews` (events),
+   * `floor` (a smaller view version is read as this one), `version` (the largest view version),
+   * `unsettled:<partition> <offset>` (player id: lua/includes/settle.lua)
    */
   readonly facts = this.#ofGeneration('facts');
   /** hash: player id -> entry of the player record that counts (lua/includes/ban-register.lua) */

@@ -3,7 +3,10 @@ import { hostname } from 'node:os';
 import { LeaseHeldError } from './store-errors.js';
 import type { RedisClient } from './redis-client.js';
 
-/** How long a lease lasts without renewal, in ms: the longest that other processes wait after its holder dies. */
+/**
+ * How long a lease lasts without renewal, in ms: the longest that other processes wait after its
+ * holder dies.
+ */
 export const LEASE_MS = 15_000;
 
 export const HOLDER = `${hostname()}:${process.pid}`;
@@ -15,7 +18,8 @@ export async function takeLease(
 ): Promise<string | undefined> {
   const token = `${randomUUID()} ${holder}`;
   if ((await redis.set(key, token, 'PX', ms, 'NX')) !== null) return token;
-  return (await redis.get(key)) === token ? token : undefined; // our token: the first reply was lost, and the request ran twice
+  // Our token: the first reply was lost, and the request ran twice
+  return (await redis.get(key)) === token ? token : undefined;
 }
 
 export async function releaseLease(redis: RedisClient, key: string, token: string): Promise<void> {

@@ -11,8 +11,9 @@ export interface StateInView {
 }
 
 /**
- * The states of some players in all views of a generation, also in expired ones. Finds every state that is there during the whole
- * call. Cost: linear in the views, with a request for each, and in the players.
+ * The states of some players in all views of a generation, also in expired ones. Finds every state
+ * that is there during the whole call.
+ * Cost: linear in the views, with a request for each, and in the players.
  */
 export async function statesOfPlayers(
   redis: RedisClient,

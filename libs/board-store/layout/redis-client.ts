@@ -21,7 +21,10 @@ export class ReplicaError extends Error {
 
 type Replication = Readonly<Record<string, string | undefined>>;
 
-/** The error of a server whose `INFO replication` does not say `role:master`; scripts have the same rule (includes/base.lua). */
+/**
+ * The error of a server whose `INFO replication` does not say `role:master`; scripts have the same
+ * rule (includes/base.lua).
+ */
 export function replicaErrorOf(info: Replication): ReplicaError | undefined {
   const { role, master_host: host = 'an unknown server', master_port: port } = info;
   if (role === 'master') return undefined;

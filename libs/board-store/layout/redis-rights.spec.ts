@@ -14,7 +14,8 @@ it('the commands that ranklog needs are those of its scripts and its client', ()
     ...[...text.matchAll(/\b(?:each_of|scan)\('([A-Z]+)'/g)].map(([, command = '']) => command),
     ...[...text.matchAll(/\bredis\.([a-z]+)\(/g)].map(([, command = '']) => command.toUpperCase()),
   ]);
-  // Methods of clients and of Lua's redis that send none of these commands; and CONFIG GET, which is not needed.
+  // Methods of clients and of Lua's redis that send none of these commands; and CONFIG GET, which
+  // is not needed.
   const others =
     /^(CONNECT|DISCONNECT|ON|ONCE|EMIT|CONFIG|CALL|ACL_.*|SETRESP|BREAKPOINT|LOG|PIPELINE|NODES)$/;
   const needed = new Set(used.map((command) => (command === 'MEMORY' ? 'MEMORY|USAGE' : command)));

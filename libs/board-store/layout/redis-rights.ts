@@ -3,9 +3,10 @@ import type { Redis } from 'ioredis';
 
 /** The commands that ranklog sends, and those that its scripts call (compared by a spec). */
 export const COMMANDS = (
-  'DEL EVAL EVALSHA EXISTS GET HDEL HEXISTS HGET HGETALL HINCRBY HKEYS HLEN HMGET HRANDFIELD HSCAN HSET HVALS INFO ' +
-  'MEMORY|USAGE PEXPIRE PING PTTL RENAME SADD SET SISMEMBER SMEMBERS SREM TIME TYPE UNLINK ZADD ZCARD ZCOUNT ZMSCORE ZRANGE ' +
-  'ZRANGEBYSCORE ZRANK ZREM ZREMRANGEBYRANK ZREMRANGEBYSCORE ZSCAN ZSCORE'
+  'DEL EVAL EVALSHA EXISTS GET HDEL HEXISTS HGET HGETALL HINCRBY HKEYS HLEN HMGET HRANDFIELD ' +
+  'HSCAN HSET HVALS INFO MEMORY|USAGE PEXPIRE PING PTTL RENAME SADD SET SISMEMBER SMEMBERS ' +
+  'SREM TIME TYPE UNLINK ZADD ZCARD ZCOUNT ZMSCORE ZRANGE ZRANGEBYSCORE ZRANK ZREM ' +
+  'ZREMRANGEBYRANK ZREMRANGEBYSCORE ZSCAN ZSCORE'
 ).split(' ');
 
 /** What ioredis sends to the nodes of a cluster, besides. */
@@ -24,8 +25,9 @@ end
 return refused`;
 
 /**
- * The commands that a server, or a node of a cluster, refuses its user on the keys of a key space. Runs none of them but EVAL. Does not ask for EVAL and
- * EVALSHA: without their arguments, Redis 7.0 would read beyond the end of the list. Needs Redis 7.0.
+ * The commands that a server, or a node of a cluster, refuses its user on the keys of a key space.
+ * Runs none of them but EVAL. Does not ask for EVAL and EVALSHA: without their arguments, Redis 7.0
+ * would read beyond the end of the list. Needs Redis 7.0.
  */
 export async function refusedCommands(
   redis: Redis,

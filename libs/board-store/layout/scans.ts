@@ -24,8 +24,9 @@ const MOST_SCANS = 10;
 
 /**
  * The fields and values of a hash that may have one for each board. Scans again if the hash changed
- * meanwhile, or if its server did: another one has its fields in another order, so that a scan misses
- * some. Cost: as scanHash, and one request.
+ * meanwhile, or if its server did: another one has its fields in another order, so that a scan
+ * misses some.
+ * Cost: as scanHash, and one request.
  */
 export async function readHash(redis: RedisClient, key: string): Promise<Map<string, string>> {
   for (let scan = 1; scan <= MOST_SCANS; scan++) {

@@ -13,7 +13,10 @@ export function chosenShards({ shards, without = [] }: ShardChoice): number[] {
   return all.filter((shard) => !without.includes(shard));
 }
 
-/** The base of all stores: the keys of ranklog in Redis, spread over shards, and a client that knows the scripts. */
+/**
+ * The base of all stores: the keys of ranklog in Redis, spread over shards, and a client that knows
+ * the scripts.
+ */
 export abstract class ShardedStore {
   readonly allShards: readonly number[];
 
@@ -42,7 +45,10 @@ export abstract class ShardedStore {
   }
 }
 
-/** By partition, the largest number that the shards have for it. Each shard has a hash with a field for each partition. */
+/**
+ * By partition, the largest number that the shards have for it. Each shard has a hash with a field
+ * for each partition.
+ */
 export function largestOf(
   shards: readonly Readonly<Record<string, string>>[],
 ): Map<number, number> {

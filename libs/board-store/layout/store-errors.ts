@@ -13,8 +13,8 @@ export class BoardBuildingError extends BoardStoreError {
 
   constructor(readonly board: string) {
     super(
-      `board "${board}" can't be read yet: it is being built from the log. "ranklog status" shows the progress; ` +
-        'a process with the role reconciliation must run',
+      `board "${board}" can't be read yet: it is being built from the log. "ranklog status" ` +
+        'shows the progress; a process with the role reconciliation must run',
     );
   }
 }
@@ -33,7 +33,10 @@ export class UnknownBoardError extends BoardStoreError {
   }
 }
 
-/** A read of a snapshot that the board does not have; or the live generation changed too often during one read. */
+/**
+ * A read of a snapshot that the board does not have; or the live generation changed too often
+ * during one read.
+ */
 export class UnknownGenerationError extends BoardStoreError {
   readonly code = 'UNKNOWN_GENERATION';
 
@@ -42,8 +45,8 @@ export class UnknownGenerationError extends BoardStoreError {
     readonly generation: string,
   ) {
     super(
-      `board "${board}" has no generation ${generation} that can be read: only the live one and snapshots can. ` +
-        '"ranklog boards generations" lists them',
+      `board "${board}" has no generation ${generation} that can be read: only the live one ` +
+        'and snapshots can. "ranklog boards generations" lists them',
     );
   }
 }
@@ -59,12 +62,16 @@ export class ExpiredViewError extends BoardStoreError {
     readonly clock: number,
   ) {
     super(
-      `view "${view}" of board "${board}" has expired: it was kept until ${formatTime(expiresAt)}, and the latest event of the board is of ${formatTime(clock)}`,
+      `view "${view}" of board "${board}" has expired: it was kept until ` +
+        `${formatTime(expiresAt)}, and the latest event of the board is of ${formatTime(clock)}`,
     );
   }
 }
 
-/** A read with an argument that is no such value, or does not fit the board: a rank, a limit, a cursor, a column. */
+/**
+ * A read with an argument that is no such value, or does not fit the board: a rank, a limit, a
+ * cursor, a column.
+ */
 export class InvalidReadError extends BoardStoreError {
   readonly code = 'INVALID_READ';
 
@@ -83,7 +90,8 @@ export class ListingInterruptedError extends BoardStoreError {
 
   constructor(readonly board: string) {
     super(
-      `cannot finish reading the views of board "${board}": another generation went live, or another Redis server answers, since the read began; begin again`,
+      `cannot finish reading the views of board "${board}": another generation went live, or ` +
+        'another Redis server answers, since the read began; begin again',
     );
   }
 }
@@ -99,13 +107,17 @@ export class LeaseHeldError extends BoardStoreError {
     readonly msLeft: number,
   ) {
     super(
-      `board "${board}" is being reconciled by ${holder}, and only one process can at a time: wait for it ("ranklog status" ` +
-        `shows its progress) or end it. If it was killed, its lease expires within ${Math.ceil(msLeft / 1_000)} s`,
+      `board "${board}" is being reconciled by ${holder}, and only one process can at a time: ` +
+        'wait for it ("ranklog status" shows its progress) or end it. If it was killed, its ' +
+        `lease expires within ${Math.ceil(msLeft / 1_000)} s`,
     );
   }
 }
 
-/** The lease of a board expired, or Redis lost it. This process has written nothing to the shadow since. */
+/**
+ * The lease of a board expired, or Redis lost it. This process has written nothing to the shadow
+ * since.
+ */
 export class LeaseLostError extends BoardStoreError {
   readonly code = 'LEASE_LOST';
   override readonly retriable: boolean;
@@ -117,8 +129,10 @@ export class LeaseLostError extends BoardStoreError {
   ) {
     super(
       takenOverBy === undefined
-        ? `the lease of board "${board}" was lost: this process was suspended, or Redis lost the lease; repeat the command`
-        : `the lease of board "${board}" expired while this process was suspended, and ${takenOverBy} took over the board; "ranklog status" shows the progress`,
+        ? `the lease of board "${board}" was lost: this process was suspended, or Redis lost ` +
+            'the lease; repeat the command'
+        : `the lease of board "${board}" expired while this process was suspended, and ` +
+            `${takenOverBy} took over the board; "ranklog status" shows the progress`,
     );
     this.retriable = takenOverBy === undefined;
   }
@@ -129,7 +143,8 @@ export class NoPreviousGenerationError extends BoardStoreError {
 
   constructor(readonly board: string) {
     super(
-      `board "${board}" has no previous generation to roll back to: none was live before, or its grace time (RANKLOG_ROLLBACK_GRACE) is over`,
+      `board "${board}" has no previous generation to roll back to: none was live before, or ` +
+        'its grace time (RANKLOG_ROLLBACK_GRACE) is over',
     );
   }
 }
@@ -141,20 +156,31 @@ export class OtherIdentityError extends BoardStoreError {
     where: string,
     readonly kept: Partial<Identity>,
     readonly differences: readonly string[],
-    /** False if Redis has keys of another number of shards, as this number decides in which shard each board is. */
+    /**
+     * False if Redis has keys of another number of shards, as this number decides in which shard
+     * each board is.
+     */
     readonly isMovable: boolean,
   ) {
     const adopt = 'make the settings of this process the stored ones with "ranklog topics --adopt"';
     const wayOut = isMovable
       ? adopt
-      : `to change the number of shards, end all processes, delete all keys in Redis that begin with RANKLOG_REDIS_PREFIX and a colon, then ${adopt}: a start builds the boards from the log`;
+      : 'to change the number of shards, end all processes, delete all keys in Redis that ' +
+        `begin with RANKLOG_REDIS_PREFIX and a colon, then ${adopt}: a start builds the boards ` +
+        'from the log';
     super(
-      `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Two ranklogs would publish every result twice. Set the values that are stored there; or ${wayOut}`,
+      `${where} belongs to a ranklog with other settings: ${differences.join(', ')}. Two ` +
+        'ranklogs would publish every result twice. Set the values that are stored there; or ' +
+        wayOut,
     );
   }
 }
 
-/** Whether Redis refused a command or a script because its memory is full. What Redis refused has written nothing. */
+/**
+ * Whether Redis refused a command or a script because its memory is full. What Redis refused has
+ * written nothing.
+ */
 export function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('OOM '); // Redis has no error codes but these words
+  // Redis has no error codes but these words
+  return error instanceof Error && error.message.startsWith('OOM ');
 }

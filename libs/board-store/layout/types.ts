@@ -1,7 +1,10 @@
 import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
 import type { LeaderChange } from '#contracts';
 
-/** The settings that make one ranklog. On the same topics, two ranklogs would publish every result twice. */
+/**
+ * The settings that make one ranklog. On the same topics, two ranklogs would publish every result
+ * twice.
+ */
 export interface Identity {
   readonly cluster: string;
   readonly topicPrefix: string;
@@ -10,7 +13,10 @@ export interface Identity {
   readonly shards: number;
 }
 
-/** By partition, the first offset of a generation that begins later than the log; at the end of a snapshot, one after its last. */
+/**
+ * By partition, the first offset of a generation that begins later than the log; at the end of a
+ * snapshot, one after its last.
+ */
 export type Starts = ReadonlyMap<number, number>;
 
 /** A generation of a board: the live one, unless stated otherwise. */
@@ -28,7 +34,10 @@ export interface ServerMemory {
   readonly most: number;
 }
 
-/** A record of the log before it is applied: an event or a player record of a live board, or a dead letter. */
+/**
+ * A record of the log before it is applied: an event or a player record of a live board, or a dead
+ * letter.
+ */
 export type ApplyEntry = BoardEntry | DeadLetterEntry;
 /** A record that changes a board. */
 export type BoardEntry = EventEntry | PlayerEntry;
@@ -72,7 +81,10 @@ export interface Continuity {
   readonly isContinued: boolean;
 }
 
-/** A partition below its recovery target in a shard. `applied` is the applied offset + 1: the next offset to apply. */
+/**
+ * A partition below its recovery target in a shard. `applied` is the applied offset + 1: the next
+ * offset to apply.
+ */
 export interface RecoveryTarget {
   readonly shard: number;
   readonly partition: number;
@@ -80,15 +92,23 @@ export interface RecoveryTarget {
   readonly applied: number;
 }
 
-/** One atomic step: a run of consecutive offsets of one partition, with the entries of one shard. */
+/**
+ * One atomic step: a run of consecutive offsets of one partition, with the entries of one shard.
+ */
 export interface ApplyCall {
   readonly shard: number;
   readonly partition: number;
   /** The applied offset that the caller believes in; -1 for none. */
   readonly believed: number;
-  /** The published position. Either `through` is below it, or no entry is: a call never straddles it. */
+  /**
+   * The published position. Either `through` is below it, or no entry is: a call never straddles
+   * it.
+   */
   readonly published: number;
-  /** First offset of the run: at most the stored applied offset + 1. Offsets without an entry have nothing to apply. */
+  /**
+   * First offset of the run: at most the stored applied offset + 1. Offsets without an entry have
+   * nothing to apply.
+   */
   readonly from: number;
   /** Last offset of the run: the new applied offset. */
   readonly through: number;
@@ -116,13 +136,19 @@ export type ApplyOutcome =
 export type ApplyRefusal =
   'generationChanged' | 'rolledBack' | 'storeChanged' | 'recovering' | 'gap';
 
-/** A result or a dead letter, readable without a definition. A record that changes nothing that is published has none. */
+/**
+ * A result or a dead letter, readable without a definition. A record that changes nothing that is
+ * published has none.
+ */
 export type Verdict = RankChangeVerdict | DeadLetterEntry | LeaderChangeVerdict;
 export interface RankChangeVerdict {
   readonly kind: 'rankChange';
   readonly offset: number;
   readonly generation: string;
-  /** The movements in all views: RankMovements in JSON, with commas in between, as they are published. */
+  /**
+   * The movements in all views: RankMovements in JSON, with commas in between, as they are
+   * published.
+   */
   changes: string;
 }
 

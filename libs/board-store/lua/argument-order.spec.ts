@@ -18,7 +18,13 @@ describe('the arguments of a script', () => {
   it('come in the order of its header, whatever the order of the names', () => {
     const words = [5, '', 'f', 'r1', 'r2', 'l', 'arena', 'all', Buffer.from('day')];
     expect(order.words(named)).toEqual(words);
-    expect(order.words({ ...named, rankingKeys: [], views: [] })).toEqual([3, '', 'f', 'l', 'arena']); // prettier-ignore
+    expect(order.words({ ...named, rankingKeys: [], views: [] })).toEqual([
+      3,
+      '',
+      'f',
+      'l',
+      'arena',
+    ]);
   });
 
   it('are refused if a name is missing', () => {

@@ -34,7 +34,8 @@ interface Scripts {
 }
 
 declare module 'ioredis' {
-  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- both clients get the scripts
+  // Both clients get the scripts.
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type
   interface Redis extends Scripts {}
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type
   interface Cluster extends Scripts {}

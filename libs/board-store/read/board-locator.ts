@@ -55,8 +55,8 @@ export class BoardLocator extends BoardList {
         return await run(located);
       } catch (error) {
         if (error instanceof MovedError) {
-          // A listing can't continue in another generation. With a snapshot to read, the error means
-          // that the snapshot is gone.
+          // A listing can't continue in another generation. With a snapshot to read, the error
+          // means that the snapshot is gone.
           if (this.isPinned && this.commands.snapshot === undefined)
             throw new ListingInterruptedError(board);
           if (attempt === MOST_FOLLOWED)

@@ -211,8 +211,9 @@ export class BoardReader implements ViewReads {
   }
 
   /**
-   * The players who are banned or erased on a board, the latest first; at most `limit` (100, at most
-   * 1,000) after the cursor `next` of another page. Cost: as `allBans`, and as `isStale`.
+   * The players who are banned or erased on a board, the latest first; at most `limit` (100, at
+   * most 1,000) after the cursor `next` of another page.
+   * Cost: as `allBans`, and as `isStale`.
    */
   async bans(board: string, { limit = 100, after }: BansRequest = {}): Promise<BansPage> {
     whole('limit', limit, 1, MOST_PLAYERS);

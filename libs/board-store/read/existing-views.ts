@@ -1,6 +1,8 @@
 import { rowsOf } from '../lua/scripts.js';
 
-/** A view with its number of players. `expiresAt` is in ms of the board's event clock; null: never. */
+/**
+ * A view with its number of players. `expiresAt` is in ms of the board's event clock; null: never.
+ */
 export interface ViewSummary {
   readonly view: string;
   readonly version: number;

@@ -41,8 +41,8 @@ export class PagedReads {
   /**
    * Joins the steps of a listing into pages; only the first can be empty. HSCAN may repeat views of
    * the previous step when the hash table shrinks, so a page drops views that it, or the page
-   * before it, already has. `after` is the cursor of another listing. Views without players are left
-   * out, unless `withEmpty`.
+   * before it, already has. `after` is the cursor of another listing. Views without players are
+   * left out, unless `withEmpty`.
    * @throws ListingInterruptedError, InvalidReadError
    */
   async *views(board: string, after?: string, withEmpty = false): AsyncGenerator<ViewsPage> {

@@ -15,7 +15,10 @@ export const MOST_PLAYERS = 1_000;
 /** The most views that one read of a player asks for. */
 export const MOST_REQUESTS = 100;
 
-/** The most players whom Redis reads to count dense ranks for one read, however many views it asks for: they take it 10 ms. */
+/**
+ * The most players whom Redis reads to count dense ranks for one read, however many views it asks
+ * for: they take it 10 ms.
+ */
 export const MOST_COUNTED = 10_000;
 
 /** A decimal, exact as a text. */
@@ -29,9 +32,10 @@ export interface ScoreRange {
 
 export interface DenseOption {
   /**
-   * Whether to count dense ranks (1 2 2 3). A page from the top of the view always has them. For any other read, Redis reads up to
-   * 10,000 players in front (10 ms): enough for the first 5,000 ranks, and for later ranks if enough players are tied. The requests
-   * of one `playerOn` share these 10,000 evenly.
+   * Whether to count dense ranks (1 2 2 3). A page from the top of the view always has them. For
+   * any other read, Redis reads up to 10,000 players in front (10 ms): enough for the first 5,000
+   * ranks, and for later ranks if enough players are tied. The requests of one `playerOn` share
+   * these 10,000 evenly.
    */
   readonly dense?: boolean | undefined;
 }
@@ -43,16 +47,24 @@ export interface CountRequest extends ViewSelection {
 export interface PageRequest extends CountRequest, DenseOption {
   /** How many players, at most 1,000; by default 100. */
   readonly limit?: number | undefined;
-  /** The rank of the first player, by default 1; with `scores`, counted among the players in the range. */
+  /**
+   * The rank of the first player, by default 1; with `scores`, counted among the players in the
+   * range.
+   */
   readonly from?: number | undefined;
-  /** The cursor `next` of another page: continues in the view of that page after its last player. It excludes `from`. */
+  /**
+   * The cursor `next` of another page: continues in the view of that page after its last player. It
+   * excludes `from`.
+   */
   readonly after?: string | undefined;
 }
 
 export interface PlaceRequest extends ViewSelection, DenseOption {}
 
 export interface PlayerRequest extends PlaceRequest {
-  /** Whether to add the players just in front and just behind, with the gap to each in every column. */
+  /**
+   * Whether to add the players just in front and just behind, with the gap to each in every column.
+   */
   readonly gaps?: boolean | undefined;
 }
 
@@ -63,12 +75,17 @@ export interface AroundRequest extends PlaceRequest {
   readonly below?: number | undefined;
 }
 
-/** A rank, or the share of the best players in percent: above 0, at most 100, up to four decimals. */
+/**
+ * A rank, or the share of the best players in percent: above 0, at most 100, up to four decimals.
+ */
 export type RankOrShare = { readonly rank: number } | { readonly percent: number };
 
 /** By default, `scores` are from the worst player's to the best one's. */
 export interface HistogramRequest extends CountRequest {
-  /** The most buckets, at most 1,000; by default 20. All are equally wide, but the last one may be narrower. */
+  /**
+   * The most buckets, at most 1,000; by default 20. All are equally wide, but the last one may be
+   * narrower.
+   */
   readonly buckets?: number | undefined;
 }
 
@@ -89,7 +106,9 @@ export function whole(argument: string, value: number, min: number, max: number)
 /** @throws InvalidReadError for an id that no score event can have */
 export function requirePlayerId(playerId: string): void {
   if (isId(playerId)) return;
-  const problem = `${shown(playerId)} is no id: 1 to 128 bytes of UTF-8 without control characters or lone surrogates`;
+  const problem =
+    `${shown(playerId)} is no id: 1 to 128 bytes of UTF-8 without control characters or lone ` +
+    'surrogates';
   throw new InvalidReadError('player', problem);
 }
 
@@ -104,7 +123,9 @@ export function anchorAt(asked: RankOrShare): Anchor {
   throw new InvalidReadError('percent', `${shown(percent)} is not from 0.0001 to 100`);
 }
 
-/** The best and the worst value of a range in sort direction, '' for none. @throws InvalidReadError */
+/**
+ * The best and the worst value of a range in sort direction, '' for none. @throws InvalidReadError
+ */
 export function boundsOf(
   { board, columns: [column] }: BoardDefinition,
   { min, max }: ScoreRange = {},
@@ -139,11 +160,16 @@ function valueIn(column: Column, given: Decimal): number {
   const parsed = parseDecimal(String(given), column.decimals);
   if (parsed.ok) return sortDirection(column, parsed.minor);
   const text = JSON.stringify(String(given).slice(0, 80));
-  const problem = `${text} is not a decimal with at most ${column.decimals} decimals, within +-(2^53-1) minor units`;
+  const problem =
+    `${text} is not a decimal with at most ${column.decimals} decimals, within +-(2^53-1) ` +
+    'minor units';
   throw new InvalidReadError(`column "${column.name}"`, problem);
 }
 
-/** A pattern of Redis for ids that contain a text, in any case of ASCII letters. @throws InvalidReadError */
+/**
+ * A pattern of Redis for ids that contain a text, in any case of ASCII letters.
+ * @throws InvalidReadError
+ */
 export function patternOf(text: string): string {
   requireText('text', text);
   if (text === '') throw new InvalidReadError('text', 'is empty; give a part of a player id');

@@ -18,11 +18,16 @@ export interface Standing {
   readonly rank: number;
   readonly competitionRank: number;
   readonly columns: Readonly<Record<string, string>>;
-  /** 1 + the number of different columns that players in front have. Missing if it was not counted. */
+  /**
+   * 1 + the number of different columns that players in front have. Missing if it was not counted.
+   */
   readonly denseRank?: number;
   /** The number of players in the view with worse columns. */
   readonly aheadOf: number;
-  /** `aheadOf` in percent of all players of the view, cut (not rounded) to two decimals: 0 for the last player, never 100. */
+  /**
+   * `aheadOf` in percent of all players of the view, cut (not rounded) to two decimals: 0 for the
+   * last player, never 100.
+   */
   readonly percentile: number;
   /** RFC 3339 */
   readonly reachedAt: string;
@@ -33,7 +38,10 @@ export interface ViewHead {
   readonly view: string;
   /** Grows with every change of the view; 0 for a view without players. */
   readonly version: number;
-  /** Redis lost published events, which are being applied again, or may have lost some: ranks may be wrong. */
+  /**
+   * Redis lost published events, which are being applied again, or may have lost some: ranks may be
+   * wrong.
+   */
   readonly stale: boolean;
   /** The number of players in the view. */
   readonly size: number;
@@ -48,7 +56,9 @@ export interface Standings extends ViewHead {
 }
 
 export interface Neighbour extends Standing {
-  /** By how much the better of the two players is better, per column; negative where it is worse. */
+  /**
+   * By how much the better of the two players is better, per column; negative where it is worse.
+   */
   readonly gap: Readonly<Record<string, string>>;
 }
 
@@ -56,9 +66,15 @@ export interface Neighbour extends Standing {
 export interface PlayerStanding extends ViewHead {
   readonly playerId: string;
   readonly standing: Standing | null;
-  /** The player just in front; null at the top or without a standing. Missing if `gaps` was not asked for. */
+  /**
+   * The player just in front; null at the top or without a standing. Missing if `gaps` was not
+   * asked for.
+   */
   readonly above?: Neighbour | null;
-  /** The player just behind; null at the end or without a standing. Missing if `gaps` was not asked for. */
+  /**
+   * The player just behind; null at the end or without a standing. Missing if `gaps` was not asked
+   * for.
+   */
   readonly below?: Neighbour | null;
 }
 
@@ -72,7 +88,10 @@ export interface SelectedStandings extends ViewHead {
   readonly missing: readonly string[];
 }
 
-/** Players whose first column is from `min` to `max`, both included. Buckets come from the best one on. */
+/**
+ * Players whose first column is from `min` to `max`, both included. Buckets come from the best one
+ * on.
+ */
 export interface Histogram extends ViewHead {
   readonly buckets: readonly {
     readonly min: string;
@@ -81,13 +100,19 @@ export interface Histogram extends ViewHead {
   }[];
 }
 
-/** Where a score would rank: `rank` is the competition rank, `tied` the number of players with exactly these columns. */
+/**
+ * Where a score would rank: `rank` is the competition rank, `tied` the number of players with
+ * exactly these columns.
+ */
 export interface RankOfScore extends ViewHead {
   readonly rank: number;
   readonly tied: number;
 }
 
-/** The players that a step of a search found. `next` is the cursor of the next step; missing at the end. */
+/**
+ * The players that a step of a search found. `next` is the cursor of the next step; missing at the
+ * end.
+ */
 export type SearchPage = Omit<Standings, 'count'>;
 
 type Reply = readonly string[];
@@ -135,7 +160,10 @@ export function placesOf(definition: BoardDefinition, view: string, reply: Place
 const HEAD_LENGTH = 9;
 const DENSE = 5;
 
-/** A page with the cursor of the next one, and with the number of players in the range if scores were asked for. */
+/**
+ * A page with the cursor of the next one, and with the number of players in the range if scores
+ * were asked for.
+ */
 export function standingsOf(page: Places): Standings {
   const { definition, head, first, from, to, entries, lastState, bounds = ['', ''] } = page;
   const last = entries.at(-1);
@@ -203,7 +231,10 @@ export function headOf(
   return { board, view, version: Number(version), stale: Number(stale) === 1, size: Number(size) };
 }
 
-/** How much better one player is than another, per column. A difference can exceed 2^53, hence BigInt. */
+/**
+ * How much better one player is than another, per column. A difference can exceed 2^53, hence
+ * BigInt.
+ */
 export function gapOf(
   { columns }: BoardDefinition,
   better: Standing,

@@ -15,7 +15,10 @@ export interface BoardOverview {
 }
 
 export class StoreStatus extends BoardList {
-  /** The live boards with their counters, sorted by name. Cost: two requests, at most five per shard, and three per board. */
+  /**
+   * The live boards with their counters, sorted by name.
+   * Cost: two requests, at most five per shard, and three per board.
+   */
   async overviews(): Promise<BoardOverview[]> {
     const { redis, keys } = this;
     const shards = await this.shards();

@@ -20,7 +20,10 @@ import type {
 } from './standings-reply.js';
 import type { ViewSelection } from './view-selection.js';
 
-/** The questions on views. BoardReader, which says what each answers, asks Redis; HttpBoardReader of libs/http asks a service. */
+/**
+ * The questions on views. BoardReader, which says what each answers, asks Redis; HttpBoardReader of
+ * libs/http asks a service.
+ */
 export interface ViewReads {
   standings(board: string, request?: PageRequest): Promise<Standings>;
   count(board: string, request?: CountRequest): Promise<number>;
@@ -45,7 +48,10 @@ export interface ViewReads {
   search(board: string, text: string, request?: SearchRequest): Promise<SearchPage>;
 }
 
-/** The pages of a view by cursor, from where the request begins, with at most `most` players in all; one page at least. */
+/**
+ * The pages of a view by cursor, from where the request begins, with at most `most` players in all;
+ * one page at least.
+ */
 export async function* walkView(
   reader: Pick<ViewReads, 'standings'>,
   board: string,

@@ -13,11 +13,20 @@ import {
 } from '#board';
 import { InvalidReadError } from '../layout/store-errors.js';
 
-/** Which view of a board to read. By default the overall ranking of the window `all`, or of the board's first window. */
+/**
+ * Which view of a board to read. By default the overall ranking of the window `all`, or of the
+ * board's first window.
+ */
 export interface ViewSelection {
-  /** A view as results and listings name it, such as `week:2026-W47 region=eu`. It excludes `window` and `where`. */
+  /**
+   * A view as results and listings name it, such as `week:2026-W47 region=eu`. It excludes `window`
+   * and `where`.
+   */
   readonly view?: string | undefined;
-  /** `week`, `week:current`, `week:previous`, `week:2026-W47`, `season:NAME`, `interval:NAME@current`. */
+  /**
+   * `week`, `week:current`, `week:previous`, `week:2026-W47`, `season:NAME`,
+   * `interval:NAME@current`.
+   */
   readonly window?: string | undefined;
   /** A value for each dimension of the ranking: `{ region: 'eu' }`. */
   readonly where?: Readonly<Record<string, string>> | undefined;
@@ -31,7 +40,10 @@ export function shown(value: unknown): string {
   return (Array.isArray(value) ? JSON.stringify(value) : String(value)).slice(0, 80);
 }
 
-/** Arguments may come from a URL: there, `?window=day&window=week` is a list. @throws InvalidReadError */
+/**
+ * Arguments may come from a URL: there, `?window=day&window=week` is a list.
+ * @throws InvalidReadError
+ */
 export function requireText(argument: string, value: unknown): void {
   if (typeof value !== 'string') throw new InvalidReadError(argument, `${shown(value)} is no text`);
 }
@@ -98,7 +110,10 @@ export type Anchor = readonly [
 /** The best and the worst value of the first column in sort direction, '' for none. */
 export type Bounds = readonly [best: string, worst: string];
 
-/** Where a page ended: the state (libs/board/state.ts) and id of its last player, and the range of scores that it was of. */
+/**
+ * Where a page ended: the state (libs/board/state.ts) and id of its last player, and the range of
+ * scores that it was of.
+ */
 export interface PageEnd {
   readonly view: string;
   readonly state: Buffer;
@@ -108,7 +123,10 @@ export interface PageEnd {
 
 const hashOf = derived(definitionHash);
 
-/** A cursor for the page after a player. It names the view, and the definition, as a state means nothing to another one. */
+/**
+ * A cursor for the page after a player. It names the view, and the definition, as a state means
+ * nothing to another one.
+ */
 export function cursorAfter(definition: BoardDefinition, end: PageEnd): string {
   const { view, state, playerId, bounds } = end;
   return encodeCursor([hashOf(definition), view, state.toString('hex'), playerId, ...bounds]);
@@ -122,7 +140,8 @@ export function pageEndOf(definition: BoardDefinition, cursor: string) {
   if (hash !== hashOf(definition) || !isOurs || !bounds.every(isBound))
     throw new InvalidReadError(
       'after',
-      `the cursor is not of board "${definition.board}" as it is now defined; begin with the first page`,
+      `the cursor is not of board "${definition.board}" as it is now defined; begin with the ` +
+        'first page',
     );
   const end: PageEnd = { view, state, playerId, bounds };
   return { end, readable: readableView(definition, view) };
@@ -152,7 +171,10 @@ export function decodeCursor<Words extends string[]>(text: string, length: Words
   );
 }
 
-/** What a scan is of (a view or a generation), the server and the cursor of Redis. @throws InvalidReadError */
+/**
+ * What a scan is of (a view or a generation), the server and the cursor of Redis.
+ * @throws InvalidReadError
+ */
 export function scanCursor(text: string): [of: string, server: string, cursor: string] {
   const words = decodeCursor<[string, string, string]>(text, 3);
   if (/^\d{1,19}$/.test(words[2])) return words;

@@ -7,8 +7,8 @@ type Rule = Pick<Check, 'problem'>;
 type ClassOf = () => new () => object;
 
 /**
- * A field whose value passes a check. Without Type, class-transformer would convert the value to the
- * type of the property, and call what an object has as its `constructor`.
+ * A field whose value passes a check. Without Type, class-transformer would convert the value to
+ * the type of the property, and call what an object has as its `constructor`.
  */
 export function Field(rule: Rule, valueOf = asSent): PropertyDecorator {
   return all(
@@ -43,8 +43,8 @@ export function isAbsent(value: unknown): value is undefined | null {
 }
 
 /**
- * The other decorators of the field check it only if it is present. null is present; IsOptional would
- * accept it.
+ * The other decorators of the field check it only if it is present. null is present; IsOptional
+ * would accept it.
  */
 export function IfPresent(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined);

@@ -58,11 +58,11 @@ function written(value: unknown): unknown {
 }
 
 /**
- * A score event, for Nest's ValidationPipe, or for class-transformer and class-validator. It accepts
- * what ranklog accepts, with two differences. JSON.parse has changed some numbers: it turns 1e3 into
- * 1000, rounds long ones, and gives 1e21 for a 1 with 21 zeros. And ValidationPipe removes the names
- * `__proto__`, `constructor` and `prototype` from all objects before it creates a DTO. JSON with
- * thousands of levels is a RangeError of class-transformer or Nest.
+ * A score event, for Nest's ValidationPipe, or for class-transformer and class-validator. It
+ * accepts what ranklog accepts, with two differences. JSON.parse has changed some numbers: it turns
+ * 1e3 into 1000, rounds long ones, and gives 1e21 for a 1 with 21 zeros. And ValidationPipe removes
+ * the names `__proto__`, `constructor` and `prototype` from all objects before it creates a DTO.
+ * JSON with thousands of levels is a RangeError of class-transformer or Nest.
  */
 export class ScoreEventDto implements ScoreEvent {
   @Board()

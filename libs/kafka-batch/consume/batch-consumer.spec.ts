@@ -13,7 +13,8 @@ interface OffsetAsk {
 /** A fake cluster whose two partitions hold the offsets 0 to 99. */
 function fakeCluster(): object {
   const nothing = () => Promise.resolve();
-  const offset = (timestamp: string) => (timestamp === '-2' ? '0' : '100'); // -2 asks for the earliest
+  // -2 asks for the earliest
+  const offset = (timestamp: string) => (timestamp === '-2' ? '0' : '100');
   const listOffsets = ({ topics }: { topics: { partitions: OffsetAsk[] }[] }) => {
     const partitions = topics.flatMap((topic) =>
       topic.partitions.map(({ partition, timestamp }) => ({
@@ -35,7 +36,9 @@ function fakeCluster(): object {
   };
 }
 
-/** A BatchConsumer on a fake client; `log` has the calls of the client and the handlers, in order. */
+/**
+ * A BatchConsumer on a fake client; `log` has the calls of the client and the handlers, in order.
+ */
 class Fixture {
   readonly log: string[] = [];
   readonly fatal: Error[] = [];

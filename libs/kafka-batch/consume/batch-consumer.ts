@@ -33,22 +33,34 @@ export interface BatchConsumerOptions {
   readonly topic: string;
   readonly handlers: PartitionHandlers;
   readonly logger: KafkaBatchLogger;
-  /** Called when the consumer has stopped and does not restart: the process should exit with an error. */
+  /**
+   * Called when the consumer has stopped and does not restart: the process should exit with an
+   * error.
+   */
   readonly onFatal: (error: Error) => void;
-  /** Called before the consumer joins the group, with an admin client that is connected until `close`. */
+  /**
+   * Called before the consumer joins the group, with an admin client that is connected until
+   * `close`.
+   */
   readonly onConnected?: (admin: Admin) => Promise<void>;
   readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId' | 'retry'>>;
   readonly queue?: QueueLimits;
   readonly backoff?: { firstMs: number; maxMs: number };
   /** How long to wait for Kafka, and then for members of another protocol to leave. */
   readonly connectTimeoutMs?: number;
-  /** Without it, members use kafkajs's default protocol, and a group with members of another one is refused at once. */
+  /**
+   * Without it, members use kafkajs's default protocol, and a group with members of another one is
+   * refused at once.
+   */
   readonly membership?: Membership &
     Pick<OthersWait, 'refusal'> & { readonly signal?: AbortSignal | undefined };
 }
 
 export interface ConsumerHealth {
-  /** Time in ms since the consumer last fetched or joined the group, or began to join it; 0 before that. */
+  /**
+   * Time in ms since the consumer last fetched or joined the group, or began to join it; 0 before
+   * that.
+   */
   readonly loopAgeMs: number;
   readonly partitions: ReadonlyMap<number, PartitionHealth>;
 }
@@ -63,19 +75,24 @@ const CONSUMER_DEFAULTS = {
   heartbeatInterval: 1_000,
   maxBytesPerPartition: 262_144,
   metadataMaxAge: 15_000,
-  // kafkajs never resets its count of failures while the consumer is a member, so the waits must stay short
+  // kafkajs never resets its count of failures while the consumer is a member, so the waits must
+  // stay short
   retry: { initialRetryTime: 100, maxRetryTime: 1_000, multiplier: 2, factor: 0.2, retries: 20 },
 } as const;
 const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
 const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
-/** Kafka waits 3 s by default for more members of a new group. A longer join means that it waits for a member. */
+/**
+ * Kafka waits 3 s by default for more members of a new group. A longer join means that it waits for
+ * a member.
+ */
 const LONG_JOIN_MS = 5_000;
 
 /**
- * Delivers whole batches of one topic, in sequence within a partition, concurrently across partitions. Only `commit` commits.
- * kafkajs never sees an exception of a handler, and never waits for a handler: fetched batches go to a bounded queue per
- * partition, so a slow partition neither delays others nor costs the process its membership of the group.
+ * Delivers whole batches of one topic, in sequence within a partition, concurrently across
+ * partitions. Only `commit` commits. kafkajs never sees an exception of a handler, and never waits
+ * for a handler: fetched batches go to a bounded queue per partition, so a slow partition neither
+ * delays others nor costs the process its membership of the group.
  */
 export class BatchConsumer {
   /** The kafkajs consumer. Only this object connects, runs and disconnects it. */
@@ -144,8 +161,9 @@ export class BatchConsumer {
   }
 
   /**
-   * Commits the offsets of partitions that are assigned to this process, also while `close` releases them. Skips
-   * other partitions, and those whose earlier assignment still ends: another member may have committed larger offsets.
+   * Commits the offsets of partitions that are assigned to this process, also while `close`
+   * releases them. Skips other partitions, and those whose earlier assignment still ends: another
+   * member may have committed larger offsets.
    */
   async commit(positions: ReadonlyMap<number, number>): Promise<void> {
     const { topic } = this.options;
@@ -167,7 +185,10 @@ export class BatchConsumer {
     await this.#crash;
   }
 
-  /** With `membership`, joins once members of another protocol have left. @throws what `refusal` returns */
+  /**
+   * With `membership`, joins once members of another protocol have left.
+   * @throws what `refusal` returns
+   */
   async #join(): Promise<void> {
     const { groupId, logger, membership, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.options;
     if (membership === undefined) {
@@ -184,7 +205,8 @@ export class BatchConsumer {
     for (;;) {
       const refused = await this.#run();
       if (refused === undefined) return;
-      // The protocol of a group can't be read during a rebalance, and a group may never be without one.
+      // The protocol of a group can't be read during a rebalance, and a group may never be without
+      // one.
       if (performance.now() >= deadline) throw await this.#refusal(refused);
       await delay(CONNECT_PAUSE_MS, undefined, { signal });
       await untilOthersLeave(this.#admin, wait);
@@ -259,13 +281,15 @@ export class BatchConsumer {
   }
 
   /**
-   * Handles an assignment. A running partition continues if the same member gets it again. Any other partition that had
-   * a worker is released. Then each assigned partition without a worker is started (docs/decisions/0015).
+   * Handles an assignment. A running partition continues if the same member gets it again. Any
+   * other partition that had a worker is released. Then each assigned partition without a worker is
+   * started (docs/decisions/0015).
    */
   #joined({ payload }: ConsumerGroupJoinEvent): void {
     this.#lastFetch = performance.now();
     const { topic } = this.options;
-    const isSameMember = payload.memberId === this.#memberId; // the group has not removed this member meanwhile
+    // The group has not removed this member meanwhile
+    const isSameMember = payload.memberId === this.#memberId;
     this.#memberId = payload.memberId;
     const partitions = payload.memberAssignment[topic] ?? [];
     if (partitions.length > 0) this.client.pause([{ topic, partitions }]);
@@ -285,7 +309,10 @@ export class BatchConsumer {
     this.options.logger.info(`${topic}: assigned partitions ${partitions.join(', ') || 'none'}`);
   }
 
-  /** Stops a worker. If the partition is assigned again while the worker still handles its last batch, the next worker waits. */
+  /**
+   * Stops a worker. If the partition is assigned again while the worker still handles its last
+   * batch, the next worker waits.
+   */
   #end(partition: number, worker: PartitionWorker): void {
     const end = worker.stop().finally(() => {
       if (this.#ending.get(partition) === end) this.#ending.delete(partition);
@@ -323,11 +350,15 @@ export class BatchConsumer {
       payload.resolveOffset(batch.lastOffset());
       this.#restartBackoff.reset();
     } catch (error) {
-      worker?.restart(toError(error)); // an error thrown here would make kafkajs stop all partitions
+      // An error thrown here would make kafkajs stop all partitions
+      worker?.restart(toError(error));
     }
   }
 
-  /** Delays a restart: kafkajs waits a second at most. Refuses none before `close`; `health` shows how long an outage lasts. */
+  /**
+   * Delays a restart: kafkajs waits a second at most. Refuses none before `close`; `health` shows
+   * how long an outage lasts.
+   */
   async #mayRestart(): Promise<boolean> {
     const { signal } = this.#closed;
     await delay(this.#restartBackoff.next(), undefined, { signal }).catch(() => undefined);
@@ -348,7 +379,10 @@ export class BatchConsumer {
     onFatal(reason);
   }
 
-  /** Says who is in the group that refused this member; returns the error of Kafka if that is not known. */
+  /**
+   * Says who is in the group that refused this member; returns the error of Kafka if that is not
+   * known.
+   */
   async #refusal(error: Error): Promise<Error> {
     const { groupId, membership } = this.options;
     try {

@@ -1,13 +1,19 @@
 import type { UnreadableBatchError } from '../kafkajs/kafka-errors.js';
 import type { RecordBatch } from '../kafkajs/types.js';
 
-/** A fetch that waits for the handler. If it does not begin where the previous one ended, the worker refuses it. */
+/**
+ * A fetch that waits for the handler. If it does not begin where the previous one ended, the worker
+ * refuses it.
+ */
 export type QueuedBatch = Pick<RecordBatch, 'from' | 'records' | 'nextOffset' | 'fetchedSince'> & {
   /** What the worker throws in place of a batch. */
   readonly unreadable?: UnreadableBatchError | undefined;
 };
 
-/** Above `high` waiting records, or above `bytes`, the partition is paused; below `low` records and `bytes`, it is resumed. */
+/**
+ * Above `high` waiting records, or above `bytes`, the partition is paused; below `low` records and
+ * `bytes`, it is resumed.
+ */
 export interface QueueLimits {
   readonly high: number;
   readonly low: number;
@@ -33,8 +39,8 @@ export class BatchQueue {
   }
 
   /**
-   * Counts only batches that have to wait: one that a caller waits for must not pause the partition,
-   * however large it is.
+   * Counts only batches that have to wait: one that a caller waits for must not pause the
+   * partition, however large it is.
    */
   put(batch: QueuedBatch): void {
     if (this.#resolve !== undefined) {
@@ -47,8 +53,9 @@ export class BatchQueue {
   }
 
   /**
-   * Waits for the next batch; undefined once the signal is aborted. One caller at a time. Joins waiting batches,
-   * so that a handler whose calls take longer than the fetches does not fall further and further behind.
+   * Waits for the next batch; undefined once the signal is aborted. One caller at a time. Joins
+   * waiting batches, so that a handler whose calls take longer than the fetches does not fall
+   * further and further behind.
    */
   async take(signal: AbortSignal): Promise<QueuedBatch | undefined> {
     if (signal.aborted) return undefined;

@@ -8,7 +8,10 @@ const { MemberMetadata } = kafkajs.AssignerProtocol;
 /** The protocol of consumers of kafkajs that have no assigner of their own. */
 export const ROUND_ROBIN = 'RoundRobinAssigner';
 
-/** The members of a consumer group. Kafka tells their protocol and topics only while no rebalance is under way. */
+/**
+ * The members of a consumer group. Kafka tells their protocol and topics only while no rebalance is
+ * under way.
+ */
 export async function groupFacts(admin: Admin, groupId: string): Promise<GroupFacts> {
   const { groups } = await admin.describeGroups([groupId]);
   const { protocol = '', protocolType, members = [] } = groups[0] ?? {};
@@ -37,8 +40,9 @@ export interface OthersWait {
 const POLL_MS = 500;
 
 /**
- * Waits while the group has members of another protocol: a killed one stays until its session ends. Logs the refusal meanwhile.
- * If the members can't be read, or a rebalance is under way, Kafka decides when this member joins.
+ * Waits while the group has members of another protocol: a killed one stays until its session ends.
+ * Logs the refusal meanwhile. If the members can't be read, or a rebalance is under way, Kafka
+ * decides when this member joins.
  * @throws the refusal after the deadline, and the reason of the signal
  */
 export async function untilOthersLeave(admin: Admin, wait: OthersWait): Promise<void> {

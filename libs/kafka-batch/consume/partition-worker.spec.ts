@@ -213,7 +213,8 @@ describe('PartitionWorker', () => {
   it('releases and starts again after a handler throws anything', async () => {
     const fixture = await new Fixture().start();
     for (const error of [new TypeError('a bug'), new Error('no Redis'), 'a text']) {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a handler may throw anything
+      // A handler may throw anything.
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       fixture.handle = () => Promise.reject(error);
       fixture.log.length = 0;
       fixture.offer(0, [0]);

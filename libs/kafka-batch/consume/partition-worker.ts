@@ -10,7 +10,10 @@ import type { LogRange, PartitionAssignment, RecordBatch } from '../kafkajs/type
 import { BatchQueue, type QueuedBatch, type QueueLimits } from './batch-queue.js';
 import { ProgressClock } from './progress-clock.js';
 
-/** How often to look at a log that seems to end too early, and the pause between looks: a new leader may lag at first. */
+/**
+ * How often to look at a log that seems to end too early, and the pause between looks: a new leader
+ * may lag at first.
+ */
 export const LOOKS = { most: 10, pauseMs: 300 };
 
 export type PartitionState = 'starting' | 'running' | 'backingOff' | 'failed' | 'released';
@@ -18,11 +21,16 @@ export type PartitionState = 'starting' | 'running' | 'backingOff' | 'failed' | 
 export interface PartitionHealth {
   readonly state: PartitionState;
   readonly error: Error | undefined;
-  /** How long the partition has had work (a start or records) without finishing any; 0 without work, or once it has failed. */
+  /**
+   * How long the partition has had work (a start or records) without finishing any; 0 without work,
+   * or once it has failed.
+   */
   readonly stuckMs: number;
   /** Offsets that are not handled yet, up to the end of the log at the last fetch. */
   readonly lag: number;
-  /** The age in ms of the oldest record that is not handled, by its time in Kafka; 0 without lag. */
+  /**
+   * The age in ms of the oldest record that is not handled, by its time in Kafka; 0 without lag.
+   */
   readonly lagMs: number;
 }
 
@@ -30,7 +38,10 @@ export interface PartitionHandlers {
   assigned(assignment: PartitionAssignment): Promise<number>;
   batch(batch: RecordBatch): Promise<unknown>;
   released(assignment: PartitionAssignment): Promise<unknown>;
-  /** Called before a permanent error stops the partition. Returns true to start the partition again instead. */
+  /**
+   * Called before a permanent error stops the partition. Returns true to start the partition again
+   * instead.
+   */
   stops?(error: PermanentPartitionError): boolean;
 }
 
@@ -54,11 +65,12 @@ export interface PartitionWorkerOptions {
 }
 
 /**
- * Runs the handlers of one partition, one call at a time, from its assignment to its loss.
- * States: starting (paused; the application looks up its offset), running, backingOff (paused after a failure; then
- * starting again), failed (a permanent error; paused until the partition is assigned anew), released (the end).
- * Only a running worker takes batches, and only those fetched since its last seek. After a rebalance that leaves the
- * partition with this member, the consumer keeps a running worker and replaces any other.
+ * Runs the handlers of one partition, one call at a time, from its assignment to its loss. States:
+ * starting (paused; the application looks up its offset), running, backingOff (paused after a
+ * failure; then starting again), failed (a permanent error; paused until the partition is assigned
+ * anew), released (the end). Only a running worker takes batches, and only those fetched since its
+ * last seek. After a rebalance that leaves the partition with this member, the consumer keeps a
+ * running worker and replaces any other.
  */
 export class PartitionWorker {
   #state: PartitionState = 'starting';
@@ -94,8 +106,9 @@ export class PartitionWorker {
   }
 
   /**
-   * Continues after a rebalance that left the partition with this member and paused it. Seeks past the last batch,
-   * because kafkajs would go back to the committed offset. Returns false if the worker is not running.
+   * Continues after a rebalance that left the partition with this member and paused it. Seeks past
+   * the last batch, because kafkajs would go back to the committed offset. Returns false if the
+   * worker is not running.
    */
   continue(): boolean {
     if (this.#state !== 'running') return false;
@@ -111,9 +124,10 @@ export class PartitionWorker {
   }
 
   /**
-   * Takes a batch, or returns false if kafkajs must not move on. Drops a fetch that was sent before the last seek. Any
-   * other fetch with an unexpected offset restarts the worker, once earlier batches are handled; one that begins with a batch
-   * that can't be read stops it then. Never waits.
+   * Takes a batch, or returns false if kafkajs must not move on. Drops a fetch that was sent before
+   * the last seek. Any other fetch with an unexpected offset restarts the worker, once earlier
+   * batches are handled; one that begins with a batch that can't be read stops it then. Never
+   * waits.
    */
   offer(batch: FetchedBatch): boolean {
     if (this.#state !== 'running' || batch.askedAt < this.#soughtAt) return false;
@@ -156,7 +170,8 @@ export class PartitionWorker {
       this.#state = 'failed';
       this.#clock.idle();
       logger.error(`${topic}/${partition} stops: ${error.message}`, { error });
-      if (!this.#stop.signal.aborted) await once(signal, 'abort'); // `stops` may have stopped the worker
+      // `stops` may have stopped the worker
+      if (!this.#stop.signal.aborted) await once(signal, 'abort');
       return;
     }
     this.#state = 'backingOff';
@@ -171,7 +186,10 @@ export class PartitionWorker {
     await delay(wait, undefined, { signal }).catch(() => undefined);
   }
 
-  /** One start of the partition. Always throws: the failure of the start, or an abort error once the worker is stopped. */
+  /**
+   * One start of the partition. Always throws: the failure of the start, or an abort error once the
+   * worker is stopped.
+   */
   async #runStart(): Promise<void> {
     const { handlers } = this.options;
     const ended = new AbortController();
@@ -192,7 +210,10 @@ export class PartitionWorker {
     }
   }
 
-  /** Releases even if pausing fails, as it does between a crash of the kafkajs consumer and its restart. */
+  /**
+   * Releases even if pausing fails, as it does between a crash of the kafkajs consumer and its
+   * restart.
+   */
   async #release(assignment: PartitionAssignment, ended: AbortController): Promise<void> {
     if (this.#state === 'running') this.#state = 'starting';
     ended.abort();
@@ -224,7 +245,8 @@ export class PartitionWorker {
 
   async #consume(assignment: PartitionAssignment, offset: number): Promise<void> {
     const { queue } = this.options;
-    this.#logEnd = (await this.#checkLog(offset)).end; // kafkajs would silently go to another offset
+    // kafkajs would silently go to another offset
+    this.#logEnd = (await this.#checkLog(offset)).end;
     if (assignment.signal.aborted) return;
     this.#expected = this.#handled = offset;
     this.#state = 'running';
@@ -254,15 +276,22 @@ export class PartitionWorker {
     this.#backoff.reset();
   }
 
-  /** Always throws: LogGapError if the log does not hold the expected offset, otherwise an error that restarts the partition. */
+  /**
+   * Always throws: LogGapError if the log does not hold the expected offset, otherwise an error
+   * that restarts the partition.
+   */
   async #refuse(found: number, expected: number): Promise<never> {
     await this.#checkLog(expected);
     throw new Error(
-      `refused records from offset ${found} on, because offset ${expected} comes next; asking for the start offset again`,
+      `refused records from offset ${found} on, because offset ${expected} comes next; ` +
+        'asking for the start offset again',
     );
   }
 
-  /** @throws LogGapError if the log does not hold the offset; a new leader may show its last records late */
+  /**
+   * @throws LogGapError if the log does not hold the offset; a new leader may show its last records
+   * late
+   */
   async #checkLog(expected: number): Promise<LogRange> {
     const { topic, partition, control } = this.options;
     for (let look = 1; ; look++) {

@@ -1,8 +1,8 @@
 /**
- * Measures how long a partition has had work without finishing any. Work is a start, records in hand or waiting, and
- * records that were in hand before a failure. So a restart at the same offset is no progress until the partition
- * finishes all that it had taken before.
- * States: idle (no work), working since a time.
+ * Measures how long a partition has had work without finishing any. Work is a start, records in
+ * hand or waiting, and records that were in hand before a failure. So a restart at the same offset
+ * is no progress until the partition finishes all that it had taken before. States: idle (no work),
+ * working since a time.
  */
 export class ProgressClock {
   #since: number | undefined;

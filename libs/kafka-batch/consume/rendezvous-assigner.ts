@@ -12,8 +12,8 @@ export interface Membership {
 }
 
 /**
- * Assigns partitions so that few of them move when a member joins or leaves: kafkajs's round robin moves almost all. Members
- * get only partitions of topics to which they are subscribed.
+ * Assigns partitions so that few of them move when a member joins or leaves: kafkajs's round robin
+ * moves almost all. Members get only partitions of topics to which they are subscribed.
  */
 export function rendezvousAssigner({ protocol, userData }: Membership): PartitionAssigner {
   return ({ cluster }): Assigner => ({
@@ -48,8 +48,10 @@ export function rendezvousAssigner({ protocol, userData }: Membership): Partitio
 }
 
 /**
- * The member of each partition, by rendezvous hashing: each pair of a member and a partition has a weight of its own, and the
- * heaviest pairs are taken first. Numbers of partitions differ by one at most. Cost: sorts members x partitions pairs.
+ * The member of each partition, by rendezvous hashing: each pair of a member and a partition has a
+ * weight of its own, and the heaviest pairs are taken first. Numbers of partitions differ by one at
+ * most.
+ * Cost: sorts members x partitions pairs.
  */
 export function assignPartitions(
   members: readonly string[],

@@ -1,4 +1,6 @@
-/** Waits that double from `firstMs` to `maxMs`, each shortened by up to a half at random (jitter). */
+/**
+ * Waits that double from `firstMs` to `maxMs`, each shortened by up to a half at random (jitter).
+ */
 export class Backoff {
   #attempt = 0;
 

@@ -4,8 +4,9 @@ import { isError, toError } from '#errors';
 type Answers<Key, Answer> = ReadonlyMap<Key, Answer | Error | undefined>;
 
 /**
- * Combines look-ups into shared requests. One request runs at a time; look-ups made meanwhile go into the next one. So no
- * answer is older than its look-up: a caller that fences a producer and then looks up an offset gets the final offset.
+ * Combines look-ups into shared requests. One request runs at a time; look-ups made meanwhile go
+ * into the next one. So no answer is older than its look-up: a caller that fences a producer and
+ * then looks up an offset gets the final offset.
  */
 export class Batched<Key, Answer> {
   readonly #keys = new Set<Key>();
@@ -30,7 +31,10 @@ export class Batched<Key, Answer> {
     return answer;
   }
 
-  /** Requests keys together; never rejects. If one key has an error, kafkajs fails the request; each key then gets a request. */
+  /**
+   * Requests keys together; never rejects. If one key has an error, kafkajs fails the request; each
+   * key then gets a request.
+   */
   async #requestEach(keys: readonly Key[]): Promise<Answers<Key, Answer>> {
     try {
       return await this.request(keys);

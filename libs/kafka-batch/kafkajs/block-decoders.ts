@@ -1,6 +1,7 @@
 /**
- * Decoders of LZ4 and Snappy. Both formats are sequences of literals and of copies of earlier output. No package for them is
- * both maintained and safe for hostile input. They read each byte of the input once, and never write more than `most` bytes.
+ * Decoders of LZ4 and Snappy. Both formats are sequences of literals and of copies of earlier
+ * output. No package for them is both maintained and safe for hostile input. They read each byte of
+ * the input once, and never write more than `most` bytes.
  */
 
 import { RanklogError } from '#errors';
@@ -34,7 +35,10 @@ class Output {
     this.length += length;
   }
 
-  /** Repeats bytes that were written `distance` bytes ago; they may overlap with those that this writes. */
+  /**
+   * Repeats bytes that were written `distance` bytes ago; they may overlap with those that this
+   * writes.
+   */
   copy(distance: number, length: number): void {
     if (distance === 0 || distance > this.length) throw new CorruptError('a copy has no source');
     this.#reserve(length);
@@ -58,7 +62,10 @@ class Output {
 /** About how many times smaller than its text a batch is. */
 const USUAL_RATIO = 8;
 
-/** Frames of LZ4. The batch has a checksum of its own, so the frame's are not checked. @throws OversizeError, or for bad bytes */
+/**
+ * Frames of LZ4. The batch has a checksum of its own, so the frame's are not checked.
+ * @throws OversizeError, or for bad bytes
+ */
 export function decodeLz4(input: Buffer, most: number): Buffer {
   const output = new Output(most, input.length * USUAL_RATIO);
   for (let at = 0; at < input.length;) at = lz4Frame(input, at, output);
@@ -109,11 +116,17 @@ function lz4Block(block: Buffer, output: Output): void {
   }
 }
 
-/** "\x82SNAPPY\0", then two versions of 4 bytes: the framing of xerial, which the Java client writes. */
+/**
+ * "\x82SNAPPY\0", then two versions of 4 bytes: the framing of xerial, which the Java client
+ * writes.
+ */
 const XERIAL = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0]);
 const XERIAL_HEADER_BYTES = 16;
 
-/** One block, as librdkafka writes it, or blocks in the framing of xerial. @throws OversizeError, or for bad bytes */
+/**
+ * One block, as librdkafka writes it, or blocks in the framing of xerial.
+ * @throws OversizeError, or for bad bytes
+ */
 export function decodeSnappy(input: Buffer, most: number): Buffer {
   const output = new Output(most, input.length * USUAL_RATIO);
   if (!input.subarray(0, XERIAL.length).equals(XERIAL)) {

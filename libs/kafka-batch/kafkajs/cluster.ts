@@ -5,7 +5,10 @@ import { patchKafkajs } from './kafkajs-patches.js';
 export const READ_UNCOMMITTED = 0;
 export const READ_COMMITTED = 1;
 
-/** Creates a Cluster: the connections to all brokers, with the client's settings. kafkajs has no public method for that. */
+/**
+ * Creates a Cluster: the connections to all brokers, with the client's settings. kafkajs has no
+ * public method for that.
+ */
 export function createCluster(kafka: Kafka): Cluster {
   patchKafkajs();
   const symbol = Object.getOwnPropertySymbols(kafka).find(
@@ -34,7 +37,10 @@ export interface ClusterLease {
   release(): Promise<void>;
 }
 
-/** Opens up to `limit` clusters, not counting retired ones. Further users get the cluster with the fewest users. */
+/**
+ * Opens up to `limit` clusters, not counting retired ones. Further users get the cluster with the
+ * fewest users.
+ */
 export class SharedClusters {
   readonly #open = new Set<Shared>();
 

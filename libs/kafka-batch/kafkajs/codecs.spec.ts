@@ -73,7 +73,8 @@ describe('a batch that cannot be read', () => {
   };
   const snappyBomb = () =>
     Buffer.concat([
-      Buffer.from([0x81, 0x80, 0x80, 0x20, 0, 0]), // 64 MiB and 1 byte, of which the first is a literal
+      // 64 MiB and 1 byte, of which the first is a literal
+      Buffer.from([0x81, 0x80, 0x80, 0x20, 0, 0]),
       Buffer.alloc(3 * (MAX_DECOMPRESSED_BYTES / 64), Buffer.from([0xfe, 1, 0])),
     ]);
 
@@ -172,7 +173,8 @@ it('a fetch fails, and can be tried again, if memory is missing: no batch is mar
 });
 
 describe('small batches of many records', () => {
-  const EMPTY_RECORD = Buffer.from([12, 0, 0, 0, 1, 1, 0]); // its size, and 6 bytes without key, value and headers
+  // Its size, and 6 bytes without key, value and headers
+  const EMPTY_RECORD = Buffer.from([12, 0, 0, 0, 1, 1, 0]);
   const small = (count: number) =>
     batchOf(1, zlib.gzipSync(Buffer.alloc(7 * count, EMPTY_RECORD)), count);
   const int = (bytes: number, value: number) => {

@@ -4,8 +4,9 @@ import { RanklogError } from '#errors';
 import { CorruptError, decodeLz4, decodeSnappy, OversizeError } from './block-decoders.js';
 
 /**
- * A batch that is larger when it is decompressed stops its partition: 64 KB of gzip can hold 64 MiB. Kafka accepts
- * 1 MiB of compressed records by default, and events shrink to about a tenth, so real batches are far smaller.
+ * A batch that is larger when it is decompressed stops its partition: 64 KB of gzip can hold 64
+ * MiB. Kafka accepts 1 MiB of compressed records by default, and events shrink to about a tenth, so
+ * real batches are far smaller.
  */
 export const MAX_DECOMPRESSED_BYTES = 64 * 1_024 * 1_024;
 
@@ -19,10 +20,16 @@ const CODECS = new Map<number, { readonly name: string; readonly decode: Decode 
   [4, { name: 'zstd', decode: zstdDecoder() }],
 ]);
 
-/** The bytes of a batch are broken, or too many: they can never be read. The message continues "its records are". */
+/**
+ * The bytes of a batch are broken, or too many: they can never be read. The message continues "its
+ * records are".
+ */
 export class BrokenBatchError extends RanklogError {}
 
-/** Decompresses the records of a batch. @throws BrokenBatchError, or another error if the bytes are not at fault */
+/**
+ * Decompresses the records of a batch.
+ * @throws BrokenBatchError, or another error if the bytes are not at fault
+ */
 export async function decompress(codec: number, bytes: Buffer): Promise<Buffer> {
   const known = CODECS.get(codec);
   if (known === undefined) {
@@ -54,7 +61,8 @@ function isWithoutMemory(error: unknown): boolean {
 
 function isCorrupt(error: unknown): boolean {
   if (isWithoutMemory(error)) return false;
-  if (error instanceof CorruptError || error instanceof RangeError) return true; // a read behind the end of a buffer
+  // A read behind the end of a buffer
+  if (error instanceof CorruptError || error instanceof RangeError) return true;
   return CORRUPT_CODES.test((error as NodeJS.ErrnoException).code ?? '');
 }
 
@@ -73,8 +81,9 @@ function zstdDecoder(): Decode {
 }
 
 /**
- * Decompresses with the zstd library as WebAssembly, which is loaded on first use. With broken bytes it returns empty parts
- * without end, and keeps some KB of memory for good; but such a batch stops its partition.
+ * Decompresses with the zstd library as WebAssembly, which is loaded on first use. With broken
+ * bytes it returns empty parts without end, and keeps some KB of memory for good; but such a batch
+ * stops its partition.
  * @throws OversizeError, CorruptError, or an error of loading it
  */
 export async function decodeZstd(bytes: Buffer, most: number): Promise<Buffer> {
@@ -104,6 +113,7 @@ async function loadZstd() {
     await decoder.init();
     return decoder;
   } catch (cause) {
-    throw new Error('zstd could not be loaded', { cause }); // WebAssembly gives a RangeError if it has no memory
+    // WebAssembly gives a RangeError if it has no memory
+    throw new Error('zstd could not be loaded', { cause });
   }
 }

@@ -40,7 +40,10 @@ class Log {
     for (const producer of this.#open.keys()) this.end(producer, 'committed');
   }
 
-  /** Answers as a broker does: the records of a range, and the aborted transactions that overlap with it, ordered by their ends. */
+  /**
+   * Answers as a broker does: the records of a range, and the aborted transactions that overlap
+   * with it, ordered by their ends.
+   */
   fetch(from: number, to: number) {
     return {
       messages: this.messages.slice(from, to),
@@ -84,7 +87,10 @@ function logOf(steps: readonly { producer: number; act: string; key: Buffer | nu
   return log;
 }
 
-/** Two transactions that begin in one order and abort in the other, and a third that commits in between. */
+/**
+ * Two transactions that begin in one order and abort in the other, and a third that commits in
+ * between.
+ */
 function interleaved(): Log {
   return logOf([
     { producer: 1, act: 'write', key: null },

@@ -4,7 +4,10 @@ import { unreadableBatch } from './fetch-decoder.js';
 import { EncodedHeaders, type DecodedHeaders } from './record-headers.js';
 import type { KafkaRecord } from './types.js';
 
-/** Committed records of one partition, perhaps none. `nextOffset` counts control, aborted and compacted records, too. */
+/**
+ * Committed records of one partition, perhaps none. `nextOffset` counts control, aborted and
+ * compacted records, too.
+ */
 export interface LogBatch {
   readonly partition: number;
   readonly records: readonly KafkaRecord[];
@@ -12,7 +15,8 @@ export interface LogBatch {
 }
 
 /**
- * The committed records of a fetch, from an offset on; undefined if the fetch ends before this offset.
+ * The committed records of a fetch, from an offset on; undefined if the fetch ends before this
+ * offset.
  * @throws UnreadableBatchError if the fetch begins with such a batch
  */
 export function logBatch(fetched: FetchedPartition, from: number): LogBatch | undefined {
@@ -30,14 +34,16 @@ export function logBatch(fetched: FetchedPartition, from: number): LogBatch | un
   for (const message of fetched.messages) {
     if (message.isControlRecord) continue;
     const record = toRecord(message);
-    if (record.offset >= from) records.push(record); // a broker returns whole batches, which may begin before it
+    // A broker returns whole batches, which may begin before it
+    if (record.offset >= from) records.push(record);
   }
   return { partition: fetched.partition, records, nextOffset };
 }
 
 /**
- * Marks the records of aborted transactions as control records. A transaction has the records of its producer from its first
- * offset to the next control record of the producer. A user's record may have the key of an abort marker, so keys are not compared.
+ * Marks the records of aborted transactions as control records. A transaction has the records of
+ * its producer from its first offset to the next control record of the producer. A user's record
+ * may have the key of an abort marker, so keys are not compared.
  */
 export function markAborted(fetched: Omit<FetchedPartition, 'partition'>): void {
   const descending = (fetched.abortedTransactions ?? []).toSorted(

@@ -9,7 +9,9 @@ import { AT, MAGIC, TRANSACTIONAL } from './record-batch.js';
 import { RecordsDecoder } from './record-decoder.js';
 import type { FoundBatch, TopicPartition } from './types.js';
 
-/** The first version of a response with batches in the present format, and those that added fields. */
+/**
+ * The first version of a response with batches in the present format, and those that added fields.
+ */
 const SINCE = { batches: 4, logStart: 5, session: 7, throttledClient: 8, readReplica: 11 };
 
 /** kafkajs decodes the responses of older versions. */
@@ -24,11 +26,17 @@ const CONTROL = 32;
 const LENGTH_END = AT.length + 4;
 /** The bytes of a record without key, value and headers. */
 const LEAST_RECORD_BYTES = 7;
-/** A record without key and value takes about 220 bytes as an object: this bounds the memory of a batch to about 150 MB. */
+/**
+ * A record without key and value takes about 220 bytes as an object: this bounds the memory of a
+ * batch to about 150 MB.
+ */
 const MAX_COMPRESSED_RECORDS = 250_000;
 
 const MIB = 1_024 * 1_024;
-/** After as much, the rest of a partition or of a response is left for the next fetch. The last batch may exceed it. */
+/**
+ * After as much, the rest of a partition or of a response is left for the next fetch. The last
+ * batch may exceed it.
+ */
 const ENOUGH_OF_PARTITION = { bytes: 16 * MIB, records: 50_000 };
 /** An uncompressed response has at most 10 MiB, so only one of records below 50 bytes is cut. */
 const ENOUGH_OF_RESPONSE = { bytes: 64 * MIB, records: 200_000 };
@@ -56,7 +64,10 @@ class Budget {
 /** Batches that readers pass over, by their names. */
 const passed = new Map<string, FoundBatch>();
 
-/** Names a batch. The CRC differs for another batch at the same offsets, as after the topic was recreated. */
+/**
+ * Names a batch. The CRC differs for another batch at the same offsets, as after the topic was
+ * recreated.
+ */
 function nameOf({ topic, partition, first, last, crc }: FoundBatch): string {
   return `${topic}/${partition}/${first}-${last} ${crc}`;
 }
@@ -80,21 +91,25 @@ export function isPassedOver({ topic, partition }: TopicPartition, offset: numbe
 /** Of empty lists of messages: the batch that can't be read, with which the fetch began. */
 const damages = new WeakMap<readonly RawMessage[], UnreadableBatchError>();
 
-/** If a fetch returned no messages because it begins with a batch that can't be read: that batch. */
+/**
+ * If a fetch returned no messages because it begins with a batch that can't be read: that batch.
+ */
 export function unreadableBatch(messages: readonly RawMessage[]): UnreadableBatchError | undefined {
   return damages.get(messages);
 }
 
 /**
- * Decodes a fetch response as kafkajs does, except for a batch that can't be read: kafkajs throws, which stops all partitions
- * of the fetch. Here the messages of its partition end before it, and the next fetch begins with it (`unreadableBatch`).
- * Once the budget of the response is spent, its other partitions have no messages. They do not starve, because kafkajs asks for
- * the partitions in another order each time, and Kafka answers in this order.
+ * Decodes a fetch response as kafkajs does, except for a batch that can't be read: kafkajs throws,
+ * which stops all partitions of the fetch. Here the messages of its partition end before it, and
+ * the next fetch begins with it (`unreadableBatch`). Once the budget of the response is spent, its
+ * other partitions have no messages. They do not starve, because kafkajs asks for the partitions in
+ * another order each time, and Kafka answers in this order.
  */
 export async function decodeFetch(version: number, response: Buffer) {
   const decoder = new Decoder(response);
   const throttleTime = decoder.readInt32();
-  if (version >= SINCE.session) decoder.forward(6); // an error code and a session, which kafkajs does not use
+  // An error code and a session, which kafkajs does not use
+  if (version >= SINCE.session) decoder.forward(6);
   const budget = new Budget(ENOUGH_OF_RESPONSE);
   const responses = await decoder.readArrayAsync(async () => {
     const topicName = decoder.readString();
@@ -127,8 +142,9 @@ function abortedTransaction(decoder: Decoder) {
 }
 
 /**
- * Decodes the batches of a partition. The last one may be incomplete, because Kafka limits the size of a response. In the formats
- * before Kafka 0.11, each message is taken for a batch: offset and length are in the same place.
+ * Decodes the batches of a partition. The last one may be incomplete, because Kafka limits the size
+ * of a response. In the formats before Kafka 0.11, each message is taken for a batch: offset and
+ * length are in the same place.
  */
 export async function decodeMessages(
   of: TopicPartition,
@@ -152,7 +168,8 @@ export async function decodeMessages(
         ofResponse.spend(bytes, messages.length - before);
       }
     } catch (error) {
-      // kafkajs and our reader fetch again after an error that is not the fault of the batch, such as one for want of memory.
+      // kafkajs and our reader fetch again after an error that is not the fault of the batch, such
+      // as one for want of memory.
       if (!(error instanceof BrokenBatchError)) throw new KafkaJSError(toError(error));
       if (messages.length === 0)
         damages.set(messages, new UnreadableBatchError(findBatch(of, batch), error));
@@ -167,7 +184,10 @@ function isPassed(of: TopicPartition, batch: Buffer): boolean {
   return passed.size > 0 && passed.has(nameOf(findBatch(of, batch)));
 }
 
-/** A control record at the last offset of a batch, which ends no transaction: readers count it as read. */
+/**
+ * A control record at the last offset of a batch, which ends no transaction: readers count it as
+ * read.
+ */
 function markerOf({ last }: FoundBatch): RawMessage {
   const record = { offset: String(last), timestamp: '0', key: null, value: null };
   return { ...record, isControlRecord: true, batchContext: NO_BATCH };
@@ -199,7 +219,10 @@ async function decodeOldMessage(batch: Buffer, messages: RawMessage[]): Promise<
   return batch.length;
 }
 
-/** Adds the messages of a batch, or none of them if it throws. Returns the bytes of its records when decompressed. */
+/**
+ * Adds the messages of a batch, or none of them if it throws. Returns the bytes of its records when
+ * decompressed.
+ */
 async function decodeBatch(batch: Buffer, messages: RawMessage[]): Promise<number> {
   if (batch.readInt8(AT.magic) !== MAGIC) return decodeOldMessage(batch, messages);
   const codec = batch.readInt16BE(AT.attributes) & CODEC_MASK;

@@ -28,8 +28,8 @@ export class LogGapError extends WrongLogError {
     readonly log: LogRange,
   ) {
     super(
-      `${topic}/${partition} must continue at offset ${expected}, but the log starts at ${log.start} and ends at ${log.end}: ` +
-        'its history was cut, or the topic was recreated',
+      `${topic}/${partition} must continue at offset ${expected}, but the log starts at ` +
+        `${log.start} and ends at ${log.end}: its history was cut, or the topic was recreated`,
     );
   }
 }
@@ -45,10 +45,11 @@ export class UnreadableBatchError extends PermanentPartitionError {
   ) {
     const { topic, partition, first, last } = batch;
     super(
-      `${topic}/${partition} cannot be read from offset ${first} to ${last}: these records are ${cause.message}. ` +
-        'This partition stops so that no event is skipped; the others continue. ' +
-        `To give these records up and go on behind them: ranklog skip ${topic}/${partition}/${first}-${last}; ` +
-        'see "A batch that cannot be read" in docs/operations.md',
+      `${topic}/${partition} cannot be read from offset ${first} to ${last}: these records are ` +
+        `${cause.message}. This partition stops so that no event is skipped; the others ` +
+        'continue. To give these records up and go on behind them: ranklog skip ' +
+        `${topic}/${partition}/${first}-${last}; see "A batch that cannot be read" in ` +
+        'docs/operations.md',
       { cause },
     );
   }
@@ -83,7 +84,8 @@ function hint(error: unknown): string {
 export class TopicsMissingError extends RanklogError {
   constructor(readonly topics: readonly string[]) {
     super(
-      `there is no topic ${topics.join(', ')}; create what is missing with "ranklog topics", unless the topic prefix is wrong`,
+      `there is no topic ${topics.join(', ')}; create what is missing with "ranklog topics", ` +
+        'unless the topic prefix is wrong',
     );
   }
 }
@@ -95,7 +97,8 @@ export class TopicsMissingError extends RanklogError {
 export class GroupRefusedError extends RanklogError {
   constructor(readonly group: GroupFacts) {
     super(
-      `consumer group ${group.groupId} is in use by others (protocol ${group.protocol || 'unknown'}): ${membersText(group)}`,
+      `consumer group ${group.groupId} is in use by others (protocol ` +
+        `${group.protocol || 'unknown'}): ${membersText(group)}`,
     );
   }
 }
@@ -108,7 +111,8 @@ export class GroupRefusedError extends RanklogError {
 export class OtherTopicsError extends RanklogError {
   constructor(groupId: string, topic: string, others: readonly string[]) {
     super(
-      `consumer group ${groupId} has members that read ${others.join(', ')} beside this one, which reads ${topic}`,
+      `consumer group ${groupId} has members that read ${others.join(', ')} beside this one, ` +
+        `which reads ${topic}`,
     );
   }
 }

@@ -24,7 +24,9 @@ const HANDLED = new Set([
   'Runner',
 ]);
 
-/** A kafkajs logCreator that writes to our logger: information, and what is handled, at debug level. */
+/**
+ * A kafkajs logCreator that writes to our logger: information, and what is handled, at debug level.
+ */
 export function kafkaLogCreator(logger: KafkaBatchLogger): logCreator {
   return () =>
     ({ namespace, level, log: { message, ...facts } }) => {

@@ -35,7 +35,9 @@ it('a patched broker is connected once its versions are known', () => {
 });
 
 describe('a patched request queue', () => {
-  /** A queue of requests to a broker; `sent` has the correlation ids of the requests that left it. */
+  /**
+   * A queue of requests to a broker; `sent` has the correlation ids of the requests that left it.
+   */
   function queueOf(maxInFlightRequests: number) {
     const sent: number[] = [];
     const limits = { maxInFlightRequests, requestTimeout: 1_000, enforceRequestTimeout: false };

@@ -21,14 +21,17 @@ const { KafkaJSConnectionError, KafkaJSGroupCoordinatorNotFound, KafkaJSRequestT
 const UNKNOWN_TOPIC_OR_PARTITION = 3;
 const UNKNOWN_MEMBER_ID = 25;
 
-/** The diagnostics channel of each error of a connection or request, also if a retry follows: its name in the protocol of Kafka, or its class. */
+/**
+ * The diagnostics channel of each error of a connection or request, also if a retry follows: its
+ * name in the protocol of Kafka, or its class.
+ */
 export const KAFKA_ERRORS = 'ranklog:kafka-errors';
 
 let patched = false;
 
 /**
- * Repairs kafkajs 2.2.4, which is no longer maintained, for the whole process. Every user of kafkajs calls it first;
- * existing clients are repaired too. Further calls do nothing.
+ * Repairs kafkajs 2.2.4, which is no longer maintained, for the whole process. Every user of
+ * kafkajs calls it first; existing clients are repaired too. Further calls do nothing.
  */
 export function patchKafkajs(): void {
   if (patched) return;
@@ -49,7 +52,10 @@ export function patchKafkajs(): void {
   connectOnce(); // last: the failure of an attempt is published once
 }
 
-/** Replaces a method. The replacement gets the original, bound to the object, and then the arguments. */
+/**
+ * Replaces a method. The replacement gets the original, bound to the object, and then the
+ * arguments.
+ */
 function replace<Name extends string, T extends Record<Name, (...args: never[]) => unknown>>(
   prototype: T,
   name: Name,
@@ -61,10 +67,15 @@ function replace<Name extends string, T extends Record<Name, (...args: never[]) 
   } as T[Name];
 }
 
-/** How often a queue checks whether it can send its waiting requests, which need the answers to earlier ones first. */
+/**
+ * How often a queue checks whether it can send its waiting requests, which need the answers to
+ * earlier ones first.
+ */
 const PENDING_CHECK_MS = 10;
 
-/** kafkajs wakes up every millisecond per connection to check an empty queue (tulios/kafkajs#1751). */
+/**
+ * kafkajs wakes up every millisecond per connection to check an empty queue (tulios/kafkajs#1751).
+ */
 function checkQueuesOnlyWithRequests(): void {
   RequestQueue.prototype.scheduleCheckPendingRequests = function () {
     if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;
@@ -77,7 +88,10 @@ function checkQueuesOnlyWithRequests(): void {
   };
 }
 
-/** kafkajs knows gzip alone, trusts the sizes that a batch claims, and fails for all partitions of a fetch at once. */
+/**
+ * kafkajs knows gzip alone, trusts the sizes that a batch claims, and fails for all partitions of a
+ * fetch at once.
+ */
 function decodeBatchesOneByOne(): void {
   const { protocol } = fetchVersions;
   fetchVersions.protocol = ({ version }) => {
@@ -105,8 +119,8 @@ function publishErrors(): void {
 const LENGTH_BYTES = 4;
 
 /**
- * When a connection breaks in the middle of a response, kafkajs keeps the first half and takes the bytes of the next
- * connection for the rest: no later request is ever answered.
+ * When a connection breaks in the middle of a response, kafkajs keeps the first half and takes the
+ * bytes of the next connection for the rest: no later request is ever answered.
  */
 function discardPartialResponses(): void {
   replace(Connection.prototype, 'connect', function (connect) {
@@ -120,8 +134,9 @@ function discardPartialResponses(): void {
 }
 
 /**
- * After a request timeout kafkajs sends the next requests on the same connection, which the network may have dropped.
- * This destroys the socket, so that a late response cannot answer another request.
+ * After a request timeout kafkajs sends the next requests on the same connection, which the network
+ * may have dropped. This destroys the socket, so that a late response cannot answer another
+ * request.
  */
 function closeSilentConnections(): void {
   replace(Connection.prototype, 'send', async function (send, request) {
@@ -141,9 +156,10 @@ function closeSilentConnections(): void {
 }
 
 /**
- * kafkajs opens a socket for each request that finds the connection closed. Two such requests open two, and requests use the last
- * one: when the broker closes the other for being idle, kafkajs takes that for the end of the connection, and rejects all requests
- * in flight. Here the second one waits for the socket of the first.
+ * kafkajs opens a socket for each request that finds the connection closed. Two such requests open
+ * two, and requests use the last one: when the broker closes the other for being idle, kafkajs
+ * takes that for the end of the connection, and rejects all requests in flight. Here the second one
+ * waits for the socket of the first.
  */
 function connectOnce(): void {
   const attempts = new WeakMap<Connection, Promise<unknown>>();
@@ -155,8 +171,9 @@ function connectOnce(): void {
 }
 
 /**
- * While a broker is asked for its versions, kafkajs takes it for connected, and a request of another caller fails with an error
- * that ends a consumer. Here it counts as connected once they are known; others wait for that.
+ * While a broker is asked for its versions, kafkajs takes it for connected, and a request of
+ * another caller fails with an error that ends a consumer. Here it counts as connected once they
+ * are known; others wait for that.
  */
 function awaitVersions(): void {
   replace(Broker.prototype, 'isConnected', function (isConnected) {
@@ -165,8 +182,9 @@ function awaitVersions(): void {
 }
 
 /**
- * When all connections break during the look-up of a coordinator, kafkajs throws a non-retriable error, which ends a
- * consumer. This throws a connection error instead, with a code that kafkajs retries.
+ * When all connections break during the look-up of a coordinator, kafkajs throws a non-retriable
+ * error, which ends a consumer. This throws a connection error instead, with a code that kafkajs
+ * retries.
  */
 function retryLostCoordinatorLookups(): void {
   replace(Cluster.prototype, 'findGroupCoordinatorMetadata', async (find, group) => {
@@ -180,8 +198,9 @@ function retryLostCoordinatorLookups(): void {
 }
 
 /**
- * A broker that has just started may return a topic without partitions. kafkajs then returns no offsets, and its callers
- * fail with a TypeError. This throws the error for an unknown topic, which the callers retry.
+ * A broker that has just started may return a topic without partitions. kafkajs then returns no
+ * offsets, and its callers fail with a TypeError. This throws the error for an unknown topic, which
+ * the callers retry.
  */
 function rejectMissingOffsets(): void {
   replace(Cluster.prototype, 'fetchTopicsOffset', async (fetchTopicsOffset, topics) => {
@@ -192,8 +211,9 @@ function rejectMissingOffsets(): void {
 }
 
 /**
- * kafkajs delivers aborted records when transactions interleave, and takes any key of four zero bytes for an abort
- * marker. This marks aborted records as control records. kafkajs skips these but counts them as read, so no fetch repeats.
+ * kafkajs delivers aborted records when transactions interleave, and takes any key of four zero
+ * bytes for an abort marker. This marks aborted records as control records. kafkajs skips these but
+ * counts them as read, so no fetch repeats.
  */
 function hideAbortedRecords(): void {
   replace(Broker.prototype, 'fetch', async (fetch, request) => {
@@ -207,8 +227,9 @@ function hideAbortedRecords(): void {
 }
 
 /**
- * When the log does not hold the requested offset, kafkajs commits -1 or -2 to the group, even without autoCommit. The
- * group's offset would be lost. This continues at the same offset as kafkajs would, and commits nothing.
+ * When the log does not hold the requested offset, kafkajs commits -1 or -2 to the group, even
+ * without autoCommit. The group's offset would be lost. This continues at the same offset as
+ * kafkajs would, and commits nothing.
  */
 function keepGroupOffsets(): void {
   OffsetManager.prototype.setDefaultOffset = async function ({ topic, partition }) {
@@ -222,8 +243,9 @@ function keepGroupOffsets(): void {
 }
 
 /**
- * When the group has removed a member, kafkajs clears the member id and joins again. If the join fails, it continues to
- * fetch without an id, and never sends a heartbeat or joins again. The error thrown here makes it join.
+ * When the group has removed a member, kafkajs clears the member id and joins again. If the join
+ * fails, it continues to fetch without an id, and never sends a heartbeat or joins again. The error
+ * thrown here makes it join.
  */
 function rejoinWithoutMemberId(): void {
   replace(ConsumerGroup.prototype, 'heartbeat', async function (beat, options) {
@@ -246,9 +268,10 @@ export interface FetchedBatch extends Pick<Batch, 'messages' | 'lastOffset' | 'h
 const everyFetchHandlers = new WeakSet<EachBatchHandler>();
 
 /**
- * How long Kafka waits before it answers a fetch without records. When a partition is resumed, kafkajs asks for it only after
- * the fetch under way. While all our partitions of a broker are paused, it sleeps instead; their queues must not run empty
- * meanwhile. The fetchers of several brokers share the value, so one may wait as long as another.
+ * How long Kafka waits before it answers a fetch without records. When a partition is resumed,
+ * kafkajs asks for it only after the fetch under way. While all our partitions of a broker are
+ * paused, it sleeps instead; their queues must not run empty meanwhile. The fetchers of several
+ * brokers share the value, so one may wait as long as another.
  */
 const FETCH_WAIT_MS = { usually: 500, somePaused: 200, allPaused: 20 };
 
@@ -261,7 +284,10 @@ function fetchWaitOf(group: ConsumerGroup, nodeId: number): number {
   return isAny('active') ? FETCH_WAIT_MS.somePaused : FETCH_WAIT_MS.allPaused;
 }
 
-/** Makes kafkajs call this handler also for fetches without data records. The handler must resolve their last offset. */
+/**
+ * Makes kafkajs call this handler also for fetches without data records. The handler must resolve
+ * their last offset.
+ */
 export function takingEveryFetch(eachBatch: EachBatchHandler): EachBatchHandler {
   everyFetchHandlers.add(eachBatch);
   return eachBatch;
@@ -272,9 +298,10 @@ function takesEveryFetch({ eachBatch }: Runner): boolean {
 }
 
 /**
- * Delivers fetches without data records, which kafkajs skips, and those that begin with a batch that can't be read; for these,
- * other handlers fail, as with kafkajs. Adds `askedAt`: when a leader moves, kafkajs may deliver a fetch
- * that was sent before a seek. A failed fetch resets `fetchedSince`: it may have failed because its topic was deleted.
+ * Delivers fetches without data records, which kafkajs skips, and those that begin with a batch
+ * that can't be read; for these, other handlers fail, as with kafkajs. Adds `askedAt`: when a
+ * leader moves, kafkajs may deliver a fetch that was sent before a seek. A failed fetch resets
+ * `fetchedSince`: it may have failed because its topic was deleted.
  */
 function deliverEveryFetch(): void {
   replace(Runner.prototype, 'fetch', async function (fetch, nodeId) {
@@ -302,8 +329,9 @@ function deliverEveryFetch(): void {
 }
 
 /**
- * kafkajs copies all headers for each header: 5,000 of them take seconds. It also takes a header named `constructor` for one that
- * occurred before. This leaves headers as bytes. A handler that is not ours gets the plain objects that it expects.
+ * kafkajs copies all headers for each header: 5,000 of them take seconds. It also takes a header
+ * named `constructor` for one that occurred before. This leaves headers as bytes. A handler that is
+ * not ours gets the plain objects that it expects.
  */
 function keepHeadersEncoded(): void {
   // kafkajs reads nothing but the headers of a record, its last part, by this method.
@@ -321,14 +349,23 @@ function keepHeadersEncoded(): void {
   });
 }
 
-/** After this time without an answered fetch, fetches of a log count as interrupted. Most pauses for a full queue are shorter. */
+/**
+ * After this time without an answered fetch, fetches of a log count as interrupted. Most pauses for
+ * a full queue are shorter.
+ */
 const LONG_PAUSE_MS = 2_000;
 
-/** Per topic and partition: since when its fetches are answered, and its last response, by performance.now(). */
+/**
+ * Per topic and partition: since when its fetches are answered, and its last response, by
+ * performance.now().
+ */
 type Sights = Map<string, { readonly since: number; readonly last: number }>;
 const sights = new WeakMap<ConsumerGroup, Sights>();
 
-/** Records a fetch response of a log, and returns since when its fetches are answered without a long pause. */
+/**
+ * Records a fetch response of a log, and returns since when its fetches are answered without a long
+ * pause.
+ */
 function seen(group: ConsumerGroup, log: string): number {
   const ofGroup = sights.get(group) ?? (new Map() as Sights);
   sights.set(group, ofGroup);

@@ -25,7 +25,10 @@ export class LeaderRequests<Answer> {
     return this.#pending.size === 0 && this.#answers.length === 0;
   }
 
-  /** Takes the answers that have arrived; waits up to `ms` milliseconds for the first one if a request is pending. */
+  /**
+   * Takes the answers that have arrived; waits up to `ms` milliseconds for the first one if a
+   * request is pending.
+   */
   async take(ms: number): Promise<Answers<Answer>> {
     if (this.#answers.length === 0 && this.#pending.size > 0)
       await Promise.race([...this.#pending.values(), delay(ms, undefined, { ref: false })]);

@@ -38,9 +38,10 @@ export const TRANSACTIONAL = 16;
 const MAX_BATCH_BYTES = 1_048_576;
 
 /**
- * Encodes records, in order, as batches of at most `maxBytes`, and at most 1 MiB; a larger record is a batch of its own.
- * Records wait as bytes: as objects, they would outlive the young generation of V8, which costs more CPU than encoding them.
- * kafkajs would create an encoder with a buffer for each part of a record, which costs several times the CPU.
+ * Encodes records, in order, as batches of at most `maxBytes`, and at most 1 MiB; a larger record
+ * is a batch of its own. Records wait as bytes: as objects, they would outlive the young generation
+ * of V8, which costs more CPU than encoding them. kafkajs would create an encoder with a buffer for
+ * each part of a record, which costs several times the CPU.
  */
 export class BatchEncoder {
   readonly #batches: EncodedBatch[] = [];
@@ -85,7 +86,10 @@ export class BatchEncoder {
   }
 }
 
-/** Completes a batch for a transactional producer. Another stamp, of a later producer or sequence, replaces the first. */
+/**
+ * Completes a batch for a transactional producer. Another stamp, of a later producer or sequence,
+ * replaces the first.
+ */
 export function stamp(
   { bytes }: EncodedBatch,
   { producerId, producerEpoch }: ProducerIdentity,
@@ -109,7 +113,10 @@ function countOf(headers: IHeaders): number {
   return count;
 }
 
-/** By name: the last header with a text, and its bytes once it has occurred twice. All headers but the id are mostly repeated. */
+/**
+ * By name: the last header with a text, and its bytes once it has occurred twice. All headers but
+ * the id are mostly repeated.
+ */
 const lastHeaders = new Map<string, { readonly value: string; bytes?: Buffer }>();
 const MAX_LAST_HEADERS = 100;
 
@@ -118,7 +125,10 @@ const MAX_BYTES_OF_A_UNIT = 3; // of UTF-16, in UTF-8
 const USUAL_BYTES_OF_A_RECORD = 500;
 const FIRST_BYTES = 4_096;
 
-/** How large buffers begin: a bit more than the largest of the last batches, so that they seldom grow, which is a copy. */
+/**
+ * How large buffers begin: a bit more than the largest of the last batches, so that they seldom
+ * grow, which is a copy.
+ */
 let usualBytes = FIRST_BYTES;
 
 /** Writes into a buffer that grows. */
@@ -164,14 +174,20 @@ class Writer {
       lastHeaders.set(name, { value });
   }
 
-  /** Skips room for the size of a part, which is known later. Returns where the part begins if it has the expected size. */
+  /**
+   * Skips room for the size of a part, which is known later. Returns where the part begins if it
+   * has the expected size.
+   */
   #skipSize(expected: number): number {
     this.#reserve(MAX_VARINT_BYTES);
     this.at += varintBytes(expected);
     return this.at;
   }
 
-  /** Writes the size of the part that begins there. Moves the part if its size takes more or less room than the expected one. */
+  /**
+   * Writes the size of the part that begins there. Moves the part if its size takes more or less
+   * room than the expected one.
+   */
   #writeSize(begin: number, expected: number): void {
     const size = this.at - begin;
     this.#reserve(MAX_VARINT_BYTES);

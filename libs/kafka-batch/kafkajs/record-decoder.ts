@@ -3,7 +3,10 @@ import Decoder from 'kafkajs/src/protocol/decoder.js';
 import decodeByKafkajs from 'kafkajs/src/protocol/recordBatch/record/v0/decoder.js';
 import { Cursor, EncodedHeaders } from './record-headers.js';
 
-/** What the records of a batch have in common, as kafkajs has it. Offsets and times are 64-bit integers as text. */
+/**
+ * What the records of a batch have in common, as kafkajs has it. Offsets and times are 64-bit
+ * integers as text.
+ */
 export interface BatchContext {
   readonly firstOffset: string;
   readonly firstTimestamp: string;
@@ -17,8 +20,8 @@ export interface BatchContext {
 }
 
 /**
- * Decodes the records of a batch as kafkajs does, without the two decoders and several BigInts that kafkajs makes of each. Leaves
- * a record with numbers that a double does not hold to kafkajs.
+ * Decodes the records of a batch as kafkajs does, without the two decoders and several BigInts that
+ * kafkajs makes of each. Leaves a record with numbers that a double does not hold to kafkajs.
  * @throws RangeError if the bytes end within a record
  */
 export class RecordsDecoder {

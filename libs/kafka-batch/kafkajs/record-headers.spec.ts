@@ -71,8 +71,9 @@ describe('encoded headers', () => {
     ['numeric', (index: number) => String(index * 1_000)],
   ])('of 80,000 %s names take as long as ten times 8,000', (_, nameOf) => {
     /**
-     * The CPU time of `reads` reads, in microseconds: the shortest of five measurements, as garbage collection makes some of
-     * them longer. Both sides do equal work, because the kernel's division into user and system time is wrong by milliseconds.
+     * The CPU time of `reads` reads, in microseconds: the shortest of five measurements, as garbage
+     * collection makes some of them longer. Both sides do equal work, because the kernel's division
+     * into user and system time is wrong by milliseconds.
      */
     const timeOf = (count: number, reads: number) => {
       const encoded = encodeHeaders(Array.from({ length: count }, (_, at) => [nameOf(at), '']));
@@ -87,7 +88,8 @@ describe('encoded headers', () => {
       });
       return Math.min(...times);
     };
-    expect(timeOf(80_000, 1) / timeOf(8_000, 10)).toBeLessThan(4); // 10 if each name were compared with all
+    // 10 if each name were compared with all
+    expect(timeOf(80_000, 1) / timeOf(8_000, 10)).toBeLessThan(4);
   });
 });
 

@@ -1,4 +1,7 @@
-/** Decoded headers. They have no prototype, so each name is a header or undefined. The values of a repeated header are a list. */
+/**
+ * Decoded headers. They have no prototype, so each name is a header or undefined. The values of a
+ * repeated header are a list.
+ */
 export type DecodedHeaders = Record<string, Buffer | Buffer[] | undefined>;
 
 /** A position in the bytes of a record. */
@@ -12,7 +15,9 @@ export class Cursor {
     return this.at >= this.bytes.length;
   }
 
-  /** Reads a varint of 32 bits, the form of most numbers in a record. Past the end, all bytes are 0. */
+  /**
+   * Reads a varint of 32 bits, the form of most numbers in a record. Past the end, all bytes are 0.
+   */
   varint(): number {
     let byte = this.bytes[this.at++] ?? 0;
     let zigzag = byte & 0x7f;
@@ -36,8 +41,9 @@ export class Cursor {
 }
 
 /**
- * The headers of a record as the bytes that Kafka sent. Most are never read, and decoding all of them costs several times as
- * much as reading a few by name. All reads take linear time. Never throws, for any bytes.
+ * The headers of a record as the bytes that Kafka sent. Most are never read, and decoding all of
+ * them costs several times as much as reading a few by name. All reads take linear time. Never
+ * throws, for any bytes.
  */
 export class EncodedHeaders {
   static readonly none = new EncodedHeaders(0, Buffer.alloc(0), 0);
@@ -54,7 +60,9 @@ export class EncodedHeaders {
     return this.bytes.length - this.from;
   }
 
-  /** The last header of this name, which is in ASCII; undefined if it is missing or has no value. */
+  /**
+   * The last header of this name, which is in ASCII; undefined if it is missing or has no value.
+   */
   last(name: string): Buffer | undefined {
     const range = this.#lastRange(name);
     return range && this.bytes.subarray(range.begin, range.end);
@@ -93,7 +101,10 @@ export class EncodedHeaders {
     return this.bytes.subarray(begin, cursor.at);
   }
 
-  /** The bytes of the value of the last header of this name; undefined if it is missing or has no value. */
+  /**
+   * The bytes of the value of the last header of this name; undefined if it is missing or has no
+   * value.
+   */
   #lastRange(name: string): { readonly begin: number; readonly end: number } | undefined {
     const cursor = new Cursor(this.bytes, this.from);
     let begin = 0;

@@ -7,7 +7,10 @@ export interface KafkaRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers: Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>;
-  /** The same headers as bytes, if the record comes from Kafka: to read a few of them is faster here. */
+  /**
+   * The same headers as bytes, if the record comes from Kafka: to read a few of them is faster
+   * here.
+   */
   readonly encodedHeaders?: EncodedHeaders | undefined;
 }
 
@@ -55,23 +58,35 @@ export interface GroupFacts {
   readonly members: readonly GroupMember[];
 }
 
-/** One start of an assigned partition: from the call of the handler `assigned` to the call of `released`. */
+/**
+ * One start of an assigned partition: from the call of the handler `assigned` to the call of
+ * `released`.
+ */
 export interface PartitionAssignment {
   readonly topic: string;
   readonly partition: number;
   /** Aborted when the partition is lost or restarted, or the process stops. */
   readonly signal: AbortSignal;
-  /** Asks the group coordinator whether the group is stable and the partition is assigned to this member. */
+  /**
+   * Asks the group coordinator whether the group is stable and the partition is assigned to this
+   * member.
+   */
   stillOurs(): Promise<boolean>;
-  /** Reports a failure outside a handler, with the same effect as an error that a handler throws. */
+  /**
+   * Reports a failure outside a handler, with the same effect as an error that a handler throws.
+   */
   restart(reason: Error): void;
-  /** Reports that the handler waits on purpose or works on a long task, so that it does not count as stuck. */
+  /**
+   * Reports that the handler waits on purpose or works on a long task, so that it does not count as
+   * stuck.
+   */
   progress(): void;
 }
 
 /**
- * The offsets `from` to `nextOffset` - 1 of a partition; each batch begins where the previous one ended. Offsets without a
- * record are transaction markers, or aborted or compacted records. `records` may be empty.
+ * The offsets `from` to `nextOffset` - 1 of a partition; each batch begins where the previous one
+ * ended. Offsets without a record are transaction markers, or aborted or compacted records.
+ * `records` may be empty.
  */
 export interface RecordBatch {
   readonly assignment: PartitionAssignment;
@@ -80,6 +95,9 @@ export interface RecordBatch {
   readonly from: number;
   readonly records: readonly KafkaRecord[];
   readonly nextOffset: number;
-  /** Since when fetches of the partition have been answered without a long pause or a failure: a time of performance.now(). */
+  /**
+   * Since when fetches of the partition have been answered without a long pause or a failure: a
+   * time of performance.now().
+   */
   readonly fetchedSince: number;
 }

@@ -43,7 +43,10 @@ export function logRange(
   return withLeaders(kafka, topic, (leaders) => leaderOf(leaders, of).range(of, end));
 }
 
-/** Waits up to `forMs` for topics that were just created. @throws TopicsMissingError unless all topics exist */
+/**
+ * Waits up to `forMs` for topics that were just created.
+ * @throws TopicsMissingError unless all topics exist
+ */
 export async function requireTopics(
   admin: Admin,
   topics: readonly string[],

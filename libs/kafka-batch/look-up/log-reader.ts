@@ -160,7 +160,8 @@ export class LogReader {
       if (!this.#requests.isPending(leader))
         this.#requests.add(leader, this.#track(this.#request(leader, partitions)));
     for (;;) {
-      this.#signal.throwIfAborted(); // after an abort, waits end at once: the loop would spin until the deadline
+      // After an abort, waits end at once: the loop would spin until the deadline
+      this.#signal.throwIfAborted();
       const left = deadline - performance.now();
       const batches = left > 0 ? await this.#take(left) : [];
       if (batches.length > 0 || left <= 0) return batches;

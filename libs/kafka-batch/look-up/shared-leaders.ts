@@ -69,7 +69,8 @@ async function readLeaders(
   topics: readonly string[],
 ): Promise<Map<string, Leaders>> {
   await cluster.addMultipleTargetTopics(topics);
-  await cluster.refreshMetadata(); // leaders may have moved since another look-up opened the cluster
+  // Leaders may have moved since another look-up opened the cluster
+  await cluster.refreshMetadata();
   const brokers = new Map<number, LeaderLookups>();
   const found = new Map<string, Leaders>();
   for (const topic of topics) {

@@ -50,7 +50,10 @@ export class TopicFollower {
     }
   }
 
-  /** Never resolves. @throws once the topic has more partitions, which are not read, or the abort reason */
+  /**
+   * Never resolves.
+   * @throws once the topic has more partitions, which are not read, or the abort reason
+   */
   async watchPartitions(): Promise<never> {
     const { kafka, topic, signal } = this.options;
     for (;;) {

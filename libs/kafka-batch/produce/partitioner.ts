@@ -6,7 +6,10 @@ export function partitionOf(key: string | Buffer, partitions: number): number {
   return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitions;
 }
 
-/** As that of kafkajs, whose 64-bit objects cost ten times as much: ingest hashes the key of every event. */
+/**
+ * As that of kafkajs, whose 64-bit objects cost ten times as much: ingest hashes the key of every
+ * event.
+ */
 export function murmur2(data: Buffer): number {
   const { length } = data;
   const tail = length - (length % 4);

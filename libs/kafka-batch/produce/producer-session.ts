@@ -24,7 +24,10 @@ export interface GroupOffset {
   readonly metadata?: string;
 }
 
-/** Kafka aborts a transaction after this time. It limits how long readers wait for one that a crash left open. */
+/**
+ * Kafka aborts a transaction after this time. It limits how long readers wait for one that a crash
+ * left open.
+ */
 const TRANSACTION_TIMEOUT_MS = 15_000;
 
 const GROUP = 0;
@@ -41,9 +44,10 @@ const BACKOFF = { firstMs: 50, maxMs: 1_000 };
 const { KafkaJSError } = kafkajs;
 
 /**
- * The requests of one transactional producer, by the transaction protocol of Kafka (KIP-98). All but `end` are sent again after an
- * error that a retry can repair, until the transaction would time out: Kafka executes each once, also a `produce` whose answer was lost.
- * The producer of kafkajs asks for a coordinator before each request, and sends all requests one after the other.
+ * The requests of one transactional producer, by the transaction protocol of Kafka (KIP-98). All
+ * but `end` are sent again after an error that a retry can repair, until the transaction would time
+ * out: Kafka executes each once, also a `produce` whose answer was lost. The producer of kafkajs
+ * asks for a coordinator before each request, and sends all requests one after the other.
  */
 export class ProducerSession {
   readonly #coordinators = new Map<string, Promise<Broker>>();
@@ -57,7 +61,10 @@ export class ProducerSession {
     private readonly transactionalId: string,
   ) {}
 
-  /** Fences earlier producers with the same transactional id, and completes a transaction that they left open. */
+  /**
+   * Fences earlier producers with the same transactional id, and completes a transaction that they
+   * left open.
+   */
   static async open(cluster: Cluster, transactionalId: string): Promise<ProducerSession> {
     const session = new ProducerSession(cluster, transactionalId);
     session.begin();
@@ -148,7 +155,10 @@ export class ProducerSession {
     return this.cluster.findBroker({ nodeId });
   }
 
-  /** Repeats a request while its errors are repairable and the transaction has time. @throws the last error */
+  /**
+   * Repeats a request while its errors are repairable and the transaction has time.
+   * @throws the last error
+   */
   async #repeat<T>(request: () => Promise<T>, isRepairable = canRetry): Promise<T> {
     const [busy, broken] = [new Backoff(BUSY_BACKOFF), new Backoff(BACKOFF)];
     for (let failure: unknown; ;) {
@@ -176,8 +186,8 @@ interface ProduceAnswer {
 }
 
 /**
- * Sends a produce request as kafkajs would encode it, with a batch that is encoded already. Versions 3 to 7 of it are alike.
- * Returns the offset of the first record.
+ * Sends a produce request as kafkajs would encode it, with a batch that is encoded already.
+ * Versions 3 to 7 of it are alike. Returns the offset of the first record.
  */
 export async function sendBatch(
   leader: Broker,

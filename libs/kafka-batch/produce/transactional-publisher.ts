@@ -18,8 +18,8 @@ interface TransactionContent {
 }
 
 /**
- * Publishers of a client share clusters, each with a connection to each broker. A broker answers the requests of a
- * connection in order, so publishers of the same cluster wait for each other.
+ * Publishers of a client share clusters, each with a connection to each broker. A broker answers
+ * the requests of a connection in order, so publishers of the same cluster wait for each other.
  */
 const MAX_CLUSTERS = 8;
 const clustersOf = perClient(
@@ -40,8 +40,8 @@ export class TransactionalPublisher {
   ) {}
 
   /**
-   * Connects, fences earlier publishers with the same transactional id, and completes a transaction that they left open, so
-   * that the group's offset can be read next.
+   * Connects, fences earlier publishers with the same transactional id, and completes a transaction
+   * that they left open, so that the group's offset can be read next.
    */
   static async open(kafka: Kafka, transactionalId: string): Promise<TransactionalPublisher> {
     const lease = await clustersOf(kafka).lease();
@@ -58,7 +58,8 @@ export class TransactionalPublisher {
   /**
    * Publishes the records and the offset: read_committed readers see all of them, or nothing.
    * @returns the offsets of the records of each entry of `records`
-   * @throws ProducerFencedError, RecordTooLargeError (nothing is visible), PublishOutcomeUnknownError
+   * @throws ProducerFencedError, RecordTooLargeError (nothing is visible),
+   * PublishOutcomeUnknownError
    */
   async publish(content: TransactionContent): Promise<readonly (readonly number[])[]> {
     if (this.#broken !== undefined) throw this.#broken;
@@ -82,7 +83,8 @@ export class TransactionalPublisher {
       await allOf([...produced, offset && session.commitOffset(offset)]);
       offsets = await Promise.all(produced);
     } catch (error) {
-      await session.end('abort').catch(() => undefined); // the next publisher completes the transaction
+      // The next publisher completes the transaction
+      await session.end('abort').catch(() => undefined);
       throw error;
     }
     await session.end('commit');

@@ -1,4 +1,7 @@
-/** The package @ranklog/nestjs/testing: tests of services that use RanklogModule, without Kafka and Redis. */
+/**
+ * The package @ranklog/nestjs/testing: tests of services that use RanklogModule, without Kafka and
+ * Redis.
+ */
 export { BoardsFileError } from '#board';
 export type { SentPlayerRecord } from './memory-producer.js';
 export {

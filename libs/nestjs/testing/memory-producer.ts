@@ -91,7 +91,10 @@ interface MemoryProducerOptions {
   readonly definitions: ReadonlyMap<string, BoardDefinition> | undefined;
 }
 
-/** A ScoreProducer whose events stay in memory. It also refuses what ranklog would refuse when it applies the event. */
+/**
+ * A ScoreProducer whose events stay in memory. It also refuses what ranklog would refuse when it
+ * applies the event.
+ */
 export class MemoryProducer extends ScoreProducer {
   readonly #reader: BoardReader;
   readonly #definitions: ReadonlyMap<string, BoardDefinition> | undefined;
@@ -102,7 +105,9 @@ export class MemoryProducer extends ScoreProducer {
     this.#definitions = definitions;
   }
 
-  /** Keeps the event, and resolves with the places that the standings of the test give its player. */
+  /**
+   * Keeps the event, and resolves with the places that the standings of the test give its player.
+   */
   override async sendAndWait(event: ScoreEvent): Promise<SendOutcome> {
     await this.send(event);
     const isKnown = this.#definitions?.has(event.board) === true;
@@ -122,7 +127,9 @@ export class MemoryProducer extends ScoreProducer {
     const { event } = decoded;
     const definition = this.#definitions.get(event.board);
     if (definition === undefined) {
-      const detail = `no board "${event.board}" is defined; the boards of this test are: ${[...this.#definitions.keys()].join(', ')}`;
+      const detail =
+        `no board "${event.board}" is defined; the boards of this test are: ` +
+        [...this.#definitions.keys()].join(', ');
       throw new InvalidScoreEventError('UNKNOWN_BOARD', detail, position);
     }
     const resolved = resolveEvent(definition, event, Date.now(), EARLIEST_TIME);

@@ -33,8 +33,9 @@ const ALL_APPLIED = String(Number.MAX_SAFE_INTEGER);
 const keys = new KeySpace(PREFIX);
 
 /**
- * Replaces an ioredis client: answers the commands of a BoardReader from standings in memory. Answers each
- * script as its file in libs/board-store/lua/commands does. A board has one generation, named like the board.
+ * Replaces an ioredis client: answers the commands of a BoardReader from standings in memory.
+ * Answers each script as its file in libs/board-store/lua/commands does. A board has one
+ * generation, named like the board.
  */
 export class MemoryRedis {
   readonly #definitions: ReadonlyMap<string, BoardDefinition>;

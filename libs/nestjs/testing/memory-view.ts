@@ -8,7 +8,9 @@ export interface MemoryPlayer {
 
 let version = 0;
 
-/** A version that is larger than all before, as those of views and of leader changes are compared. */
+/**
+ * A version that is larger than all before, as those of views and of leader changes are compared.
+ */
 export function nextVersion(): number {
   version += 1;
   return version;
@@ -47,7 +49,10 @@ export class MemoryView {
     return this.#players.filter(({ playerId }) => pattern.test(playerId));
   }
 
-  /** The first column of the player at a position, in sort direction. A negative position counts from the end. */
+  /**
+   * The first column of the player at a position, in sort direction. A negative position counts
+   * from the end.
+   */
   firstValueAt(position: number): number {
     return firstValue(this.#players.at(position)?.state);
   }
@@ -73,7 +78,10 @@ export class MemoryView {
     return new Set(better.map((player) => player.state.map(({ value }) => value).join())).size;
   }
 
-  /** How many players are in front of a player with this state, who may be in the view or not; that player counts, too. */
+  /**
+   * How many players are in front of a player with this state, who may be in the view or not; that
+   * player counts, too.
+   */
   countUpToPlayer(player: MemoryPlayer): number {
     return this.#count((other) => this.#compare(other, player) <= 0);
   }

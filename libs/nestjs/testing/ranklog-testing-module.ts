@@ -42,7 +42,10 @@ import {
 } from './result-builders.js';
 
 export interface TestingOptions {
-  /** The text of a boards file. Without it, the reader knows no board, and events of all boards are accepted. */
+  /**
+   * The text of a boards file. Without it, the reader knows no board, and events of all boards are
+   * accepted.
+   */
   readonly boards?: string;
 }
 
@@ -59,8 +62,9 @@ const NOT_STARTED = 'handlers are found when the application starts: await its i
 const FIRST_REACHED = Date.parse('2026-11-25T12:00:00.000Z');
 
 /**
- * The providers of RanklogModule without Kafka and Redis, for tests. It keeps what is sent. A BoardReader answers every question from
- * the standings that the test gives. The test emits results, which the decorated handlers get.
+ * The providers of RanklogModule without Kafka and Redis, for tests. It keeps what is sent. A
+ * BoardReader answers every question from the standings that the test gives. The test emits
+ * results, which the decorated handlers get.
  *
  *     const ranklog = new RanklogTestingModule({ boards: readFileSync('boards.yaml', 'utf8') });
  *     const builder = ranklog.override(Test.createTestingModule({ imports: [AppModule] }));
@@ -115,7 +119,10 @@ export class RanklogTestingModule {
     };
   }
 
-  /** Replaces the providers of the RanklogModule that the application imports. Its options are not made: no client connects. */
+  /**
+   * Replaces the providers of the RanklogModule that the application imports. Its options are not
+   * made: no client connects.
+   */
   override(builder: TestingModuleBuilder): TestingModuleBuilder {
     for (const provider of this.#providers()) {
       const overridden = builder.overrideProvider(provider.provide);
@@ -126,7 +133,8 @@ export class RanklogTestingModule {
   }
 
   /**
-   * Replaces the players of a view: of `all`, or of the one that a read with the same selection reads.
+   * Replaces the players of a view: of `all`, or of the one that a read with the same selection
+   * reads.
    * @throws NoSuchViewError, NoInstanceError, MalformedViewError, InvalidReadError
    */
   setStandings(
@@ -200,7 +208,9 @@ export class RanklogTestingModule {
   }
 }
 
-/** Keeps the handlers of the application, which in production get what subscribers read from Kafka. */
+/**
+ * Keeps the handlers of the application, which in production get what subscribers read from Kafka.
+ */
 class MemorySubscriptions extends ResultSubscriptions {
   readonly #handles = new Map<unknown, ((result: unknown) => unknown)[]>();
   #isStarted = false;

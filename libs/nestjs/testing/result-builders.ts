@@ -7,7 +7,10 @@ type Movement = RankChange['changes'][number];
 type Placing = NonNullable<Movement['after']>;
 type Leader = PeriodResult['results'][number];
 
-/** The fields of a rank change that a test needs. Placings may lack their rank (1) and columns (none). */
+/**
+ * The fields of a rank change that a test needs. Placings may lack their rank (1) and columns
+ * (none).
+ */
 export interface RankChangeFields extends Partial<Omit<RankChange, 'changes'>> {
   readonly changes?: readonly MovementFields[];
 }
@@ -17,12 +20,18 @@ export interface MovementFields extends Partial<Omit<Movement, 'before' | 'after
   readonly after?: Partial<Placing> | null;
 }
 
-/** The fields of a leader change that a test needs. Leaders in `top` may lack their rank, which is their position in the list. */
+/**
+ * The fields of a leader change that a test needs. Leaders in `top` may lack their rank, which is
+ * their position in the list.
+ */
 export interface LeaderChangeFields extends Partial<Omit<LeaderChange, 'top'>> {
   readonly top?: readonly LeaderFields[];
 }
 
-/** The fields of a period result that a test needs. Players in `results` may lack their rank, which is their position in the list. */
+/**
+ * The fields of a period result that a test needs. Players in `results` may lack their rank, which
+ * is their position in the list.
+ */
 export interface PeriodResultFields extends Partial<Omit<PeriodResult, 'results'>> {
   readonly results?: readonly LeaderFields[];
 }
@@ -45,7 +54,8 @@ function nextSource() {
 
 /**
  * A rank change as RankChangeSubscriber and @OnRankChange() deliver it. By default, `player` enters
- * the view `all` of `board` at rank 1. @throws MalformedRecordError for a field that no rank change has
+ * the view `all` of `board` at rank 1.
+ * @throws MalformedRecordError for a field that no rank change has
  */
 export function rankChange({ changes = [{}], ...fields }: RankChangeFields = {}): RankChange {
   const made = {
@@ -70,7 +80,8 @@ function placing(fields: Partial<Placing> | null) {
 
 /**
  * A leader change as LeaderChangeSubscriber and @OnLeaderChange() deliver it. By default, nobody is
- * in the top of the view `all` of `board`. @throws MalformedRecordError for a field that no leader change has
+ * in the top of the view `all` of `board`.
+ * @throws MalformedRecordError for a field that no leader change has
  */
 export function leaderChange({ top = [], ...fields }: LeaderChangeFields = {}): LeaderChange {
   const { value } = encodeLeaderChange({
@@ -91,8 +102,9 @@ export function leaderChange({ top = [], ...fields }: LeaderChangeFields = {}): 
 }
 
 /**
- * A period result as PeriodResultSubscriber and @OnPeriodClosed() deliver it. By default, it is that
- * of the week 2026-W47 of `board`. @throws MalformedRecordError for a field that no period result has
+ * A period result as PeriodResultSubscriber and @OnPeriodClosed() deliver it. By default, it is
+ * that of the week 2026-W47 of `board`.
+ * @throws MalformedRecordError for a field that no period result has
  */
 export function periodResult({ results = [], ...fields }: PeriodResultFields = {}): PeriodResult {
   const window = fields.view?.split(' ')[0] ?? 'week:2026-W47';

@@ -60,7 +60,9 @@ async function readFileAndPlan(session: ReconciliationSession, options: BuildOpt
   return { definitions, from, plan };
 }
 
-/** @throws CommandError for a board that is still in the boards file, or that Redis does not have */
+/**
+ * @throws CommandError for a board that is still in the boards file, or that Redis does not have
+ */
 function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
   const removable = boards.filter(({ change }) => change === 'removed').map(({ board }) => board);
   for (const board of remove.filter((name) => !removable.includes(name))) {
@@ -76,7 +78,10 @@ function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
   }
 }
 
-/** The boards, each with what its removal loses beside the board: a board that is applied again has no voids. */
+/**
+ * The boards, each with what its removal loses beside the board: a board that is applied again has
+ * no voids.
+ */
 async function removalTexts({ stores }: ReconciliationSession, remove: readonly string[]) {
   const { live } = await stores.store.boards();
   return remove.map((board) => {

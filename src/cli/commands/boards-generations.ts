@@ -101,8 +101,9 @@ export async function boardsDiscard(generation: string): Promise<number> {
   const board = isSnapshot ? undefined : await catalog.discardShadow(generation);
   if (!isSnapshot && board === undefined)
     throw new CommandError(
-      `generation ${generation} is neither a snapshot nor the shadow of a killed reconciliation, so it can't be discarded; ` +
-        '"ranklog boards generations" lists all generations',
+      `generation ${generation} is neither a snapshot nor the shadow of a killed ` +
+        `reconciliation, so it can't be discarded; "ranklog boards generations" lists all ` +
+        'generations',
       EXIT.no,
     );
   while ((await catalog.sweep()) > 0);

@@ -37,7 +37,8 @@ function findBoard(definitions: readonly BoardDefinition[], board: string, file:
   if (found !== undefined) return found;
   const known = definitions.map((definition) => definition.board);
   throw new CommandError(
-    `there is no board "${board}" in ${file}; it has ${known.join(', ')}${suggestion(board, known)}`,
+    `there is no board "${board}" in ${file}; it has ` +
+      `${known.join(', ')}${suggestion(board, known)}`,
     EXIT.no,
   );
 }
@@ -50,7 +51,10 @@ async function readEvent(given: string): Promise<Buffer> {
   });
 }
 
-/** The text of a boards file, with one line for each field of a board. A list of maps has one line for each map. */
+/**
+ * The text of a boards file, with one line for each field of a board. A list of maps has one line
+ * for each map.
+ */
 function toYaml(value: object): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {

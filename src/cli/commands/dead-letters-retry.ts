@@ -75,7 +75,9 @@ interface Work {
   readonly writer: ScoreLogWriter | undefined;
 }
 
-/** Sends the retries that the log lacks, and that would count. Without a writer, only counts them. */
+/**
+ * Sends the retries that the log lacks, and that would count. Without a writer, only counts them.
+ */
 async function sendMissing(
   session: ReconciliationSession,
   letters: () => AsyncIterable<FoundLetter>,
@@ -121,7 +123,10 @@ async function findRetried(
   return retried;
 }
 
-/** The retry to send; `accepted` if the board takes the record itself; or a text that says why a retry can't count. */
+/**
+ * The retry to send; `accepted` if the board takes the record itself; or a text that says why a
+ * retry can't count.
+ */
 export function retryOf(
   { topic, partition, offset, timestamp, leftOut, record }: FoundLetter,
   to: { topic: string; log: ReadonlyMap<number, LogRange>; boards: Boards; maxBytes: number },

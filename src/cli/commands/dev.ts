@@ -52,7 +52,8 @@ export async function dev(file: string | undefined, options: DevOptions): Promis
     shutdown.finished();
     await servers?.stop();
   }
-  return process.exit(await shutdown.exitCode); // a pending attempt to connect would keep the process alive
+  // A pending attempt to connect would keep the process alive
+  return process.exit(await shutdown.exitCode);
 }
 
 async function confirmReset(
@@ -61,7 +62,8 @@ async function confirmReset(
 ): Promise<void> {
   if (toStart.length < 2)
     throw new CommandError(
-      `--reset deletes the data of a Kafka and a Redis that "ranklog dev" starts, and a setting names another one; leave out KAFKA_BROKERS and REDIS_URL`,
+      '--reset deletes the data of a Kafka and a Redis that "ranklog dev" starts, and a ' +
+        'setting names another one; leave out KAFKA_BROKERS and REDIS_URL',
       EXIT.usage,
     );
   if (yes === true || !hasDevFolder()) return;
@@ -89,7 +91,8 @@ function listenForEnd(): Shutdown {
     if (!shutdown.signal.aborted) shutdown.onSignal('SIGHUP');
   };
   process.on('SIGHUP', onLoss);
-  process.stderr.on('error', () => undefined); // the terminal may be gone: the servers have to be stopped
+  // The terminal may be gone: the servers have to be stopped
+  process.stderr.on('error', () => undefined);
   watchLauncher(onLoss);
   return shutdown;
 }

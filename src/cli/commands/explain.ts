@@ -28,7 +28,10 @@ export async function explain(
 
 type Asked = ExplainOptions & { readonly board: string; readonly player: string };
 
-/** The place of a player, and the player's events in the log that were applied just before it was read. */
+/**
+ * The place of a player, and the player's events in the log that were applied just before it was
+ * read.
+ */
 async function explained(kafka: KafkaSession, redis: RedisSession, asked: Asked) {
   const { reader, keys, status } = redis.stores;
   const topic = kafka.topics.scoreEvents;
@@ -73,7 +76,9 @@ function neighboursOf(definition: BoardDefinition, { standing, above, below }: P
   };
 }
 
-/** `points 12 > 10`, or the reach times or ids of players with equal columns, the better one first. */
+/**
+ * `points 12 > 10`, or the reach times or ids of players with equal columns, the better one first.
+ */
 function decisionText({ columns, ties }: BoardDefinition, better: Standing, worse: Standing) {
   const column = columns.find(({ name }) => better.columns[name] !== worse.columns[name]);
   if (column !== undefined) {
@@ -107,7 +112,8 @@ function toText(found: Explanation): string {
 function elsewhereText(partition: number): string {
   return (
     `Kafka's default partitioner puts the events of this player into partition ${partition}. ` +
-    'Producers without the player id as key, or with another partitioner, put them into others; that of librdkafka (Python, Go, .NET, C) is another one by default. ' +
+    'Producers without the player id as key, or with another partitioner, put them into others; ' +
+    'that of librdkafka (Python, Go, .NET, C) is another one by default. ' +
     '"--all-partitions" reads all partitions.'
   );
 }
@@ -116,9 +122,10 @@ function reasonsText({ unexplained, partition }: Explanation): string {
   const elsewhere =
     partition === null ? '' : 'events in other partitions ("--all-partitions" reads them), ';
   return (
-    `These events do not explain: ${unexplained.join(', ')}. Possible reasons: ${elsewhere}` +
-    'events refused for maxViews or a sum, a log whose beginning is gone, or a change while the command read. ' +
-    '"ranklog boards verify" compares the board with the whole log.'
+    `These events do not explain: ${unexplained.join(', ')}. Possible reasons: ` +
+    `${elsewhere}events refused for maxViews or a sum, a log whose beginning is gone, or a ` +
+    'change while the command read. "ranklog boards verify" compares the board with the whole ' +
+    'log.'
   );
 }
 
@@ -137,5 +144,8 @@ function countLine({ count, events, partition, partitions, offsets }: Explanatio
   if (partition === null || offsets === null)
     return `${count} records of the player in ${partitions} partitions${shown}.`;
   const { start, end } = offsets;
-  return `${count} records of the player in partition ${partition}, from offset ${start} to before ${end}${shown}. Other partitions are left out.`;
+  return (
+    `${count} records of the player in partition ${partition}, from offset ${start} to before ` +
+    `${end}${shown}. Other partitions are left out.`
+  );
 }

@@ -11,7 +11,9 @@ export interface ExportOptions {
   readonly generation?: string;
 }
 
-/** `ranklog export BOARD`. Shows the progress, unless the players are printed on the same terminal. */
+/**
+ * `ranklog export BOARD`. Shows the progress, unless the players are printed on the same terminal.
+ */
 export async function exportBoard(board: string, options: ExportOptions): Promise<number> {
   using redis = await openRedis(options.generation);
   const { players, isStale } = await printPlayers(redis.stores.reader, board, options);

@@ -72,7 +72,8 @@ async function importZset(
   using session = await openRedis();
   const { signal } = cancellation;
   const opening = await openingEvents(session, board, options);
-  // A sorted set has one score for all columns: it is rounded to the column with the fewest decimals.
+  // A sorted set has one score for all columns: it is rounded to the column with the fewest
+  // decimals.
   const decimals = Math.min(...opening.definition.columns.map((column) => column.decimals));
   using source = await openForeignRedis(url);
   const rows = zsetRows(source.redis, key, options.round ? decimals : undefined);
@@ -180,7 +181,8 @@ async function send(
   const isCut = [...ranges.values()].some(({ start }) => start > 0);
   if (isCut && options.allowPartialHistory !== true)
     throw new CommandError(
-      `the beginning of ${topic} is gone, so players of an earlier import would count twice; if there was none, use --allow-partial-history`,
+      `the beginning of ${topic} is gone, so players of an earlier import would count twice; ` +
+        'if there was none, use --allow-partial-history',
       EXIT.usage,
     );
   for await (const record of readWithProgress(session, ranges)) {
@@ -196,8 +198,8 @@ async function send(
 }
 
 /**
- * Lets no other import into the board run until it is disposed. Its signal is aborted with `signal`,
- * and when the lease is lost.
+ * Lets no other import into the board run until it is disposed. Its signal is aborted with
+ * `signal`, and when the lease is lost.
  * @throws LeaseHeldError
  */
 async function holdImportLease(

@@ -142,7 +142,8 @@ function requireClosing({ live: { board, definition } }: PinnedBoard, window: st
   const instance = parseWindow(definition, window);
   if (instance === undefined)
     throw new CommandError(
-      `board "${board}" has no window ${window}; "ranklog periods list ${board}" lists those that close`,
+      `board "${board}" has no window ${window}; "ranklog periods list ${board}" lists those ` +
+        'that close',
       EXIT.usage,
     );
   if (instance.closesAt === null)

@@ -48,7 +48,8 @@ async function readEverywhere(
   for await (const { views, stale } of reader.viewPages(board)) {
     const reads = views.map(({ view }) =>
       reader.player(board, player, { view, dense }).catch((error: unknown) => {
-        if (error instanceof ExpiredViewError) return []; // it has expired since the views were listed
+        // It has expired since the views were listed
+        if (error instanceof ExpiredViewError) return [];
         throw error;
       }),
     );

@@ -7,8 +7,8 @@ import type { JsonOption } from '../text/options.js';
 import { print } from '../text/output.js';
 
 /**
- * Gives up a batch that can't be read. Refuses any other offsets than those of such a batch, so that no readable event is lost.
- * Safe to repeat.
+ * Gives up a batch that can't be read. Refuses any other offsets than those of such a batch, so
+ * that no readable event is lost. Safe to repeat.
  */
 export async function skip(place: BatchPlace, options: JsonOption): Promise<number> {
   await using session = await openReconciliation();
@@ -16,8 +16,9 @@ export async function skip(place: BatchPlace, options: JsonOption): Promise<numb
   const { topic, partition, first, last } = place;
   if (topic !== topics.scoreEvents)
     throw new CommandError(
-      `only batches of ${topics.scoreEvents} can be skipped; to go on behind results, set the offset of the subscriber's group: ` +
-        `kafka-consumer-groups --reset-offsets --to-offset ${last + 1} --topic ${topic}:${partition} --group GROUP --execute`,
+      `only batches of ${topics.scoreEvents} can be skipped; to go on behind results, set the ` +
+        "offset of the subscriber's group: kafka-consumer-groups --reset-offsets --to-offset " +
+        `${last + 1} --topic ${topic}:${partition} --group GROUP --execute`,
       EXIT.usage,
     );
   const isSame = (other: Omit<BatchPlace, 'topic'>) =>
@@ -41,13 +42,16 @@ function skipRefusal(place: BatchPlace, found: UnreadableBatchError | undefined)
   return new CommandError(problem, EXIT.no);
 }
 
-/** `isApplied`: an earlier version of ranklog could read the batch, and has published its results. */
+/**
+ * `isApplied`: an earlier version of ranklog could read the batch, and has published its results.
+ */
 type Skipped = BatchPlace & { readonly isApplied: boolean };
 
 function toText({ topic, partition, first, last, isApplied }: Skipped): string {
   const place = `${topic}/${partition}: offsets ${first} to ${last}`;
   const restart = 'Restart the processes with the roles ingest and reconciliation.';
   return isApplied
-    ? `${place} are given up: builds will lack these events. The live boards have them already. ${restart}`
+    ? `${place} are given up: builds will lack these events. The live boards have them ` +
+        `already. ${restart}`
     : `${place} are given up for all boards, now and in every build. ${restart}`;
 }

@@ -6,7 +6,10 @@ type PageReader = Pick<BoardReader, 'standings'>;
 
 const SIZE = 2_500;
 
-/** Players in ties of seven, so that pages end within a tie. Only pages from the top have dense ranks, as on a real board. */
+/**
+ * Players in ties of seven, so that pages end within a tie. Only pages from the top have dense
+ * ranks, as on a real board.
+ */
 function standing(index: number, dense: boolean): Standing {
   const tie = Math.floor(index / 7);
   const behind = SIZE - Math.min(SIZE, 7 * (tie + 1));

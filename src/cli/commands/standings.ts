@@ -58,8 +58,9 @@ function standingsJson({ board, view, stale, size, entries, next }: Standings) {
 }
 
 /**
- * Up to `most` players of a view, page after page, with the head and the cursor of the last page. `isSame` is false if the view
- * changed meanwhile: a player who moved may then be missing or appear twice, and the pages after the change have no dense ranks.
+ * Up to `most` players of a view, page after page, with the head and the cursor of the last page.
+ * `isSame` is false if the view changed meanwhile: a player who moved may then be missing or appear
+ * twice, and the pages after the change have no dense ranks.
  */
 export async function readTop(
   reader: Pick<BoardReader, 'standings'>,
@@ -79,7 +80,10 @@ export async function readTop(
   return { ...last, entries, isSame };
 }
 
-/** Adds dense ranks to a page, counting on from `before`, the last entry of the page before, if it has one. */
+/**
+ * Adds dense ranks to a page, counting on from `before`, the last entry of the page before, if it
+ * has one.
+ */
 function countDense(entries: readonly Standing[], before: Standing | undefined) {
   if (before?.denseRank === undefined) return entries;
   let { competitionRank, denseRank } = before;
@@ -90,7 +94,10 @@ function countDense(entries: readonly Standing[], before: Standing | undefined) 
   });
 }
 
-/** Warns of an empty view, and suggests a similar one of the same window, in case the name is misspelt. */
+/**
+ * Warns of an empty view, and suggests a similar one of the same window, in case the name is
+ * misspelt.
+ */
 async function warnOfEmpty(reader: BoardReader, { board, view }: Standings): Promise<void> {
   const { window } = parseView(view);
   const views = (await reader.views(board)).map((summary) => summary.view);

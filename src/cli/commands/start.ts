@@ -8,8 +8,9 @@ import { startApplication } from '../../main.js';
 import { EXIT } from '../text/exit-codes.js';
 
 /**
- * From this heap limit on, V8 would let garbage grow to about three times the live objects before it collects it; below, to less than
- * them. At as much, a process at full speed takes 70 MB less, for about 1 µs of CPU per event (docs/performance.md#memory).
+ * From this heap limit on, V8 would let garbage grow to about three times the live objects before
+ * it collects it; below, to less than them. At as much, a process at full speed takes 70 MB less,
+ * for about 1 µs of CPU per event (docs/performance.md#memory).
  */
 const LARGE_HEAP = 2 ** 31;
 const HEAP_GROWTH = '--heap-growing-percent=100';
@@ -39,5 +40,6 @@ export async function start({ roles }: { readonly roles: readonly Role[] }): Pro
   }
   shutdown.finished();
   logger.info('stopped');
-  return process.exit(await shutdown.exitCode); // a pending attempt to connect would keep the process alive
+  // A pending attempt to connect would keep the process alive
+  return process.exit(await shutdown.exitCode);
 }

@@ -56,7 +56,8 @@ export async function status(options: StatusOptions): Promise<number> {
     process.stderr.write(`ranklog: ${deadLettersHead(found.deadLetters)}\n`);
   for (const { shard, slot, reason } of waiting)
     process.stderr.write(
-      `ranklog: shard ${shard} (slot ${slot}) waits, so its boards and the closed windows are not shown: ${reason}\n`,
+      `ranklog: shard ${shard} (slot ${slot}) waits, so its boards and the closed windows ` +
+        `are not shown: ${reason}\n`,
     );
   if (waiting.length > 0) return EXIT.unreachable;
   if (isDone) return EXIT.ok;
@@ -97,7 +98,8 @@ function toText(found: Status): string {
     shown.length === 0 ? '' : reconciliationsTable(shown),
     waiting.length === 0
       ? ''
-      : `not built yet, so not readable: ${waiting.join(', ')}; the role reconciliation or "ranklog boards apply" builds them`,
+      : `not built yet, so not readable: ${waiting.join(', ')}; the role reconciliation or ` +
+        '"ranklog boards apply" builds them',
     ...partialHistory.map(
       ({ board, startsAt }) =>
         `board ${board} lacks the beginning of the log: ${partialText(startsAt)}`,
@@ -112,7 +114,10 @@ function toText(found: Status): string {
 
 const POLL_MS = 200;
 
-/** Waits until every partition is applied and published up to the `committedEnd` that it has now. Returns false when the time is up. */
+/**
+ * Waits until every partition is applied and published up to the `committedEnd` that it has now.
+ * Returns false when the time is up.
+ */
 async function waitFor(
   kafka: KafkaSession,
   redis: RedisClient,
@@ -131,7 +136,8 @@ async function waitFor(
       status.nextOffsets(),
     ]);
     const reached = positions.map(({ partition, committedEnd, published }) => {
-      // The group has no offset of what was published before it was deleted, but of all that is published from now on.
+      // The group has no offset of what was published before it was deleted, but of all that is
+      // published from now on.
       const position = Math.max(published, committed.get(partition) ?? 0);
       return Math.min(committedEnd, position, applied.get(partition) ?? 0);
     });
@@ -162,7 +168,10 @@ function stoppedTexts(positions: Status['partitions']): string[] {
 /** Says where to see whether a partition has stopped, because only its own process knows. */
 function lagText(positions: Status['partitions']): string {
   if (positions.every(({ lag }) => lag === 0)) return '';
-  return 'If a lag does not shrink, the partition may have stopped: see /health/ready of its process, or the metric ranklog_partition_stopped.';
+  return (
+    'If a lag does not shrink, the partition may have stopped: see /health/ready of its ' +
+    'process, or the metric ranklog_partition_stopped.'
+  );
 }
 
 function recoveringText(recovering: Status['recovering']): string {
@@ -198,13 +207,18 @@ function periodsText(periods: Status['periods']): string {
     return [board, window, state, closesAt, reviewEndsAt ?? 'by command', waitsFor ?? ''];
   });
   const shown = table(['board', 'window', 'state', 'closed', 'review ends', 'waits for'], rows);
-  return `Closed windows whose results are not announced; "ranklog periods list" shows all:\n\n${shown}`;
+  return (
+    'Closed windows whose results are not announced; "ranklog periods list" shows all:\n\n' + shown
+  );
 }
 
 function deadLettersHead(deadLetters: Status['deadLetters']): string {
   const count = sum(deadLetters.map((letters) => letters.count));
   const times = deadLetters.map(({ lastAt }) => lastAt).sort();
-  return `${count} recent dead letters, the last at ${times.at(-1)}; "ranklog dead-letters list" shows them`;
+  return (
+    `${count} recent dead letters, the last at ${times.at(-1)}; "ranklog dead-letters list" ` +
+    'shows them'
+  );
 }
 
 function deadLettersText(deadLetters: Status['deadLetters']): string {

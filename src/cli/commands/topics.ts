@@ -49,8 +49,9 @@ async function adopt(): Promise<void> {
 }
 
 /**
- * Stores the new identity in Redis first, so that processes with the old settings stop applying. Then fences their publishers,
- * so the published positions are final. The definitions topic comes last: its old identity keeps new processes from starting.
+ * Stores the new identity in Redis first, so that processes with the old settings stop applying.
+ * Then fences their publishers, so the published positions are final. The definitions topic comes
+ * last: its old identity keeps new processes from starting.
  */
 async function move(
   { settings, redis, identity, stores, definitions, kafka, admin }: ReconciliationSession,

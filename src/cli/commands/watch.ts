@@ -72,7 +72,8 @@ async function watchTopic(
     return EXIT.ok;
   } finally {
     await whenClosed(subscriber.stop(), logger);
-    await admin.deleteGroups([groupId]).catch(() => undefined); // otherwise, Kafka deletes the empty group after a week
+    // Otherwise, Kafka deletes the empty group after a week
+    await admin.deleteGroups([groupId]).catch(() => undefined);
   }
 }
 

@@ -68,7 +68,8 @@ function exampleEvent({ columns, dimensions }: BoardDefinition) {
 function endLine({ addresses }: DevFacts): string {
   const started = Object.keys(addresses).length > 0;
   return started
-    ? `Ctrl-C ends all of it. The data stays in ${DEV_FOLDER}; "ranklog dev --reset" starts without it.`
+    ? `Ctrl-C ends all of it. The data stays in ${DEV_FOLDER}; "ranklog dev --reset" starts ` +
+        'without it.'
     : 'Ctrl-C ends ranklog. It uses the Kafka and Redis of the settings, and leaves them running.';
 }
 

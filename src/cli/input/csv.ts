@@ -19,14 +19,18 @@ const SEPARATORS: readonly (readonly [separator: string, name: string])[] = [
   ['|', '"|"'],
 ];
 
-/** The columns that a header names; `header` is undefined if it is not UTF-8. @throws CommandError that says what is wrong */
+/**
+ * The columns that a header names; `header` is undefined if it is not UTF-8.
+ * @throws CommandError that says what is wrong
+ */
 export function columnsOf(header: string | undefined, definition: BoardDefinition): CsvColumns {
   const known = knownColumns(definition);
   const names = header === undefined ? NOT_UTF8 : cellsOf(header);
   const problem = typeof names === 'string' ? names : headerProblem(names, [...known.keys()]);
   if (typeof names === 'string' || problem !== undefined)
     throw new CommandError(
-      `the first line is neither a JSON object nor a CSV header for board "${definition.board}": ${problem}; possible names: ${[...known.keys()].join(', ')}`,
+      'the first line is neither a JSON object nor a CSV header for board ' +
+        `"${definition.board}": ${problem}; possible names: ${[...known.keys()].join(', ')}`,
       EXIT.usage,
     );
   return new Map(names.map((name) => [name, known.get(name) ?? 'input']));
@@ -63,7 +67,10 @@ function isAlike(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
-/** The JSON of the score event of a row; an empty cell is a missing field. Or why the row can't be read. */
+/**
+ * The JSON of the score event of a row; an empty cell is a missing field. Or why the row can't be
+ * read.
+ */
 export function eventOf(line: string, columns: CsvColumns): { json: string } | { problem: string } {
   const cells = cellsOf(line);
   if (typeof cells === 'string') return { problem: cells };

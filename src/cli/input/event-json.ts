@@ -20,7 +20,10 @@ export function roundEvent(json: string, inputs: ReadonlyMap<string, number>): s
   return JSON.stringify({ ...rounded, deltas: Object.fromEntries(entries) as unknown });
 }
 
-/** A JSON number that needs no rounding stays one: the event decoder refuses it if it has too many digits to be exact. */
+/**
+ * A JSON number that needs no rounding stays one: the event decoder refuses it if it has too many
+ * digits to be exact.
+ */
 function roundValue(value: unknown, decimals: number | undefined): unknown {
   if (decimals === undefined || (typeof value !== 'number' && typeof value !== 'string'))
     return value;

@@ -5,12 +5,16 @@ const FIRST_SLOTS = 2 ** 16;
 const MAX_LOAD = 0.6;
 
 /**
- * A map from texts to numbers that keeps 64 bits of a hash in place of each text: 27 to 54 bytes an entry, outside the heap of
- * V8, whose maps end at 16 million entries. The chance that two of 10 million texts are taken for one is 3 in a million.
+ * A map from texts to numbers that keeps 64 bits of a hash in place of each text: 27 to 54 bytes an
+ * entry, outside the heap of V8, whose maps end at 16 million entries. The chance that two of 10
+ * million texts are taken for one is 3 in a million.
  */
 export class HashedMap {
   #size = 0;
-  /** The hash of each slot, 0 for an empty one. A text is in the first slot from its hash on that is its own or was empty. */
+  /**
+   * The hash of each slot, 0 for an empty one. A text is in the first slot from its hash on that is
+   * its own or was empty.
+   */
   #keys = new BigUint64Array(FIRST_SLOTS);
   #values = new Float64Array(FIRST_SLOTS);
 

@@ -5,7 +5,10 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 
-/** A line of a file, without its line break. `text` is undefined if the bytes of the line are not UTF-8. */
+/**
+ * A line of a file, without its line break. `text` is undefined if the bytes of the line are not
+ * UTF-8.
+ */
 export interface Line {
   readonly number: number;
   readonly text: string | undefined;
@@ -27,10 +30,13 @@ async function decompress(source: Readable): Promise<AsyncIterable<Buffer>> {
   if (first === null) return Readable.from([]);
   source.unshift(first);
   if (!first.subarray(0, 2).equals(GZIP_MAGIC)) return source;
-  return pipeline(source, createGunzip(), () => undefined); // a failure also ends the reading of its result
+  // A failure also ends the reading of its result
+  return pipeline(source, createGunzip(), () => undefined);
 }
 
-/** The size of a file in bytes; 0 for standard input (-). @throws CommandError for a missing file */
+/**
+ * The size of a file in bytes; 0 for standard input (-). @throws CommandError for a missing file
+ */
 export function sizeOf(file: string): number {
   if (file === '-') return 0;
   try {
@@ -57,7 +63,8 @@ export async function* readLines(source: Readable): AsyncGenerator<Line> {
     rest = text.subarray(from);
     if (rest.length > LONGEST_LINE)
       throw new CommandError(
-        `line ${number + 1} is longer than ${LONGEST_LINE} bytes; is this a file of one JSON object a line?`,
+        `line ${number + 1} is longer than ${LONGEST_LINE} bytes; is this a file of one JSON ` +
+          'object a line?',
         EXIT.usage,
       );
   }
@@ -71,7 +78,10 @@ function toLine(number: number, bytes: Buffer): Line {
   return { number, text, bytes: bytes.length };
 }
 
-/** As UTF-16, the text of a first line begins with a byte order mark or has zero bytes, which no JSON or CSV has. */
+/**
+ * As UTF-16, the text of a first line begins with a byte order mark or has zero bytes, which no
+ * JSON or CSV has.
+ */
 function refuseUtf16(firstLine: Buffer): void {
   const mark = firstLine.length < 2 ? 0 : firstLine.readUInt16BE();
   if (mark !== 0xfffe && mark !== 0xfeff && !firstLine.includes(0)) return;

@@ -23,18 +23,24 @@ export interface OpeningOptions {
   readonly attribute?: Readonly<Record<string, string>>;
 }
 
-/** A score event as it is sent, the same whenever an import is repeated, and in the terms of the board. */
+/**
+ * A score event as it is sent, the same whenever an import is repeated, and in the terms of the
+ * board.
+ */
 interface OpeningEvent {
   readonly message: ReturnType<typeof messageOf>;
   readonly resolved: ResolvedEvent;
 }
 
-/** Makes an opening event of each row that ingest would accept. Keeps two entries of a HashedMap for each event in memory. */
+/**
+ * Makes an opening event of each row that ingest would accept. Keeps two entries of a HashedMap for
+ * each event in memory.
+ */
 export class OpeningEvents {
   /**
-   * `refused`: rows that ingest would not accept, or without effect; each is written to standard error. `repeated`: rows whose
-   * event the log or an earlier row has. `made`: rows whose event is new. `partlyLate`: those of them that come too late for
-   * some of their windows.
+   * `refused`: rows that ingest would not accept, or without effect; each is written to standard
+   * error. `repeated`: rows whose event the log or an earlier row has. `made`: rows whose event is
+   * new. `partlyLate`: those of them that come too late for some of their windows.
    */
   readonly counts = { rows: 0, refused: 0, repeated: 0, made: 0, partlyLate: 0 };
   /** Digests of the events, by event id. */
@@ -54,7 +60,10 @@ export class OpeningEvents {
     this.#idPrefix = `import/${shortHash(JSON.stringify([definition.board, options.id]))}/`;
   }
 
-  /** New events with the columns and the time of an earlier one: only the player id orders their players. */
+  /**
+   * New events with the columns and the time of an earlier one: only the player id orders their
+   * players.
+   */
   get tied(): number {
     return this.counts.made - this.#places.size;
   }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 /**
- * Opens a file that can be read twice: the given one, or a temporary copy of standard input (-) or of a pipe. The copy has no
- * name any more, so it disappears with the process, however that ends.
+ * Opens a file that can be read twice: the given one, or a temporary copy of standard input (-) or
+ * of a pipe. The copy has no name any more, so it disappears with the process, however that ends.
  */
 export async function openRepeatable(file: string): Promise<FileHandle> {
   if (file !== '-' && statSync(file).isFile()) return open(file);

@@ -8,7 +8,8 @@ import type { Row } from './rows.js';
 const MAX_NAMED = 10;
 
 /**
- * Reads all rows, and refuses them if a player has several: they may be events, of which an opening event would be only one.
+ * Reads all rows, and refuses them if a player has several: they may be events, of which an opening
+ * event would be only one.
  * @throws CommandError
  */
 export async function refuseRepeatedPlayers(
@@ -33,7 +34,9 @@ export async function refuseRepeatedPlayers(
   }
   if (repeated === 0) return;
   throw new CommandError(
-    `there are several rows of a player (${repeated} rows too many), and nothing was sent: import takes one score per player; send events with "ranklog produce", and import the scores of several periods or sources one by one, each with an --id`,
+    `there are several rows of a player (${repeated} rows too many), and nothing was sent: ` +
+      'import takes one score per player; send events with "ranklog produce", and import the ' +
+      'scores of several periods or sources one by one, each with an --id',
     EXIT.no,
   );
 }

@@ -3,8 +3,9 @@ import { formatDecimal, MAX_DECIMAL_LENGTH } from '#board';
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
- * The text of a number, as programs print floats (maybe with an exponent), rounded to so many decimals, half away from zero.
- * Texts that have no more decimals, or are no such number, stay as they are.
+ * The text of a number, as programs print floats (maybe with an exponent), rounded to so many
+ * decimals, half away from zero. Texts that have no more decimals, or are no such number, stay as
+ * they are.
  */
 export function roundDecimal(text: string, decimals: number): string {
   const found = text.length > MAX_DECIMAL_LENGTH ? null : NUMBER.exec(text);

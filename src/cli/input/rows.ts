@@ -15,8 +15,10 @@ export interface Row {
 }
 
 /**
- * The rows of a file, plain or gzip: NDJSON if it begins with {, else CSV with a header. A CSV row is one line, as no id
- * contains a line break. `rounds`: numbers are rounded to the decimals of their inputs. @throws CommandError for a bad header
+ * The rows of a file, plain or gzip: NDJSON if it begins with {, else CSV with a header. A CSV row
+ * is one line, as no id contains a line break. `rounds`: numbers are rounded to the decimals of
+ * their inputs.
+ * @throws CommandError for a bad header
  */
 export async function* fileRows(
   file: FileHandle,

@@ -44,7 +44,8 @@ async function readPlaces(file: string): Promise<RecordName[]> {
     const place = recordName(first);
     if (place === undefined)
       throw new CommandError(
-        `${file}:${number}: ${JSON.stringify(text)} is not allowed; use PARTITION/OFFSET, such as 0/17`,
+        `${file}:${number}: ${JSON.stringify(text)} is not allowed; use PARTITION/OFFSET, such ` +
+          'as 0/17',
         EXIT.usage,
       );
     places.push(place);

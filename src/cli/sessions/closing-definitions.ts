@@ -23,7 +23,8 @@ export async function readClosingDefinitions(
         found.set(board, definition);
   } catch (error) {
     logger.warn(
-      `events are not checked for closed windows: ${topics.definitions} can't be read: ${toError(error).message}`,
+      `events are not checked for closed windows: ${topics.definitions} can't be read: ` +
+        toError(error).message,
       { error },
     );
   }

@@ -5,7 +5,10 @@ type Identified = Pick<ResolvedEvent, 'playerId' | 'eventId' | 'occurredAt'>;
 /** Old ids are deleted at this number of ids, and each time that the number doubles. */
 const FIRST_FORGET = 10_000;
 
-/** Finds the duplicates among the events of a board in one partition, as lua/includes/board.lua does. */
+/**
+ * Finds the duplicates among the events of a board in one partition, as lua/includes/board.lua
+ * does.
+ */
 export class DuplicateFinder {
   /** The latest time of the board's events in the partition. */
   #clock = -Infinity;

@@ -16,7 +16,9 @@ export class EventEffects {
   /** By partition: duplicates are found within one only. */
   readonly #duplicates = new Map<number, DuplicateFinder>();
 
-  /** `isOfInterest`: the players whose duplicates are found, as that takes memory for each event id. */
+  /**
+   * `isOfInterest`: the players whose duplicates are found, as that takes memory for each event id.
+   */
   constructor(
     private readonly live: Pick<LiveBoard, 'definition' | 'starts'>,
     private readonly isOfInterest: (playerId: string) => boolean,

@@ -26,7 +26,8 @@ export async function withLease<T>(
 
 async function waitForExpiry({ board, holder, msLeft }: LeaseHeldError, signal: AbortSignal) {
   process.stderr.write(
-    `ranklog: ${holder}, which worked on board "${board}", has died; continuing in ${Math.ceil(msLeft / 1_000)} s, when its lease has expired\n`,
+    `ranklog: ${holder}, which worked on board "${board}", has died; continuing in ` +
+      `${Math.ceil(msLeft / 1_000)} s, when its lease has expired\n`,
   );
   await delay(msLeft + MARGIN_MS, undefined, { signal }).catch(() => undefined);
   signal.throwIfAborted();

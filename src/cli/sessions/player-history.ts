@@ -28,8 +28,8 @@ export interface HistoryEntry {
 const KINDS = { banned: 'ban', unbanned: 'unban', erased: 'erasure' } as const;
 
 /**
- * Finds the events and player records of one player in the records of partitions, as ingest does. Keeps the last
- * `limit` ones, and counts all.
+ * Finds the events and player records of one player in the records of partitions, as ingest does.
+ * Keeps the last `limit` ones, and counts all.
  */
 export class PlayerHistory {
   count = 0;

@@ -66,7 +66,9 @@ export class ScoreLogWriter implements AsyncDisposable {
     } catch (error) {
       if (!(error instanceof ProducerFencedError)) throw error;
       throw new CommandError(
-        'the same command was started elsewhere and took over, or this process was suspended too long; this process has sent nothing since. Run the command again: it sends what the log lacks',
+        'the same command was started elsewhere and took over, or this process was suspended ' +
+          'too long; this process has sent nothing since. Run the command again: it sends what ' +
+          'the log lacks',
         EXIT.unreachable,
       );
     }

@@ -55,7 +55,8 @@ export async function confirm(
   terminal: ReadLineOptions = { input: process.stdin, output: process.stderr },
 ): Promise<boolean> {
   const prompt = createInterface(terminal);
-  prompt.on('SIGINT', () => process.emit('SIGINT')); // readline reports Ctrl-C here, not as a signal
+  // readline reports Ctrl-C here, not as a signal
+  prompt.on('SIGINT', () => process.emit('SIGINT'));
   const closed = new Promise<string>((resolve) => prompt.on('close', () => resolve('')));
   try {
     const answer = prompt.question(`${question} [y/N] `, { signal });

@@ -1,4 +1,7 @@
-/** What an event takes of something: docs/performance.md has the same table, and a test compares them. */
+/**
+ * What an event takes of something: docs/performance.md has the same table, and a test compares
+ * them.
+ */
 export interface Cost {
   /** On one board with one view, in large calls. */
   readonly event: number;
@@ -9,7 +12,10 @@ export interface Cost {
   /** For each further view of these boards. */
   readonly viewInCall: number;
   readonly call: number;
-  /** For each byte of ids of players beyond MEASURED_ID_BYTES; in the append-only file, for each view. */
+  /**
+   * For each byte of ids of players beyond MEASURED_ID_BYTES; in the append-only file, for each
+   * view.
+   */
   readonly idByte: number;
 }
 
@@ -17,8 +23,9 @@ export interface Cost {
 export const MEASURED_ID_BYTES = 12;
 
 /**
- * Measured by `npm run bench:scale`, the last number of each by `npm run bench:scale -- --id-bytes 36`. CPU is in µs, on 2 cores
- * of an Intel Xeon; the others are bytes, and do not depend on the machine.
+ * Measured by `npm run bench:scale`, the last number of each by `npm run bench:scale -- --id-bytes
+ * 36`. CPU is in µs, on 2 cores of an Intel Xeon; the others are bytes, and do not depend on the
+ * machine.
  */
 export const COSTS = {
   'CPU of processes': cost([33, 5, 80, 15, 100, 0]),
@@ -33,7 +40,9 @@ export const COSTS = {
 /** Bytes of Redis per player and view, and for each byte of a longer id. `npm run bench:scale` */
 export const PLAYER = { bytes: 228, idByte: 3 };
 
-/** How many times as much CPU Redis takes with more players and views. `npm run bench -- --growth` */
+/**
+ * How many times as much CPU Redis takes with more players and views. `npm run bench -- --growth`
+ */
 export const SLOWDOWN = { atMillion: 1.18, atTenMillion: 1.85 };
 
 /** RSS of a process. `npm run bench:soak` */

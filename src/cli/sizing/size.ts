@@ -153,7 +153,10 @@ function slowdownOf(entries: number): number {
   return atMillion + (atTenMillion - atMillion) * (power - MILLION);
 }
 
-/** What ranklog does per event, with full batches. An event has an id `ids` times in what is counted. */
+/**
+ * What ranklog does per event, with full batches. An event has an id `ids` times in what is
+ * counted.
+ */
 function workOf({ boards, views, idBytes }: Load, shards: number) {
   const events = eventsOfRun(boards, views);
   const called = distinct(distinct(shards, boards), events);

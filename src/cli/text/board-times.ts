@@ -39,14 +39,17 @@ export function fromOn(definitions: readonly Zoned[], text: string | undefined):
   const zones = new Set(definitions.map(({ timeZone }) => timeZone));
   if (zones.size > 1 && parseTime(text) === undefined)
     throw new CommandError(
-      `--from ${text} has no zone, and the boards have several: ${[...zones].join(', ')}; use a time with a zone`,
+      `--from ${text} has no zone, and the boards have several: ${[...zones].join(', ')}; use ` +
+        'a time with a zone',
       EXIT.usage,
     );
   const [timeZone = 'UTC'] = zones;
   return pastTimeOn({ timeZone }, text);
 }
 
-/** Whether some windows of an event that a board takes have closed at a time, and others have not. */
+/**
+ * Whether some windows of an event that a board takes have closed at a time, and others have not.
+ */
 export function isPartlyLate(
   definition: BoardDefinition,
   { views, occurredAt }: ResolvedEvent,

@@ -12,7 +12,9 @@ import { expiryText } from '../../query/reads/view-json.js';
 import { timeOn } from './board-times.js';
 import type { TimeText } from './options.js';
 
-/** The effect of a score event by the definition alone, as `boards show --event --json` prints it. */
+/**
+ * The effect of a score event by the definition alone, as `boards show --event --json` prints it.
+ */
 export type EventPreview = ReturnType<typeof previewEvent>;
 
 /** `at` is the timestamp of the record, by default now; `board` replaces the event's board. */
@@ -30,7 +32,9 @@ export function previewEvent(value: Buffer, context: PreviewContext) {
   const definition = definitions.find((known) => known.board === board);
   if (definition === undefined) {
     const known = definitions.map(({ board }) => board);
-    const detail = `there is no board ${JSON.stringify(board)}; boards of the file: ${known.join(', ')}${suggestion(board, known)}`;
+    const detail =
+      `there is no board ${JSON.stringify(board)}; boards of the file: ` +
+      `${known.join(', ')}${suggestion(board, known)}`;
     return deadEvent({ code: 'UNKNOWN_BOARD', detail });
   }
   const timestamp = at === undefined ? Date.now() : timeOn(definition, at);
@@ -70,6 +74,7 @@ function movingEvent(
         players: keys.players(shard, 'GENERATION', view),
       },
     })),
-    live: keys.live(shard), // the key of a hash: board -> id of its live generation, to be put in place of GENERATION
+    // The key of a hash: board -> id of its live generation, to be put in place of GENERATION
+    live: keys.live(shard),
   };
 }

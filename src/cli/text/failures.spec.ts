@@ -15,7 +15,10 @@ describe('an error of Redis', () => {
     server?.close();
   });
 
-  /** The error of a GET on a server that answers each command with this reply; undefined: it closes the connection. */
+  /**
+   * The error of a GET on a server that answers each command with this reply; undefined: it closes
+   * the connection.
+   */
   async function failure(answer: string | undefined, options: RedisOptions): Promise<unknown> {
     const started = createServer((socket) => {
       socket.on('error', () => undefined);

@@ -37,7 +37,10 @@ import {
 } from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
-/** The errors of each exit code. Other errors: `unreachable` if they are retriable or Redis is unavailable, else `failed`. */
+/**
+ * The errors of each exit code. Other errors: `unreachable` if they are retriable or Redis is
+ * unavailable, else `failed`.
+ */
 const ERRORS = [
   [EXIT.cancelled, [CancelledError]],
   [EXIT.usage, [SettingsError, BoardsFileError, BoardsFileMissingError, OtherIdentityError]],

@@ -41,11 +41,14 @@ export const THROTTLE = new Option(
 ).argParser(wholeNumber);
 export const FROM = new Option(
   '--from <time>',
-  `skip records with an earlier timestamp; ${IN_ZONE_OF_BOARD}; stored with the generation and used by later builds; "start" reads the whole log (default: where the live generation starts)`,
+  `skip records with an earlier timestamp; ${IN_ZONE_OF_BOARD}; stored with the generation and ` +
+    'used by later builds; "start" reads the whole log (default: where the live generation ' +
+    'starts)',
 ).argParser((text) => (text === 'start' ? text : givenTime(text, ', or "start"')));
 export const ALLOW_PARTIAL_HISTORY = new Option(
   '--allow-partial-history',
-  'build from the rest of a log whose beginning is gone; stored with the generation and shown by "status"',
+  'build from the rest of a log whose beginning is gone; stored with the generation and shown ' +
+    'by "status"',
 );
 
 /** A batch of records: TOPIC/PARTITION/FIRST-LAST. */

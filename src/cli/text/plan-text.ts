@@ -10,7 +10,10 @@ import {
 import { megabytes } from '../../reconciliation/runs/run-errors.js';
 import { WHOLE_LOG_HINT, countText, durationText, partialText } from './value-text.js';
 
-/** A plan for people. `graceMs`: how long the previous generation is kept; `remove`: boards to remove. */
+/**
+ * A plan for people. `graceMs`: how long the previous generation is kept; `remove`: boards to
+ * remove.
+ */
 export function planText(
   { boards, backfill, cut, bans }: Plan,
   { graceMs, remove = [] }: { readonly graceMs: number; readonly remove?: readonly string[] },
@@ -71,7 +74,10 @@ export function leftOutText({ events, isExact, kinds }: LeftOut): string {
     ({ code, example, events }) => `${countText(events)} ${code} (${example})`,
   );
   const sampled = isExact ? '' : ' in a sample of the log';
-  return `leaves out ${countText(events)} event(s)${sampled} that the live generation counts, and needs --allow-left-out: ${each.join(', ')}`;
+  return (
+    `leaves out ${countText(events)} event(s)${sampled} that the live generation counts, and ` +
+    `needs --allow-left-out: ${each.join(', ')}`
+  );
 }
 
 const SHOWN_CLOSINGS = 5;
@@ -82,7 +88,10 @@ function closingsText(closings: readonly ClosingChange[]): string {
   });
   const rest = closings.length - shown.length;
   const more = rest === 0 ? '' : `; and ${countText(rest)} more (--json lists all)`;
-  return `closes ${countText(closings.length)} window(s) that have ended at another time, so their ranks may change, and results be announced: ${shown.join('; ')}${more}`;
+  return (
+    `closes ${countText(closings.length)} window(s) that have ended at another time, so their ` +
+    `ranks may change, and results be announced: ${shown.join('; ')}${more}`
+  );
 }
 
 const PUBLISH_ONLY =
@@ -116,14 +125,17 @@ export function backfillText({ records, lastBuild }: NonNullable<Plan['backfill'
   const read = `reads ${countText(records)} record(s) of the log in one pass`;
   if (lastBuild === null) return read;
   const { seconds } = lastBuild;
-  return `${read}; the last build took ${durationText(seconds)} for ${countText(lastBuild.records)} record(s)`;
+  return (
+    `${read}; the last build took ${durationText(seconds)} for ${countText(lastBuild.records)} ` +
+    'record(s)'
+  );
 }
 
 export function cutText(cut: Plan['cut']): string {
   const places = cut.map(({ partition, logStart }) => `${partition} at offset ${logStart}`);
   return (
-    `! the beginning of the log is gone (it now begins in partition ${places.join(', ')}), so a build lacks the events before ` +
-    'and needs --allow-partial-history'
+    `! the beginning of the log is gone (it now begins in partition ${places.join(', ')}), so ` +
+    'a build lacks the events before and needs --allow-partial-history'
   );
 }
 
@@ -131,9 +143,10 @@ function bansText(bans: Plan['bans'], built: readonly PlannedBoard[]): string {
   const fresh = namesOf(built.filter(({ generation }) => generation === null));
   const others = bans.map(({ board, count }) => `${countText(count)} on ${board}`);
   return (
-    `! players are banned or erased: ${others.join(', ')}, and not on ${fresh}; ` +
-    'once it is live, "ranklog players list BOARD --json | ranklog players ban NEW --file -" bans them there, ' +
-    'but keeps the scores of erased players until "ranklog players erase" is sent for NEW, too'
+    `! players are banned or erased: ${others.join(', ')}, and not on ${fresh}; once it is ` +
+    'live, "ranklog players list BOARD --json | ranklog players ban NEW --file -" bans them ' +
+    'there, but keeps the scores of erased players until "ranklog players erase" is sent for ' +
+    'NEW, too'
   );
 }
 
@@ -143,6 +156,7 @@ function memoryText(changed: readonly PlannedBoard[], graceMs: number): string {
   );
   return (
     `memory in Redis:\n${lines.join('\n')}\n` +
-    `each of these generations is kept for ${durationText(graceMs / 1_000)} beside the new one, for "ranklog boards rollback"`
+    `each of these generations is kept for ${durationText(graceMs / 1_000)} beside the new one, ` +
+    'for "ranklog boards rollback"'
   );
 }

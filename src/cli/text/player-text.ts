@@ -48,8 +48,8 @@ function moreText({ length }: { readonly length: number }): string {
 
 export function refusalText({ board, playerId, partition, offset }: BanJson): string {
   return (
-    `${playerId} is erased on ${board}, which an unban does not undo; ` +
-    `"ranklog scores void ${board} --at ${partition}/${offset}" does: it builds the board without the erasure`
+    `${playerId} is erased on ${board}, which an unban does not undo; "ranklog scores void ` +
+    `${board} --at ${partition}/${offset}" does: it builds the board without the erasure`
   );
 }
 
@@ -78,7 +78,8 @@ export function alreadyText({ kind, already }: Pick<SortedRecords, 'kind' | 'alr
 }
 
 const MAY_BE_BANNED =
-  'A ban that was sent a moment ago may not be applied yet: "ranklog players list BOARD PLAYER" shows it once it is';
+  'A ban that was sent a moment ago may not be applied yet: "ranklog players list BOARD ' +
+  'PLAYER" shows it once it is';
 
 export function sentText(sent: readonly SentRecord[], timeoutMs: number): string {
   const rows = sent.map(({ board, playerId, ...place }) => [placeText(place), board, playerId]);
@@ -88,7 +89,8 @@ export function sentText(sent: readonly SentRecord[], timeoutMs: number): string
     waiting === 0
       ? 'applied'
       : `sent, ${countText(waiting)} not applied within ${durationText(timeoutMs / 1_000)}. ` +
-        'Ranklog will still apply what is in the log: "ranklog players list BOARD PLAYER" shows it then';
+        'Ranklog will still apply what is in the log: "ranklog players list BOARD PLAYER" ' +
+        'shows it then';
   return [
     table(['record', 'board', 'player'], rows),
     '',
@@ -98,7 +100,10 @@ export function sentText(sent: readonly SentRecord[], timeoutMs: number): string
 }
 
 function lostText(lost: readonly SentRecord[]): string {
-  return `without effect: ${playersText(lost)}: a later record counts ("ranklog players list BOARD PLAYER"), or ranklog refused it ("ranklog dead-letters list")`;
+  return (
+    `without effect: ${playersText(lost)}: a later record counts ("ranklog players list BOARD ` +
+    'PLAYER"), or ranklog refused it ("ranklog dead-letters list")'
+  );
 }
 
 export type BanJson = ReturnType<typeof banJson>;
@@ -150,7 +155,8 @@ function eventIdsText({ board, deduplicateMs }: BoardDefinition): string[] {
   if (deduplicateMs === undefined) return [];
   const span = durationText(deduplicateMs / 1_000);
   return [
-    `- the event ids of ${board} (deduplicate), each until its partition has an event of the board that is ${span} later`,
+    `- the event ids of ${board} (deduplicate), each until its partition has an event of the ` +
+      `board that is ${span} later`,
   ];
 }
 

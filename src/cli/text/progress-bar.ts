@@ -108,7 +108,7 @@ function isBehind({ done, total, rate, secondsLeft }: RunProgress): boolean {
 
 function stallText({ done, total }: RunProgress): string {
   return (
-    `ranklog: the log grows at least as fast as it is read: ${countText(total - done)} records are left. ` +
-    'To finish, use a higher --throttle, or wait for less traffic'
+    `ranklog: the log grows at least as fast as it is read: ${countText(total - done)} records ` +
+    'are left. To finish, use a higher --throttle, or wait for less traffic'
   );
 }

@@ -36,7 +36,10 @@ export function leaderChangeLine(change: LeaderChange): string {
   return `${parts.join('  ')}\n`;
 }
 
-/** A line: end of the window, board, view, revision, how many players the view has, and the first of them with their columns. */
+/**
+ * A line: end of the window, board, view, revision, how many players the view has, and the first of
+ * them with their columns.
+ */
 export function periodResultLine(result: PeriodResult): string {
   const { end, board, view, revision, size, results } = result;
   const counts = [`revision ${revision}`, `players ${size}`];

@@ -94,10 +94,16 @@ function problemOf(
 ): string | undefined {
   if (records.length === 0) {
     if (name.kind === 'id')
-      return `is not in the part of the log that is applied to the board, which has ${isPlayerKnown ? 'other events' : 'no event'} of the player`;
+      return (
+        'is not in the part of the log that is applied to the board, which has ' +
+        `${isPlayerKnown ? 'other events' : 'no event'} of the player`
+      );
     if (name.partition >= partitions)
       return `does not exist: the topic has ${partitions} partition(s), numbered from 0`;
-    return 'is no score event or player record of the board, or not in the part of the log that is applied to it';
+    return (
+      'is no score event or player record of the board, or not in the part of the log that is ' +
+      'applied to it'
+    );
   }
   if (records.some(({ effect }) => effect === 'counts' || effect === 'voided')) return undefined;
   const effects = records.map((record) => `${placeText(record)}: ${record.effect}`);

@@ -47,13 +47,18 @@ export function reportText(report: VerifyReport): string {
     differences.length < differenceCount
       ? `\n${countText(differences.length)} of ${countText(differenceCount)} differences shown`
       : '';
-  return `${head}\n\n${table(['view', 'difference', 'player', 'in the log', 'in Redis'], rows)}${more}`;
+  return (
+    `${head}\n\n` +
+    `${table(['view', 'difference', 'player', 'in the log', 'in Redis'], rows)}${more}`
+  );
 }
 
 function reasonText({ expected, found }: TooManyViews): string {
   return (
-    `maxViews refused ${countText(expected)} event(s) in the build for this verify, and ${countText(found)} on the live board; which ones it refuses depends on the ` +
-    'order in which the partitions are applied; raise maxViews in the boards file, run "ranklog boards apply", then verify again'
+    `maxViews refused ${countText(expected)} event(s) in the build for this verify, and ` +
+    `${countText(found)} on the live board; which ones it refuses depends on the ` +
+    'order in which the partitions are applied; raise maxViews in the boards file, run "ranklog ' +
+    'boards apply", then verify again'
   );
 }
 

@@ -209,8 +209,8 @@ function field({ schema, checks, required = false, ...known }: FieldDefinition) 
 }
 
 /**
- * What a problem says of a wrong value. It has nothing that a client sends: class-validator replaces
- * `$value` and others in messages, which could make them very long.
+ * What a problem says of a wrong value. It has nothing that a client sends: class-validator
+ * replaces `$value` and others in messages, which could make them very long.
  */
 function must(allowed: string): ValidationOptions {
   return { message: `$property must be ${allowed}` };

@@ -251,8 +251,10 @@ export class Accepted {
 }
 
 const OUTCOME = [
-  '`change` or `letter` as in Kafka. `unchanged` and `unpublished` have the `places` of the player in',
-  'the views of the event, read after it was applied. They are missing if Redis did not answer within',
+  '`change` or `letter` as in Kafka. `unchanged` and `unpublished` have the `places` ' +
+    'of the player in',
+  'the views of the event, read after it was applied. They are missing if Redis did not answer ' +
+    'within',
   'a second, or within `timeout` if that is shorter, and if too many events wait for their places.',
 ];
 

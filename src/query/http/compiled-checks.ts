@@ -12,9 +12,9 @@ type FieldCheck = (instance: Instance) => boolean;
 const compiled = new WeakMap<Type<object>, readonly FieldCheck[]>();
 
 /**
- * Whether an instance surely passes the checks of its class. They are those of class-validator, from
- * its metadata, which it looks up and sorts at each call: that takes several times as long as the
- * checks. Lists of DTOs and other rare kinds are left to it, so false says nothing.
+ * Whether an instance surely passes the checks of its class. They are those of class-validator,
+ * from its metadata, which it looks up and sorts at each call: that takes several times as long as
+ * the checks. Lists of DTOs and other rare kinds are left to it, so false says nothing.
  */
 export function surelyPasses(dto: Type<object>, instance: object): boolean {
   let checks = compiled.get(dto);

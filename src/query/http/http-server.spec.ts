@@ -186,7 +186,8 @@ describe('the HTTP server', () => {
     await new Promise<void>((resolve) =>
       client.write('GET /reconciliations HTTP/1.1\r\n', () => resolve()),
     );
-    expect((await get('/reconciliations')).status).toBe(200); // so the half request has arrived, too
+    // So the half request has arrived, too
+    expect((await get('/reconciliations')).status).toBe(200);
     const ended = once(client, 'close');
     const begin = performance.now();
     await app.close();
@@ -202,7 +203,10 @@ describe('the HTTP server', () => {
     });
     statuses = () => Promise.resolve(Array<ReconciliationStatus>(100_000).fill(RUNNING)); // 20 MB
     Object.assign(server, { requestTimeout: 300, headersTimeout: 300, timeout: 1_500 });
-    const sent = ['GET / HTTP/1.1\r\nhost:', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{']; // prettier-ignore
+    const sent = [
+      'GET / HTTP/1.1\r\nhost:',
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+    ];
     for (const begin of sent) {
       const client = connect(Number(new URL(url).port), '127.0.0.1');
       client.write(begin);

@@ -15,15 +15,17 @@ import { requireDtos } from './require-dtos.js';
 import type { Tokens } from './tokens.js';
 import { RequestPipe } from './validation.pipe.js';
 
-/** The name of a board and the id of a player have up to 128 bytes, and each may be percent-encoded. */
+/**
+ * The name of a board and the id of a player have up to 128 bytes, and each may be percent-encoded.
+ */
 const MAX_PARAMETER_LENGTH = 3 * 128;
 
 /** A thousand ids of players, with each character escaped. */
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Times for requests that do not arrive and for connections on which nothing moves, such as an export that nobody reads. Streams
- * of events send something more often.
+ * Times for requests that do not arrive and for connections on which nothing moves, such as an
+ * export that nobody reads. Streams of events send something more often.
  */
 export const TIME_LIMITS = {
   requestTimeout: 15_000,
@@ -31,7 +33,10 @@ export const TIME_LIMITS = {
   http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
 };
 
-/** The Nest application of the process, on Fastify. It does not listen yet. Without `tokens`, requests need none. */
+/**
+ * The Nest application of the process, on Fastify. It does not listen yet. Without `tokens`,
+ * requests need none.
+ */
 export async function createHttpApplication(
   module: DynamicModule,
   logger: Logger,
@@ -96,7 +101,10 @@ function logRequests(server: FastifyInstance, logger: Logger): void {
   });
 }
 
-/** Fastify checks the path of a URL, and takes malformed percent-encoding in its query as it is. Runs after the hook of CORS. */
+/**
+ * Fastify checks the path of a URL, and takes malformed percent-encoding in its query as it is.
+ * Runs after the hook of CORS.
+ */
 function refuseMalformed(server: FastifyInstance): void {
   server.addHook('preParsing', ({ url, raw }, _reply, _payload, done) => {
     if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
@@ -138,7 +146,10 @@ function requireTokens(server: FastifyInstance, tokens: Tokens): void {
   });
 }
 
-/** @throws SettingsError if the process cannot listen where the settings `httpPort`, `operationsPort` and so on say */
+/**
+ * @throws SettingsError if the process cannot listen where the settings `httpPort`,
+ * `operationsPort` and so on say
+ */
 export async function listen(
   server: FastifyInstance,
   settings: Settings,

@@ -14,8 +14,8 @@ const { version } = require('#package') as { version: string };
 const SCHEMAS = path.join(path.dirname(require.resolve('#package')), 'schemas');
 
 /**
- * Serves the description of the routes as /openapi.json and /docs, which the first request makes, and
- * the JSON Schemas of the records below /schemas.
+ * Serves the description of the routes as /openapi.json and /docs, which the first request makes,
+ * and the JSON Schemas of the records below /schemas.
  */
 export function describeRoutes(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
@@ -86,7 +86,8 @@ function operation(name: string, found: OperationObject | undefined): string {
   const { summary = '', parameters = [], requestBody, responses } = found;
   const items = parameters.map((parameter) =>
     'name' in parameter
-      ? `<li><code>${escape(parameter.name)}</code> (${parameter.in}) ${escape(parameter.description ?? '')}</li>`
+      ? `<li><code>${escape(parameter.name)}</code> (${parameter.in}) ` +
+        `${escape(parameter.description ?? '')}</li>`
       : '',
   );
   const body = requestBody === undefined ? '' : `<p>Body</p>${json(requestBody)}`;

@@ -25,8 +25,8 @@ export async function inTime<T>(work: Promise<T>): Promise<T> {
 type RequestLine = Readonly<Record<'method' | 'url', string>>;
 
 /**
- * The body of the answer to a failed request, as RFC 9457 describes it. The detail of an unexpected error says nothing about it:
- * the caller logs the error.
+ * The body of the answer to a failed request, as RFC 9457 describes it. The detail of an unexpected
+ * error says nothing about it: the caller logs the error.
  */
 export function problemOf(error: Error, request: RequestLine) {
   const code = codeOf(error);

@@ -46,7 +46,8 @@ function requireDtosOf(controller: Type<object>, method: string): void {
     if (input === '@Param' && data !== undefined && type === String) continue; // a part of a path
     if (!isOwnClass(type))
       throw new Error(
-        `${controller.name}.${method}: its ${input} has no DTO class, so nothing would check it; give it a class of src/query/dto, imported as a value`,
+        `${controller.name}.${method}: its ${input} has no DTO class, so nothing would check ` +
+          'it; give it a class of src/query/dto, imported as a value',
       );
     requireFields(type);
   }
@@ -63,6 +64,7 @@ function requireFields(dto: Type<object>): void {
   const unknown = checks.find(({ propertyName }) => !fieldsOf(dto).has(propertyName));
   if (unknown !== undefined)
     throw new Error(
-      `${dto.name}.${unknown.propertyName} has no decorator of src/query/dto/fields.ts; give it one in place of those of class-validator`,
+      `${dto.name}.${unknown.propertyName} has no decorator of src/query/dto/fields.ts; give ` +
+        'it one in place of those of class-validator',
     );
 }

@@ -3,8 +3,8 @@ import type { Logger } from '../../infra/logger.js';
 import type { Tokens } from './tokens.js';
 
 /**
- * The tokens that the settings ask for; undefined: HTTP needs none. Loads the check of the file, and
- * class-validator, only if there is a file.
+ * The tokens that the settings ask for; undefined: HTTP needs none. Loads the check of the file,
+ * and class-validator, only if there is a file.
  * @throws SettingsError
  */
 export async function requiredTokens(
@@ -17,6 +17,7 @@ export async function requiredTokens(
   }
   if (/^(localhost|127(\.\d+){3}|::1)$/.test(httpHost)) return undefined;
   throw new SettingsError([
-    `RANKLOG_HTTP_TOKENS: there is no file of tokens, so RANKLOG_HTTP_HOST "${httpHost}" would let others read all boards; name a file, or set RANKLOG_HTTP_HOST to 127.0.0.1`,
+    `RANKLOG_HTTP_TOKENS: there is no file of tokens, so RANKLOG_HTTP_HOST "${httpHost}" ` +
+      'would let others read all boards; name a file, or set RANKLOG_HTTP_HOST to 127.0.0.1',
   ]);
 }

@@ -112,7 +112,8 @@ function requireQuery(prototype: object, method: string | symbol): void {
   const { constructor } = prototype;
   if (!inputsOf(constructor, method).some(({ input }) => input === '@Query'))
     throw new Error(
-      `${constructor.name}.${String(method)} has no @Query; if it takes no parameters, give it @Query() _: NoQuery`,
+      `${constructor.name}.${String(method)} has no @Query; if it takes no parameters, give it ` +
+        '@Query() _: NoQuery',
     );
 }
 

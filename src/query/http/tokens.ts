@@ -13,7 +13,9 @@ declare module 'fastify' {
     scope?: Scope | 'none';
   }
   interface FastifyRequest {
-    /** The name of the token that the request has. Missing if the service or the route needs none. */
+    /**
+     * The name of the token that the request has. Missing if the service or the route needs none.
+     */
     tokenName?: string;
   }
 }
@@ -21,9 +23,13 @@ declare module 'fastify' {
 const FIELDS = Object.keys(new TokenEntry());
 
 const WAY_OUT =
-  'write a list of { name: TEXT, token: 16 OR MORE LETTERS, DIGITS OR SIGNS (or sha256: ITS SHA-256 IN HEX), scopes: [read, write, operate] }';
+  'write a list of { name: TEXT, token: 16 OR MORE LETTERS, DIGITS OR SIGNS (or sha256: ITS ' +
+  'SHA-256 IN HEX), scopes: [read, write, operate] }';
 
-/** The tokens of a file. It is read again when it changes; while it can't be used, the tokens stay as they were. */
+/**
+ * The tokens of a file. It is read again when it changes; while it can't be used, the tokens stay
+ * as they were.
+ */
 export class Tokens {
   #known: ReturnType<typeof readTokens>;
 
@@ -40,8 +46,8 @@ export class Tokens {
   }
 
   /**
-   * The name of the token of a request; without `scope`, any known token will do. Compares the token
-   * with all known ones, in constant time.
+   * The name of the token of a request; without `scope`, any known token will do. Compares the
+   * token with all known ones, in constant time.
    * @throws ProblemError UNAUTHORIZED, or FORBIDDEN if the token lacks the scope
    */
   nameOf(authorization = '', scope?: Scope): string {
@@ -85,8 +91,8 @@ function readTokens(file: string) {
 }
 
 /**
- * Names are checked before the values, as the error of class-validator for an unknown field would show
- * its name.
+ * Names are checked before the values, as the error of class-validator for an unknown field would
+ * show its name.
  */
 function entryOf(value: unknown, place: string): TokenEntry {
   if (typeof value !== 'object' || value === null || Array.isArray(value))

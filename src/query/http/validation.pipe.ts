@@ -23,10 +23,10 @@ type Values = Record<string, unknown>;
 type Place = 'url' | 'body';
 
 /**
- * Checks what comes in by the DTO class of its parameter, whose decorators are in dto/fields.ts, and
- * gives the handler an instance of it. Queries and paths consist of strings, so these are converted;
- * values of a body need the right type. The differences from Nest's ValidationPipe are in
- * docs/decisions/0030-requests-are-dto-classes.md.
+ * Checks what comes in by the DTO class of its parameter, whose decorators are in dto/fields.ts,
+ * and gives the handler an instance of it. Queries and paths consist of strings, so these are
+ * converted; values of a body need the right type. The differences from Nest's ValidationPipe are
+ * in docs/decisions/0030-requests-are-dto-classes.md.
  * @throws ProblemError INVALID_REQUEST or UNKNOWN_PARAMETER, with the first problem
  */
 export class RequestPipe implements PipeTransform {

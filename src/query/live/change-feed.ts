@@ -23,12 +23,18 @@ interface FeedOptions {
   readonly logger: Logger;
 }
 
-/** Reads all committed rank changes, and keeps the last ones. Ends when the topic gets more partitions, which it would not read. */
+/**
+ * Reads all committed rank changes, and keeps the last ones. Ends when the topic gets more
+ * partitions, which it would not read.
+ */
 export class ChangeFeed {
   readonly recent: RecentChanges;
   readonly #heard = new EventEmitter<Record<string, Heard>>().setMaxListeners(0);
   readonly #position: number[];
-  /** Resolves with the reason when the feed ends: the abort reason, or an error that no retry repairs. */
+  /**
+   * Resolves with the reason when the feed ends: the abort reason, or an error that no retry
+   * repairs.
+   */
   readonly ended: Promise<Error>;
 
   private constructor(
@@ -42,7 +48,10 @@ export class ChangeFeed {
     this.ended = Promise.race([run, follower.watchPartitions()]).catch(toError);
   }
 
-  /** Reads back up to 1 MiB of each partition, 10,000 offsets in all. @throws if Kafka fails, or the abort reason */
+  /**
+   * Reads back up to 1 MiB of each partition, 10,000 offsets in all.
+   * @throws if Kafka fails, or the abort reason
+   */
   static async open(options: FeedOptions): Promise<ChangeFeed> {
     const { kafka, topic } = options;
     const ranges = [...(await logRanges(kafka, topic)).values()];
@@ -71,7 +80,8 @@ export class ChangeFeed {
   }
 
   /**
-   * The position of an id, once this process has reached it: another one may be ahead. undefined if it is not of this topic.
+   * The position of an id, once this process has reached it: another one may be ahead. undefined if
+   * it is not of this topic.
    * @throws the reason if the feed ends before
    */
   async positionOf(id: string): Promise<LogPosition | undefined> {

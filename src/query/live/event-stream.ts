@@ -3,8 +3,8 @@ import { finished } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 
 /**
- * A client is dropped if more than 1 MiB of its events stays unsent for 5 s, or more than 32 MiB at once. The kernel buffers a few
- * MiB before that. A client that resumes gets up to 16 MiB at once.
+ * A client is dropped if more than 1 MiB of its events stays unsent for 5 s, or more than 32 MiB at
+ * once. The kernel buffers a few MiB before that. A client that resumes gets up to 16 MiB at once.
  */
 const SLOW_BYTES = 1_048_576;
 const SLOW_MS = 5_000;
@@ -15,7 +15,10 @@ export function eventText(type: string, id: string, data: string): string {
   return `event: ${type}\nid: ${id}\ndata: ${data}\n\n`;
 }
 
-/** A response of server-sent events. Writes past Fastify, so that events for many clients are encoded once. */
+/**
+ * A response of server-sent events. Writes past Fastify, so that events for many clients are
+ * encoded once.
+ */
 export class EventStream {
   /** Since when more than SLOW_BYTES are unsent. */
   #slowSince = Infinity;
@@ -23,8 +26,9 @@ export class EventStream {
   private constructor(private readonly raw: ServerResponse) {}
 
   /**
-   * Sends the headers. `onClose` is called once and later, also if the client has left before. It comes from the connection: a
-   * response that waits behind another one of its connection is never closed. The connection ends with the stream.
+   * Sends the headers. `onClose` is called once and later, also if the client has left before. It
+   * comes from the connection: a response that waits behind another one of its connection is never
+   * closed. The connection ends with the stream.
    */
   static open(reply: FastifyReply, onClose: () => void): EventStream {
     const { raw } = reply.hijack();
@@ -50,7 +54,10 @@ export class EventStream {
     else if (!this.raw.writableEnded) this.raw.write(events);
   }
 
-  /** Keeps the connection alive, and tells the client from where on to resume, even if it got no event for long. */
+  /**
+   * Keeps the connection alive, and tells the client from where on to resume, even if it got no
+   * event for long.
+   */
   heartbeat(id: string): void {
     this.send(`:\nid: ${id}\n\n`);
   }

@@ -17,12 +17,17 @@ import { ViewFeeds, type Top, type TopRequest } from './view-feed.js';
 
 const HEARTBEAT_MS = 15_000;
 
-/** The streams of this process. The rank changes are read from Kafka while there are streams, and up to 30 s longer. */
+/**
+ * The streams of this process. The rank changes are read from Kafka while there are streams, and up
+ * to 30 s longer.
+ */
 @Injectable()
 export class LiveStreams implements BeforeApplicationShutdown {
   @Inject() private readonly metrics: Metrics;
   readonly #streams = new Set<EventStream>();
-  /** The rank changes and views of all streams. The first stream opens them, and #end replaces them. */
+  /**
+   * The rank changes and views of all streams. The first stream opens them, and #end replaces them.
+   */
   #feed: Promise<ChangeFeed> | undefined;
   #views = new ViewFeeds();
   #stop = new AbortController();
@@ -38,7 +43,10 @@ export class LiveStreams implements BeforeApplicationShutdown {
     this.#heartbeat.start();
   }
 
-  /** The last rank changes of a player that this process holds, and since when it holds all. @throws ProblemError LOG_UNAVAILABLE */
+  /**
+   * The last rank changes of a player that this process holds, and since when it holds all.
+   * @throws ProblemError LOG_UNAVAILABLE
+   */
   async heldChanges(board: string, playerId: string) {
     const { recent } = await this.#opened();
     return { heldSince: recent.heldSince, changes: recent.ofPlayer(board, playerId) };
@@ -47,7 +55,8 @@ export class LiveStreams implements BeforeApplicationShutdown {
   /** Streams the rank changes of a board, or of one player of it. @throws ProblemError */
   async rankChanges(reply: FastifyReply, board: string, playerId?: string): Promise<void> {
     const { feed, asked, position } = await this.#resume(reply);
-    // Nothing waits from here on, so that no rank change is missed between the past ones and the next one.
+    // Nothing waits from here on, so that no rank change is missed between the past ones and the
+    // next one.
     const stream = this.#add(reply, feed, () => next.unsubscribe());
     const next = feed.of(board, playerId).subscribe(([, event]) => stream.send(event));
     const past = position && feed.recent.since(position, board, playerId);
@@ -56,7 +65,10 @@ export class LiveStreams implements BeforeApplicationShutdown {
     stream.heartbeat(feed.id);
   }
 
-  /** Streams the first players of a view: at once, also to a client that resumes, as a new week may have begun. */
+  /**
+   * Streams the first players of a view: at once, also to a client that resumes, as a new week may
+   * have begun.
+   */
   async standings(reply: FastifyReply, request: TopRequest): Promise<void> {
     const { feed, asked, position } = await this.#resume(reply);
     const tops = this.#views.get(request, { reader: this.reader, changes: feed });
@@ -81,7 +93,10 @@ export class LiveStreams implements BeforeApplicationShutdown {
     this.#end();
   }
 
-  /** The position of Last-Event-ID; undefined if there is none, or if it is of another topic. @throws ProblemError LOG_UNAVAILABLE */
+  /**
+   * The position of Last-Event-ID; undefined if there is none, or if it is of another topic.
+   * @throws ProblemError LOG_UNAVAILABLE
+   */
   async #resume({ request: { headers } }: FastifyReply) {
     const id = String(headers['last-event-id'] ?? '');
     const feed = await this.#opened();
@@ -114,7 +129,10 @@ export class LiveStreams implements BeforeApplicationShutdown {
     return stream;
   }
 
-  /** Ends the stream of a view that can't be read any more; a client that connects again gets the problem as an answer. */
+  /**
+   * Ends the stream of a view that can't be read any more; a client that connects again gets the
+   * problem as an answer.
+   */
   #fail(stream: EventStream, { id }: ChangeFeed, error: Error): void {
     const problem = problemOf(error, { method: 'GET', url: 'standings' });
     if (problem.code === 'INTERNAL_SERVER_ERROR')
@@ -156,7 +174,10 @@ export class LiveStreams implements BeforeApplicationShutdown {
   }
 }
 
-/** A feed may end while a request waits: its stream would be silent. @throws ProblemError LOG_UNAVAILABLE */
+/**
+ * A feed may end while a request waits: its stream would be silent.
+ * @throws ProblemError LOG_UNAVAILABLE
+ */
 function checkOpen(feed: ChangeFeed): void {
   if (feed.isEnded)
     throw new ProblemError('LOG_UNAVAILABLE', 'all live streams have just ended; try again');

@@ -28,7 +28,8 @@ export class LiveController {
     const { definition } = await this.reader.board(board);
     const shown = selectedView(definition, { view, window, where, at }).view;
     if (!publishesView(definition, shown)) throw notPublished(board, ` of the view "${shown}"`);
-    await this.streams.standings(reply, { board, view, window, where, at, limit }); // equal ones share reads
+    // Equal ones share reads
+    await this.streams.standings(reply, { board, view, window, where, at, limit });
   }
 
   @RequireScope('read')
@@ -73,6 +74,8 @@ export class LiveController {
 }
 
 function notPublished(board: string, what: string): ProblemError {
-  const detail = `board "${board}" publishes no rank changes${what}, so there is nothing to show; change \`publish\` in the boards file, or read the standings`;
+  const detail =
+    `board "${board}" publishes no rank changes${what}, so there is nothing to show; change ` +
+    '`publish` in the boards file, or read the standings';
   return new ProblemError('NOT_PUBLISHED', detail);
 }

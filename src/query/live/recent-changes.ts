@@ -1,6 +1,9 @@
 import { formatTime, type RankChange } from '#contracts';
 
-/** A position in the topic of rank changes: by partition, the offset from which on records are still to come. */
+/**
+ * A position in the topic of rank changes: by partition, the offset from which on records are still
+ * to come.
+ */
 export type LogPosition = readonly number[];
 
 /** The id of an event: the offsets in base 36, such as `0.2s.1`. */
@@ -8,7 +11,10 @@ export function positionText(position: LogPosition): string {
   return position.map((offset) => offset.toString(36)).join('.');
 }
 
-/** The position of an id; new partitions begin at 0. undefined if the text is no position in a topic of so many partitions. */
+/**
+ * The position of an id; new partitions begin at 0. undefined if the text is no position in a topic
+ * of so many partitions.
+ */
 export function parsePosition(text: string, partitions: number): LogPosition | undefined {
   const offsets = text.split('.').map((word) => (/^[0-9a-z]{1,10}$/.test(word) ? word : ''));
   if (offsets.includes('') || offsets.length > partitions) return undefined;
@@ -51,7 +57,10 @@ export class RecentChanges {
     return position.every((offset, partition) => offset >= (this.#starts[partition] ?? 0));
   }
 
-  /** Since when all rank changes of all boards are here, as RFC 3339; null if none is kept. Cost: O(changes kept). */
+  /**
+   * Since when all rank changes of all boards are here, as RFC 3339; null if none is kept.
+   * Cost: O(changes kept).
+   */
   get heldSince(): string | null {
     const newestFirst = this.#changes.toReversed();
     if (newestFirst.length === 0) return null;
@@ -71,8 +80,9 @@ export class RecentChanges {
   }
 
   /**
-   * The rank changes of a board or player from a position on, each as its id and the shared event; undefined if some were
-   * dropped. Checks it here, as a check before a wait would be outdated. Cost: O(changes kept).
+   * The rank changes of a board or player from a position on, each as its id and the shared event;
+   * undefined if some were dropped. Checks it here, as a check before a wait would be outdated.
+   * Cost: O(changes kept).
    */
   since(
     position: LogPosition,

@@ -55,8 +55,9 @@ export class ViewFeeds {
   readonly #feeds = new Map<string, Observable<Top>>();
 
   /**
-   * The last top N of a view, and the next ones. Reads the view once per committed change, at most each 250 ms, while anyone
-   * listens. Fails with what BoardReader.standings throws; once the view was read, it waits for a Redis that does not answer.
+   * The last top N of a view, and the next ones. Reads the view once per committed change, at most
+   * each 250 ms, while anyone listens. Fails with what BoardReader.standings throws; once the view
+   * was read, it waits for a Redis that does not answer.
    */
   get(request: TopRequest, sources: Sources): Observable<Top> {
     const key = JSON.stringify(request);
@@ -102,7 +103,10 @@ export function readings({ board, ...request }: TopRequest, { reader, changes }:
   );
 }
 
-/** Whether a rank change may change the top N of a view, or its number of players. `shown` is empty during the first read. */
+/**
+ * Whether a rank change may change the top N of a view, or its number of players. `shown` is empty
+ * during the first read.
+ */
 function concerns({ changes }: RankChange, shown: string, limit: number): boolean {
   return changes.some(
     ({ view, before, after }) =>

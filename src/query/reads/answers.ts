@@ -22,10 +22,16 @@ import { MOST_REQUESTS } from '../dto/requests.js';
 const MOST_ANSWERS = 10_000;
 const MOST_BYTES = 64 * 1_048_576;
 
-/** Reads that Redis gets at once; more are refused, because a queue would make them wait for a Redis that does not answer. */
+/**
+ * Reads that Redis gets at once; more are refused, because a queue would make them wait for a Redis
+ * that does not answer.
+ */
 const MOST_IN_FLIGHT = 1_000;
 
-/** How long a failed attempt to read stands for the next ones, so that not every request waits for a Redis that hangs. */
+/**
+ * How long a failed attempt to read stands for the next ones, so that not every request waits for a
+ * Redis that hangs.
+ */
 const FALLBACK_MS = 1_000;
 
 /** How old an answer may be while Redis does not answer. */
@@ -36,7 +42,10 @@ interface Answer {
   readonly etag: string;
   /** When its read began, by the monotonic clock. */
   readonly readAt: number;
-  /** When the last attempt to read it again failed: Redis did not answer, or too many reads were in flight. */
+  /**
+   * When the last attempt to read it again failed: Redis did not answer, or too many reads were in
+   * flight.
+   */
   readonly failedAt?: number;
 }
 
@@ -78,7 +87,10 @@ export class Answers implements NestInterceptor, OnModuleInit {
     });
   }
 
-  /** Answers from the cache before Nest handles the request: its pipeline costs several times as much. */
+  /**
+   * Answers from the cache before Nest handles the request: its pipeline costs several times as
+   * much.
+   */
   onModuleInit(): void {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     server.addHook('preValidation', (request, reply, done) => {
@@ -111,7 +123,9 @@ export class Answers implements NestInterceptor, OnModuleInit {
     return isTooOld ? this.#answers.forceFetch(url, { context: read }) : answer;
   }
 
-  /** Reads for the cache. If that is impossible now, returns the known answer unless it is too old. */
+  /**
+   * Reads for the cache. If that is impossible now, returns the known answer unless it is too old.
+   */
   async #readAgain(known: Answer | undefined, read: Read): Promise<Answer> {
     try {
       return await this.#read(read);

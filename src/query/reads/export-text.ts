@@ -7,7 +7,10 @@ export const EXPORT_TYPES = {
 } as const;
 export type ExportFormat = keyof typeof EXPORT_TYPES;
 
-/** Returns a function that formats the pages of one export, a line for each player. CSV (RFC 4180) begins with a header. */
+/**
+ * Returns a function that formats the pages of one export, a line for each player. CSV (RFC 4180)
+ * begins with a header.
+ */
 export function exportText(format: ExportFormat): (page: Standings) => string {
   let columns: string[] | undefined;
   return ({ view, entries }) => {

@@ -22,7 +22,10 @@ export class ExportController {
     private readonly logger: Logger,
   ) {}
 
-  /** Answers when the first lines are read: what fails later cuts the connection, so that no client takes a part for the whole. */
+  /**
+   * Answers when the first lines are read: what fails later cuts the connection, so that no client
+   * takes a part for the whole.
+   */
   @RequireScope('read')
   @Download('export', ExportedPlayer, 'All players of all views, or some')
   async export(

@@ -11,7 +11,9 @@ import { RequireScope } from '../http/route.js';
 const ROOT = path.dirname(createRequire(import.meta.url).resolve('#package'));
 const FILE = path.join(ROOT, 'dist', 'cli', 'page', 'index.html');
 
-/** The page for browsers: one file that vite makes from src/page. It reads boards through this API. */
+/**
+ * The page for browsers: one file that vite makes from src/page. It reads boards through this API.
+ */
 @ApiExcludeController()
 @Controller()
 export class PageController {
@@ -36,7 +38,10 @@ function policyOf(page: string): string {
     [...page.matchAll(new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`, 'g'))]
       .map(([, text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`)
       .join(' ');
-  return `default-src 'none'; connect-src 'self'; img-src data:; script-src ${own('script')}; style-src ${own('style')}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  return (
+    `default-src 'none'; connect-src 'self'; img-src data:; script-src ${own('script')}; ` +
+    `style-src ${own('style')}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+  );
 }
 
 function notBuilt(): never {

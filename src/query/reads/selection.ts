@@ -2,14 +2,17 @@ import type { ScoreRange } from '#board-store';
 import { parseTime } from '#board/time';
 import type { CountQuery } from '../dto/requests.js';
 
-/** A query of a view as the reader takes it: `at` in ms, and the range `min` to `max` as `scores`. */
+/**
+ * A query of a view as the reader takes it: `at` in ms, and the range `min` to `max` as `scores`.
+ */
 export function viewRequest<Query extends Pick<CountQuery, 'at' | 'min' | 'max'>>({
   at,
   min,
   max,
   ...rest
 }: Query) {
-  const isRange = min !== undefined || max !== undefined; // only then, the reader counts the players in it
+  // Only then, the reader counts the players in it
+  const isRange = min !== undefined || max !== undefined;
   const scores: ScoreRange | undefined = isRange ? { min, max } : undefined;
   return { ...rest, at: momentOf(at), scores };
 }

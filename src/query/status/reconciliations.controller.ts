@@ -52,9 +52,10 @@ export class ReconciliationsController implements BeforeApplicationShutdown {
   }
 
   /**
-   * Emits `progress` each second while the reconciliation runs, then `end`, each with a ReconciliationJson; `problem` with a
-   * Problem while Redis does not answer, or as the last event if Redis has no reconciliation of the board. The stream also
-   * ends at shutdown. Refuses a board without a reconciliation before the stream begins.
+   * Emits `progress` each second while the reconciliation runs, then `end`, each with a
+   * ReconciliationJson; `problem` with a Problem while Redis does not answer, or as the last event
+   * if Redis has no reconciliation of the board. The stream also ends at shutdown. Refuses a board
+   * without a reconciliation before the stream begins.
    */
   @RequireScope('operate')
   @Sse(':board/events')

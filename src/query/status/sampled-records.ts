@@ -6,7 +6,10 @@ import { misplacementOf } from '../../ingest/misplacement.js';
 /** How many of the last offsets of each partition are read. */
 const SAMPLED_OFFSETS = 100;
 
-/** How many of the last score events are not where Kafka's default partitioner puts their player's id. */
+/**
+ * How many of the last score events are not where Kafka's default partitioner puts their player's
+ * id.
+ */
 export interface MisplacedCounts {
   /** Score events that were read. */
   readonly sampled: number;
@@ -15,8 +18,9 @@ export interface MisplacedCounts {
   /** Those in another partition than that of their key, by the present number of partitions. */
   readonly partition: number;
   /**
-   * A smaller number of partitions by which all of `partition` are in the right one, and the time of the last of them in Kafka. So
-   * partitions were probably added after that. Null if there is no such number. Kafka does not keep when partitions were added.
+   * A smaller number of partitions by which all of `partition` are in the right one, and the time
+   * of the last of them in Kafka. So partitions were probably added after that. Null if there is no
+   * such number. Kafka does not keep when partitions were added.
    */
   readonly earlier: { readonly partitions: number; readonly lastAt: string } | null;
 }
@@ -75,9 +79,12 @@ export function misplacedText({ sampled, key, partition, earlier }: MisplacedCou
   const added =
     earlier === null
       ? ''
-      : ` (all of these as with ${earlier.partitions} partitions, the last at ${earlier.lastAt}: partitions were probably added after that)`;
+      : ` (all of these as with ${earlier.partitions} partitions, the last at ` +
+        `${earlier.lastAt}: partitions were probably added after that)`;
   return (
-    `of the last ${sampled} score events, ${key} have another key than their player id, and ${partition} are in another partition than Kafka's default partitioner gives${added}. ` +
-    'On a board with deduplicate, an event that is repeated in another partition counts twice; see "Misplaced records" in docs/operations.md'
+    `of the last ${sampled} score events, ${key} have another key than their player id, and ` +
+    `${partition} are in another partition than Kafka's default partitioner gives${added}. ` +
+    'On a board with deduplicate, an event that is repeated in another partition counts twice; ' +
+    'see "Misplaced records" in docs/operations.md'
   );
 }

@@ -20,7 +20,8 @@ describe('the places of events', () => {
   }
 
   it('are read for 100 events at once; the others wait for their turn', async () => {
-    jest.spyOn(performance, 'now').mockReturnValue(0); // a busy machine can take longer than a read waits
+    // A busy machine can take longer than a read waits
+    jest.spyOn(performance, 'now').mockReturnValue(0);
     const { reader, running, release } = blockedReader();
     let answered = 0;
     const reads = Array.from({ length: 250 }, async () => {

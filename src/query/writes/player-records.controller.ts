@@ -113,7 +113,8 @@ function recordOf(
   if (problem?.startsWith('by ') === true)
     throw new ProblemError(
       'INVALID_REQUEST',
-      `the name of the token is written to the record as who decided it: ${problem}; rename the token`,
+      `the name of the token is written to the record as who decided it: ${problem}; rename ` +
+        'the token',
     );
   if (problem === undefined) return record;
   const [field] = problem.split(' ');

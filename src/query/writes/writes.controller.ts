@@ -11,7 +11,10 @@ import { acknowledged, requireRoom } from './send-limits.js';
 
 const RANK_TIMEOUT_MS = 5_000;
 
-/** Accepts score events for Kafka. Checks all of them against the live definition of the board before it sends the first. */
+/**
+ * Accepts score events for Kafka. Checks all of them against the live definition of the board
+ * before it sends the first.
+ */
 @Controller('v1/boards/:board')
 export class WritesController {
   constructor(
@@ -63,14 +66,17 @@ function eventsOf({ events, ...fields }: ScoreEventsBody): readonly object[] {
   throw new ProblemError('INVALID_REQUEST', detail);
 }
 
-/** The event with its board. @throws RefusedEventError, ProblemError for the name of another board */
+/**
+ * The event with its board. @throws RefusedEventError, ProblemError for the name of another board
+ */
 function checked(definition: BoardDefinition, body: object, index: number): ScoreEvent {
   const { board } = definition;
   const event = { ...body, board } as ScoreEvent;
   if ('board' in body && body.board !== board)
     throw new ProblemError(
       'INVALID_REQUEST',
-      `event ${index} is for another board than "${board}"; leave out its board, or correct the path`,
+      `event ${index} is for another board than "${board}"; leave out its board, or correct ` +
+        'the path',
     );
   const decoded = decodeText(JSON.stringify(event));
   const found = decoded.ok ? resolveEvent(definition, decoded.event, Date.now()) : decoded;

@@ -10,11 +10,13 @@ import { Stores } from '../../infra/stores.js';
 import { startsOfUnreadLog } from '../runs/log-history.js';
 import { readBoardsFile } from './read-boards-file.js';
 
-type Promotions = ReadonlyMap<string, number>; // by board: the time in us, by Redis' clock, when its pointer last moved
+// By board: the time in us, by Redis' clock, when its pointer last moved
+type Promotions = ReadonlyMap<string, number>;
 
 /**
- * Registers in Redis the boards of the definitions topic, and of the boards file only those that the topic lacks. So instances
- * with an old and a new file do not undo each other's changes. Also writes to the topic what went live in Redis.
+ * Registers in Redis the boards of the definitions topic, and of the boards file only those that
+ * the topic lacks. So instances with an old and a new file do not undo each other's changes. Also
+ * writes to the topic what went live in Redis.
  */
 @Injectable()
 export class BoardRegistrar {
@@ -34,7 +36,10 @@ export class BoardRegistrar {
     @Inject(PROCESS_OPTIONS) private readonly options: Pick<ProcessOptions, 'settings' | 'logger'>,
   ) {}
 
-  /** The definitions that were registered last. A board without a generation is built with its definition here. */
+  /**
+   * The definitions that were registered last. A board without a generation is built with its
+   * definition here.
+   */
   get wanted(): ReadonlyMap<string, BoardDefinition> {
     return this.#wanted;
   }
@@ -45,8 +50,9 @@ export class BoardRegistrar {
   }
 
   /**
-   * Registers again boards that Redis has lost, starts a resync of a shard that has lost a promotion, and writes records that
-   * the definitions topic lacks. Also logs how boards that were built meanwhile differ from the definitions here.
+   * Registers again boards that Redis has lost, starts a resync of a shard that has lost a
+   * promotion, and writes records that the definitions topic lacks. Also logs how boards that were
+   * built meanwhile differ from the definitions here.
    */
   async keepRegistered(): Promise<void> {
     const { store } = this.stores;
@@ -63,7 +69,10 @@ export class BoardRegistrar {
       await this.#recordPromotions(promotions, boards);
   }
 
-  /** Writes the live definition again if an older record of its board came after it: compaction keeps only the last record. */
+  /**
+   * Writes the live definition again if an older record of its board came after it: compaction
+   * keeps only the last record.
+   */
   async repairDefinitions(): Promise<void> {
     for (const board of await this.definitions.repair())
       this.options.logger.info(
@@ -71,7 +80,11 @@ export class BoardRegistrar {
       );
   }
 
-  /** Safe to repeat. @throws BoardsFileError, BoardsFileMissingError, OtherIdentityError, and errors of Kafka and Redis */
+  /**
+   * Safe to repeat.
+   * @throws BoardsFileError, BoardsFileMissingError, OtherIdentityError, and errors of Kafka and
+   * Redis
+   */
   async register(): Promise<void> {
     const { store } = this.stores;
     const ofFile = await this.#readFile();
@@ -122,8 +135,8 @@ export class BoardRegistrar {
   }
 
   /**
-   * Whether shards lack promotions known to this process; starts a resync of these shards. Ingest notices a lost promotion only if
-   * its record was in Kafka at the time of the last resync.
+   * Whether shards lack promotions known to this process; starts a resync of these shards. Ingest
+   * notices a lost promotion only if its record was in Kafka at the time of the last resync.
    */
   async #hasLostPromotions(promotions: Promotions, boards: Boards): Promise<boolean> {
     const lost = [...this.#current.values()].filter(({ board, since, definition }) => {
@@ -135,7 +148,10 @@ export class BoardRegistrar {
     return lost.length > 0;
   }
 
-  /** Begins a resync without ending it. The next process that applies events begins another one, and ends that. */
+  /**
+   * Begins a resync without ending it. The next process that applies events begins another one, and
+   * ends that.
+   */
   async #startResync(shard: number): Promise<void> {
     const { continuity } = this.stores;
     const seen = await continuity.continuity(shard);
@@ -148,8 +164,8 @@ export class BoardRegistrar {
   }
 
   /**
-   * Writes a record for each board whose last promotion or removal the topic lacks: new boards, and boards whose builder was
-   * killed between the promotion and its record.
+   * Writes a record for each board whose last promotion or removal the topic lacks: new boards, and
+   * boards whose builder was killed between the promotion and its record.
    */
   async #recordPromotions(promotions: Promotions, boards: Boards): Promise<void> {
     if (this.#unrecorded(promotions, boards).length === 0) return;
@@ -160,7 +176,9 @@ export class BoardRegistrar {
       const { board, generation, definition } = record;
       this.#current.set(board, record);
       this.options.logger.info(
-        `board "${board}": ${definition === null ? 'its removal' : `the definition of generation ${generation}`} is written to Kafka now`,
+        `board "${board}": ` +
+          `${definition === null ? 'its removal' : `the definition of generation ${generation}`} ` +
+          'is written to Kafka now',
       );
     }
   }
@@ -191,8 +209,10 @@ export class BoardRegistrar {
 
   #logWaiting({ board, problem }: UnreadableDefinition): void {
     this.options.logger.error(
-      `board "${board}" waits, and so do its events: Redis has lost it, and its definition in Kafka can't be read: ${problem}. ` +
-        'Start the version of ranklog that wrote it, or build the board by the boards file with "ranklog boards apply": that counts voided records again',
+      `board "${board}" waits, and so do its events: Redis has lost it, and its definition in ` +
+        `Kafka can't be read: ${problem}. ` +
+        'Start the version of ranklog that wrote it, or build the board by the boards file with ' +
+        '"ranklog boards apply": that counts voided records again',
     );
   }
 
@@ -200,11 +220,15 @@ export class BoardRegistrar {
     for (const { board } of ofFile)
       if (!this.#wanted.has(board))
         this.options.logger.warn(
-          `board "${board}" of ${this.options.settings.boards} was removed, and stays so until "ranklog boards apply" creates it again`,
+          `board "${board}" of ${this.options.settings.boards} was removed, and stays so ` +
+            'until "ranklog boards apply" creates it again',
         );
   }
 
-  /** Logs how boards that are live now differ from the file: another process may have built them from another file. */
+  /**
+   * Logs how boards that are live now differ from the file: another process may have built them
+   * from another file.
+   */
   #logDifferences(live: ReadonlyMap<string, LiveBoard>): void {
     for (const { board, generation, definition } of live.values()) {
       if (this.#compared.has(board)) continue;
@@ -215,8 +239,9 @@ export class BoardRegistrar {
         );
       else if (definitionText(withVoids(ofFile, definition.voids)) !== definitionText(definition))
         this.options.logger.warn(
-          `board "${board}" differs in ${this.options.settings.boards} from the live generation ${generation}, which remains in use; ` +
-            '"ranklog boards plan" shows what differs, "ranklog boards apply" builds it from the log',
+          `board "${board}" differs in ${this.options.settings.boards} from the live ` +
+            `generation ${generation}, which remains in use; "ranklog boards plan" shows what ` +
+            'differs, "ranklog boards apply" builds it from the log',
         );
     }
     this.#compared = new Set(live.keys());

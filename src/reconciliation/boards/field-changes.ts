@@ -3,14 +3,19 @@ import { boardFields, windowName, type BoardDefinition } from '#board';
 
 /** A field of a board that differs between two definitions. */
 export interface FieldChange {
-  /** Such as `ties`, `columns`, `columns.score.decimals`, `windows.week.keep`, `publish.leaders`. */
+  /**
+   * Such as `ties`, `columns`, `columns.score.decimals`, `windows.week.keep`, `publish.leaders`.
+   */
   readonly field: string;
   /** As a boards file writes the value; null if the field is not set. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** The differences between two definitions of a board, in the order of the new one; fields that only the old one has come last. */
+/**
+ * The differences between two definitions of a board, in the order of the new one; fields that only
+ * the old one has come last.
+ */
 export function fieldChanges(before: BoardDefinition, after: BoardDefinition): FieldChange[] {
   const [old, now] = [fieldTexts(before), fieldTexts(after)];
   return [...new Set([...now.keys(), ...old.keys()])]
@@ -23,7 +28,10 @@ export function isPublishOnly(changes: readonly FieldChange[]): boolean {
   return changes.length > 0 && changes.every(({ field }) => field.startsWith('publish.'));
 }
 
-/** The fields of a definition in one line each. A missing `publish.windows` or `publish.dimensions` means all. */
+/**
+ * The fields of a definition in one line each. A missing `publish.windows` or `publish.dimensions`
+ * means all.
+ */
 function fieldTexts(definition: BoardDefinition): ReadonlyMap<string, string> {
   const { columns, windows, publish, ...others } = boardFields(definition);
   const windowNames = definition.windows.map(windowName);

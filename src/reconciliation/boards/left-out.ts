@@ -4,7 +4,10 @@ import type { LiveBoard } from '#board-store';
 import { decodeScoreEvent, isRepeat, type DeadLetterCode } from '#contracts';
 import { readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
 
-/** Events that the live definition of a board accepts and that of the file refuses: a build leaves them out. */
+/**
+ * Events that the live definition of a board accepts and that of the file refuses: a build leaves
+ * them out.
+ */
 export interface LeftOut {
   events: number;
   /** Whether all records that the build reads were looked at, and not only a sample of them. */
@@ -18,11 +21,17 @@ export interface Change {
   readonly file: BoardDefinition;
 }
 
-/** Reading this many records takes about ten seconds. Of a longer log, STRETCHES of equal length are read. */
+/**
+ * Reading this many records takes about ten seconds. Of a longer log, STRETCHES of equal length are
+ * read.
+ */
 const MOST_RECORDS = 1_000_000;
 const STRETCHES = 20;
 
-/** What builds of changed boards leave out of these ranges, by board. Needs no state, so it counts no expired views or sums. */
+/**
+ * What builds of changed boards leave out of these ranges, by board. Needs no state, so it counts
+ * no expired views or sums.
+ */
 export async function readLeftOut(
   source: { readonly kafka: Kafka; readonly topic: string },
   ranges: ReadonlyMap<number, LogRange>,

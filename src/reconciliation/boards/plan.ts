@@ -6,26 +6,40 @@ import type { ClosingChange } from './closing-changes.js';
 import { fieldChanges, type FieldChange } from './field-changes.js';
 import type { LeftOut } from './left-out.js';
 
-/** What differs between the boards file and the live boards, and what a build would cost. Printed as JSON. */
+/**
+ * What differs between the boards file and the live boards, and what a build would cost. Printed as
+ * JSON.
+ */
 export interface Plan {
   readonly boards: readonly PlannedBoard[];
   /** null: there is nothing to build. */
   readonly backfill: Backfill | null;
-  /** Partitions whose beginning is gone from the log: boards that are built now will lack these records. */
+  /**
+   * Partitions whose beginning is gone from the log: boards that are built now will lack these
+   * records.
+   */
   readonly cut: readonly CutPartition[];
-  /** If a new board will be built: the live boards that have banned or erased players, and how many. */
+  /**
+   * If a new board will be built: the live boards that have banned or erased players, and how many.
+   */
   readonly bans: readonly { readonly board: string; readonly count: number }[];
 }
 
 export interface PlannedBoard {
   readonly board: string;
-  /** `building`: the first generation of the board is not live yet. `removed`: the board is not in the file. */
+  /**
+   * `building`: the first generation of the board is not live yet. `removed`: the board is not in
+   * the file.
+   */
   readonly change: 'new' | 'building' | 'changed' | 'same' | 'removed';
   readonly generation: string | null;
   readonly fields: readonly FieldChange[];
   /** Memory of the live generation in Redis, if a second generation will be built. */
   readonly liveBytes: number | null;
-  /** Where the new generation will begin, by partition, if that is where the live one begins and not the start of the log. */
+  /**
+   * Where the new generation will begin, by partition, if that is where the live one begins and not
+   * the start of the log.
+   */
   readonly startsAt: Readonly<Record<string, number>> | null;
   /** What the build leaves out of the live generation; null if it builds no changed board. */
   readonly leftOut: LeftOut | null;
@@ -48,12 +62,17 @@ export interface Backfill {
   readonly lastBuild: { readonly records: number; readonly seconds: number } | null;
 }
 
-/** A board of the file or of Redis, and how its definition in the file differs from the live one. */
+/**
+ * A board of the file or of Redis, and how its definition in the file differs from the live one.
+ */
 export interface BoardChange extends Pick<PlannedBoard, 'board' | 'change' | 'fields' | 'builtBy'> {
   readonly live?: LiveBoard | undefined;
 }
 
-/** Whether the definition of the file has to be built, and no build of that definition is in progress. */
+/**
+ * Whether the definition of the file has to be built, and no build of that definition is in
+ * progress.
+ */
 export function needsBuild({ change, builtBy }: Pick<BoardChange, 'change' | 'builtBy'>): boolean {
   const isCurrent = change === 'same' || change === 'removed';
   return !isCurrent && builtBy?.definition !== 'same';
@@ -93,7 +112,8 @@ function builderOf(
   const run = statuses.find((status) => status.board === board && status.state === 'running');
   if (run?.kind !== 'build') return null;
   const { holder, done, total, generation } = run;
-  // The id of a generation ends with the hash of its definition. A build without a generation yet is assumed to match.
+  // The id of a generation ends with the hash of its definition. A build without a generation yet
+  // is assumed to match.
   const isSame = generation === '' || generation.endsWith(`-${definitionHash(definition)}`);
   return { holder, done, total, definition: isSame ? 'same' : 'other' };
 }
@@ -118,7 +138,10 @@ export function rangesToRead({ ranges, appliedOffsets, begins }: LogFacts): Map<
   return new Map(read);
 }
 
-/** How much of the log a build reads, and how long the last build took. Transaction markers count as records. */
+/**
+ * How much of the log a build reads, and how long the last build took. Transaction markers count as
+ * records.
+ */
 export function backfillOf(facts: LogFacts, statuses: readonly ReconciliationStatus[]): Backfill {
   const counts = [...rangesToRead(facts).values()].map(({ start, end }) => end - start);
   const [last] = statuses

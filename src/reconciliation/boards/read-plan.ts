@@ -28,9 +28,11 @@ export interface PlanSources {
 }
 
 /**
- * What the boards of a file would change. `from`: where builds begin, if not where the live generations begin. Cost: of each
- * changed board, a listing of its views, and two requests for each of at most 48 of them; and a pass over the log, or a part. If
- * there is a new board: the banned players of all others.
+ * What the boards of a file would change. `from`: where builds begin, if not where the live
+ * generations begin.
+ * Cost: of each changed board, a listing of its views, and two requests for each of at most 48 of
+ * them; and a pass over the log, or a part. If there is a new board: the banned players of all
+ * others.
  */
 export async function readPlan(
   sources: PlanSources,
@@ -151,7 +153,10 @@ const MEASURED_VIEWS = 48;
 /** How many members of a key Redis looks at to estimate its memory. */
 const SAMPLES = 50;
 
-/** Memory of the keys of views in bytes. Of views of similar size, one is measured and stands for the others. */
+/**
+ * Memory of the keys of views in bytes. Of views of similar size, one is measured and stands for
+ * the others.
+ */
 export async function memoryOf(
   redis: RedisClient,
   views: readonly ViewSize[],

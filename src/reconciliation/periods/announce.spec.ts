@@ -29,7 +29,10 @@ describe('the ends of the score topic that a window waits for', () => {
     ['it has no record', undefined],
     ['it closes later than when they were noted', { ends: new Map([[0, 40]]), notedAt: CLOSED }],
     ['the topic was created again', { ends: new Map([[0, 51]]), notedAt: CLOSED + 1 }],
-    ['the topic was created again with fewer partitions', { ends: new Map([[1, 1]]), notedAt: CLOSED + 1 }], // prettier-ignore
+    [
+      'the topic was created again with fewer partitions',
+      { ends: new Map([[1, 1]]), notedAt: CLOSED + 1 },
+    ],
   ])('are those of now if %s', (_, record) => {
     expect(endsToReach(periodWith(record), ofNow)).toBe(ofNow);
   });

@@ -8,8 +8,8 @@ export class StaleBoardError extends RanklogError {
 
   constructor(board: string) {
     super(
-      `reads of board "${board}" are stale: Redis lacks events, or may lack some, until they are applied again; ` +
-        '"ranklog status" shows the progress',
+      `reads of board "${board}" are stale: Redis lacks events, or may lack some, until they ` +
+        'are applied again; "ranklog status" shows the progress',
     );
   }
 }

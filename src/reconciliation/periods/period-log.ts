@@ -54,7 +54,9 @@ function decoded(name: string, record: KafkaRecord, topic: string): KnownRecord 
       view: null,
       ends: new Map(),
       notedAt: 0,
-      problem: `${topic}/${PARTITION} offset ${record.offset} can't be read, so it is unknown whether the window was announced: ${error.message}`,
+      problem:
+        `${topic}/${PARTITION} offset ${record.offset} can't be read, so it is unknown whether ` +
+        `the window was announced: ${error.message}`,
     };
   }
 }

@@ -51,13 +51,17 @@ export class ScoreLogEnds {
     if (problem !== undefined) return problem;
     const stored = await this.#positions.stored();
     const { kafka } = this.connection;
-    const committed = await logRanges(kafka, this.#topic); // after the positions, which it has passed
+    // After the positions, which it has passed
+    const committed = await logRanges(kafka, this.#topic);
     for (const [partition, end] of ends) {
       const position = stored.get(partition) ?? 0;
       const { start = 0, end: logEnd = 0 } = committed.get(partition) ?? {};
       const place = `${this.#topic}/${partition}`;
       if (position > logEnd)
-        return `${place} ends at offset ${logEnd}, below its published position ${position}: it was created again`;
+        return (
+          `${place} ends at offset ${logEnd}, below its published position ${position}: it was ` +
+          'created again'
+        );
       if (logEnd < end)
         return `a transaction of ${place} is open at offset ${logEnd}, below ${end}`;
       const reason = await this.#unpublished(partition, { start, end }, position);

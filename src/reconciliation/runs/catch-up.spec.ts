@@ -22,11 +22,17 @@ function entry(offset: number): EventEntry {
   return { kind: 'event', offset, board: 'arena', event };
 }
 
-/** The fate of a call: it runs, its answer or the call itself is lost, or the live applied offset moves back meanwhile. */
+/**
+ * The fate of a call: it runs, its answer or the call itself is lost, or the live applied offset
+ * moves back meanwhile.
+ */
 const FATES = ['runs', 'answer lost', 'call lost', 'live moves back'] as const;
 type Fate = (typeof FATES)[number];
 
-/** Applies calls as the script does: in their order, up to the live applied offset, never past a gap. */
+/**
+ * Applies calls as the script does: in their order, up to the live applied offset, never past a
+ * gap.
+ */
 class FakeShadow {
   readonly applied: number[] = [];
   #live = EVENTS - 1;

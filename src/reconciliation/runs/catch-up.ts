@@ -155,8 +155,8 @@ export class CatchUp {
   }
 
   /**
-   * Takes the answer of a sent call; repeats a failed call. After a gap, sends events again from the
-   * applied offsets on.
+   * Takes the answer of a sent call; repeats a failed call. After a gap, sends events again from
+   * the applied offsets on.
    */
   async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
     const answer = await this.withRetries(() => this.#apply(stretches), outcome);

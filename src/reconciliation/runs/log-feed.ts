@@ -12,19 +12,23 @@ import { LogReader, type KafkaRecord, type LogBatch, type LogReaderOptions } fro
 import type { Throttle } from '../../infra/throttle.js';
 import type { ShadowQueue } from './shadow-queue.js';
 
-/** How many records are decoded per turn of the event loop, so that replies of Redis do not wait long. */
+/**
+ * How many records are decoded per turn of the event loop, so that replies of Redis do not wait
+ * long.
+ */
 const RECORDS_PER_TURN = 250;
 
 /**
- * How many bytes one round of fetches asks for: of all partitions together, and at least of each. This bounds memory. It also keeps
- * the lives of decoded records short: if they waited long, their garbage collection would cost more than all other work.
+ * How many bytes one round of fetches asks for: of all partitions together, and at least of each.
+ * This bounds memory. It also keeps the lives of decoded records short: if they waited long, their
+ * garbage collection would cost more than all other work.
  */
 const BYTES_PER_ROUND = 262_144;
 const LEAST_BYTES_PER_PARTITION = 65_536;
 
 /**
- * About how many events wait in all queues together. Each partition of each queue has an equal share, between LEAST_PER_SHARE and
- * MOST_PER_SHARE, so that no partition waits for the others.
+ * About how many events wait in all queues together. Each partition of each queue has an equal
+ * share, between LEAST_PER_SHARE and MOST_PER_SHARE, so that no partition waits for the others.
  */
 const MOST_WAITING = 8_000;
 const MOST_PER_SHARE = 2_000;
@@ -42,9 +46,10 @@ export interface LogFeedOptions extends Log {
 }
 
 /**
- * Reads the log once for all shadows of a reconciliation: decodes each record once, and resolves it for those of its board. Reads
- * all partitions at once, and fetches the next round while it decodes the last one. Skips partitions for which a queue has no room.
- * States: made; running (`run`), until all queues are removed or the signal is aborted.
+ * Reads the log once for all shadows of a reconciliation: decodes each record once, and resolves it
+ * for those of its board. Reads all partitions at once, and fetches the next round while it decodes
+ * the last one. Skips partitions for which a queue has no room. States: made; running (`run`),
+ * until all queues are removed or the signal is aborted.
  */
 export class LogFeed {
   readonly #queues = new Set<ShadowQueue>();
@@ -86,7 +91,10 @@ export class LogFeed {
     this.#room.next();
   }
 
-  /** @throws LogGapError if the log lacks needed records, the abort reason, or an error that no retry repairs */
+  /**
+   * @throws LogGapError if the log lacks needed records, the abort reason, or an error that no
+   * retry repairs
+   */
   async run(): Promise<void> {
     while (this.#queues.size > 0) {
       this.#isOutdated = false;
@@ -130,8 +138,9 @@ export class LogFeed {
   }
 
   /**
-   * Begins to fetch all needed partitions for which the queues have room. Returns undefined if there are none, or while a full
-   * queue has entries to apply: a fetch of other partitions might wait for new records so long that this queue runs empty.
+   * Begins to fetch all needed partitions for which the queues have room. Returns undefined if
+   * there are none, or while a full queue has entries to apply: a fetch of other partitions might
+   * wait for new records so long that this queue runs empty.
    */
   #beginRound(reader: Rounds): Promise<LogBatch[]> | undefined {
     const partitions = [...this.#partitions];
@@ -179,8 +188,8 @@ export class LogFeed {
   }
 
   /**
-   * Adds a record to the queues of its board. Skips dead letters (malformed, or refused by a shadow's
-   * definition), and retries of records that the shadow takes itself.
+   * Adds a record to the queues of its board. Skips dead letters (malformed, or refused by a
+   * shadow's definition), and retries of records that the shadow takes itself.
    */
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeRecord(record);

@@ -37,8 +37,9 @@ export function cutPartitions(ranges: Ranges, needed: Starts | undefined): CutPa
 }
 
 /**
- * The first offset that each partition's log must still have for a start at a time. If that start is the first offset left in a
- * cut log, deleted records may also be of that time or later: then the last deleted offset is needed, which the log lacks.
+ * The first offset that each partition's log must still have for a start at a time. If that start
+ * is the first offset left in a cut log, deleted records may also be of that time or later: then
+ * the last deleted offset is needed, which the log lacks.
  */
 export function neededFrom(starts: Starts, ranges: Ranges): Starts {
   return new Map(
@@ -92,8 +93,10 @@ const CHECKS_UNTIL_WARNING = 10;
 export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far live ingest is';
 
 /**
- * The first offsets from a time (ms) on. Waits until live ingest has reached them: otherwise live ingest would, after the promotion,
- * skip the events between its own position and the start, which would have no results. @throws the reason of the signal
+ * The first offsets from a time (ms) on. Waits until live ingest has reached them: otherwise live
+ * ingest would, after the promotion, skip the events between its own position and the start, which
+ * would have no results.
+ * @throws the reason of the signal
  */
 export async function startsAtTime(
   log: HistoryParts,
@@ -113,7 +116,10 @@ export async function startsAtTime(
   }
 }
 
-/** Describes the starts that lie ahead of live ingest. If no record lies between, moves the start back to live ingest instead. */
+/**
+ * Describes the starts that lie ahead of live ingest. If no record lies between, moves the start
+ * back to live ingest instead.
+ */
 async function aheadOfIngest(
   log: HistoryParts,
   board: string,
@@ -134,7 +140,10 @@ async function aheadOfIngest(
   return (await Promise.all(places)).flat();
 }
 
-/** `start`; or, if it is the end of the log, the offset after the last record, as the log may end in transaction markers. */
+/**
+ * `start`; or, if it is the end of the log, the offset after the last record, as the log may end in
+ * transaction markers.
+ */
 async function recordsEnd(
   { kafka, topic }: HistoryParts,
   { partition, start, range }: { partition: number; start: number; range: LogRange | undefined },
@@ -145,8 +154,8 @@ async function recordsEnd(
 }
 
 /**
- * The first offset left of each partition whose log was cut before the group read any of it: new boards begin there. Leaves out
- * partitions that were read: boards may contain their lost records.
+ * The first offset left of each partition whose log was cut before the group read any of it: new
+ * boards begin there. Leaves out partitions that were read: boards may contain their lost records.
  */
 export async function startsOfUnreadLog(
   { kafka, admin }: Pick<HistoryParts, 'kafka' | 'admin'>,

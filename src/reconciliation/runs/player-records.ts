@@ -18,7 +18,8 @@ type Parts = Pick<ReconcilerParts, 'store' | 'generations'>;
  * record that live ingest has marked but not settled is left out: the shadow reads it later.
  *
  * Returns the live applied offsets of partitions in which the shadow begins later. If one of them
- * has moved since, a record may be missing: then a promotion is refused, and this has to be repeated.
+ * has moved since, a record may be missing: then a promotion is refused, and this has to be
+ * repeated.
  */
 export async function takeOverRecords(
   { store, generations }: Parts,
@@ -109,7 +110,10 @@ function groupsOf(unsettled: readonly UnsettledRecord[]) {
   return groups;
 }
 
-/** Takes over and settles player records, of a shadow that is ranked from the start and is to be kept. */
+/**
+ * Takes over and settles player records, of a shadow that is ranked from the start and is to be
+ * kept.
+ */
 export async function completeRecords(parts: Parts, at: ShadowAtWork): Promise<void> {
   await at.catchUp.withRetries(() => takeOverRecords(parts, at.lease, at.shadow));
   await settleRecords(parts, at);

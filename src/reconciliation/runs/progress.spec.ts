@@ -105,7 +105,8 @@ describe('the progress of a reconciliation of several boards', () => {
     const arena = new Map([['arena', { done: 5, total: 5 }]]);
     reporter.count(arena);
     expect(reported()).toEqual({ done: 5, total: 5, rate: 0, secondsLeft: 0 });
-    for (const places of [300, 500, 100]) reporter.setPlaces('ranked', places); // the last ranking is a new one
+    // The last ranking is a new one
+    for (const places of [300, 500, 100]) reporter.setPlaces('ranked', places);
     reporter.count(arena);
     expect(reported()).toMatchObject({ places: { done: 'ranked', count: 100 } });
   });

@@ -5,7 +5,10 @@ export interface Counts {
   readonly total: number;
 }
 
-/** `done`: offsets that the shadow covers; `total`: all from its beginning to the live applied offsets, or to its ends. */
+/**
+ * `done`: offsets that the shadow covers; `total`: all from its beginning to the live applied
+ * offsets, or to its ends.
+ */
 export interface Progress extends Counts {
   /** Offsets per second, over the last seconds. */
   readonly rate: number;
@@ -45,7 +48,10 @@ export class ProgressMeter {
   }
 }
 
-/** Reports progress. The status of each board shows its own; the caller gets the progress of the board with most records left. */
+/**
+ * Reports progress. The status of each board shows its own; the caller gets the progress of the
+ * board with most records left.
+ */
 export class ProgressReporter {
   readonly #meters = new Map<string, ProgressMeter>();
   #places: RunProgress['places'];
@@ -57,7 +63,10 @@ export class ProgressReporter {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Takes the counts of all boards at one moment: with those of different moments, what the caller gets could go back. */
+  /**
+   * Takes the counts of all boards at one moment: with those of different moments, what the caller
+   * gets could go back.
+   */
   count(boards: ReadonlyMap<string, Counts>): void {
     const all = [...boards].map(([board, counts]) => this.#note(board, counts));
     const left = ({ done, total }: Counts) => total - done;

@@ -82,7 +82,8 @@ export async function recordDefinition(
     const what = definition === null ? 'its removal' : `the definition of generation ${generation}`;
     const why = signal.aborted ? 'the run was ended' : toError(error).message;
     logger.warn(
-      `board "${board}": ${what} is not written to Kafka yet (${why}); the role reconciliation writes it, and has to run somewhere`,
+      `board "${board}": ${what} is not written to Kafka yet (${why}); the role ` +
+        'reconciliation writes it, and has to run somewhere',
     );
   }
 }

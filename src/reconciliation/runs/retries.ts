@@ -25,10 +25,10 @@ const MOST_ATTEMPTS = 6;
 const RESTART_BACKOFF = { firstMs: 500, maxMs: 5_000 };
 
 /**
- * Repeats work that fails, for up to a minute; logs the first failure. `first`: the first try, if it
- * is under way already.
- * @throws LeaseLostError and the refusal of a full Redis, without a retry; the reason of the signal;
- * or the last failure
+ * Repeats work that fails, for up to a minute; logs the first failure. `first`: the first try, if
+ * it is under way already.
+ * @throws LeaseLostError and the refusal of a full Redis, without a retry; the reason of the
+ * signal; or the last failure
  */
 export async function withRetries<T>(
   work: () => Promise<T>,

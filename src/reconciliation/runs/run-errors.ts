@@ -1,7 +1,10 @@
 import { LeaseLostError, type ServerMemory, type ShadowRefusal } from '#board-store';
 import { RanklogError } from '#errors';
 
-/** Redis lost data of the reconciliation, or its board changed meanwhile: beginning again at once may help. */
+/**
+ * Redis lost data of the reconciliation, or its board changed meanwhile: beginning again at once
+ * may help.
+ */
 export class RestartError extends RanklogError {
   override readonly retriable = true;
 }
@@ -18,7 +21,10 @@ export interface CutPartition {
 /** The log no longer holds events that a board is made of. */
 export class HistoryCutError extends RanklogError {
   constructor(
-    /** The boards that lack events; if the log was cut during the reconciliation, all its boards, of which at least one does. */
+    /**
+     * The boards that lack events; if the log was cut during the reconciliation, all its boards, of
+     * which at least one does.
+     */
     readonly boards: readonly string[],
     partitions: readonly CutPartition[],
     /** Whether --allow-partial-history would allow a build from the rest of the log. */
@@ -31,7 +37,8 @@ export class HistoryCutError extends RanklogError {
       ? '; --allow-partial-history builds without them, and every status says so'
       : '';
     super(
-      `events of board ${quoted(boards)} are gone from the log (${cuts.join(', ')}), so the generation would lack them${hint}`,
+      `events of board ${quoted(boards)} are gone from the log (${cuts.join(', ')}), so the ` +
+        `generation would lack them${hint}`,
     );
   }
 }
@@ -40,13 +47,16 @@ export class HistoryCutError extends RanklogError {
 export class UnvoidError extends RanklogError {
   constructor(board: string, count: number) {
     super(
-      `the previous generation of board "${board}" counts ${count} record(s) that are voided in the live one; ` +
-        'use --allow-unvoid to count them again',
+      `the previous generation of board "${board}" counts ${count} record(s) that are voided ` +
+        'in the live one; use --allow-unvoid to count them again',
     );
   }
 }
 
-/** The caller cancelled the reconciliation. All is as before, except boards that are already live, and shadows that are kept. */
+/**
+ * The caller cancelled the reconciliation. All is as before, except boards that are already live,
+ * and shadows that are kept.
+ */
 export class CancelledError extends RanklogError {
   constructor(isKept: boolean) {
     super(
@@ -57,16 +67,23 @@ export class CancelledError extends RanklogError {
   }
 }
 
-/** Redis has lost its boards. Beginning again helps once the role reconciliation has registered them. */
+/**
+ * Redis has lost its boards. Beginning again helps once the role reconciliation has registered
+ * them.
+ */
 export class BoardsLostError extends RanklogError {
   constructor() {
     super(
-      'Redis has lost its boards; the role reconciliation registers them again, and has to run somewhere',
+      'Redis has lost its boards; the role reconciliation registers them again, and has to run ' +
+        'somewhere',
     );
   }
 }
 
-/** A live applied offset lies beyond the end of the log, so the log lost records or was created again. */
+/**
+ * A live applied offset lies beyond the end of the log, so the log lost records or was created
+ * again.
+ */
 export class AppliedBeyondLogError extends RanklogError {
   constructor(
     board: string,
@@ -77,7 +94,8 @@ export class AppliedBeyondLogError extends RanklogError {
         `partition ${partition}: applied up to ${appliedOffset}, the log ends at ${logEnd}`,
     );
     super(
-      `the applied offsets of board "${board}" lie beyond the log (${places.join(', ')}): the topic was created again, or has lost records; ` +
+      `the applied offsets of board "${board}" lie beyond the log (${places.join(', ')}): the ` +
+        'topic was created again, or has lost records; ' +
         'see "A partition stops for its log" in docs/operations.md',
     );
   }
@@ -89,9 +107,11 @@ export class OutOfMemoryError extends RanklogError {
     const numbers =
       memory && ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
     super(
-      `Redis is full${numbers ?? ''}: not enough memory for a second generation of ${quoted(boards)}; the reconciliation was cancelled to free memory for live events. ` +
-        'A build or a snapshot takes about as much memory as the live board, a verify less: raise maxmemory, or discard a generation ' +
-        '("ranklog boards generations" lists them, "ranklog boards discard" removes a snapshot or what a killed build has left); then start again',
+      `Redis is full${numbers ?? ''}: not enough memory for a second generation of ` +
+        `${quoted(boards)}; the reconciliation was cancelled to free memory for live events. A ` +
+        'build or a snapshot takes about as much memory as the live board, a verify less: raise ' +
+        'maxmemory, or discard a generation ("ranklog boards generations" lists them, "ranklog ' +
+        'boards discard" removes a snapshot or what a killed build has left); then start again',
     );
   }
 }

@@ -28,8 +28,8 @@ interface RunLeasesParts {
 }
 
 /**
- * The leases of the boards of one attempt, renewed while it runs, and the status of each board in Redis.
- * States of a board: held, from `acquire` until `end`, `leave` or `close` releases it.
+ * The leases of the boards of one attempt, renewed while it runs, and the status of each board in
+ * Redis. States of a board: held, from `acquire` until `end`, `leave` or `close` releases it.
  */
 export class RunLeases {
   readonly #boards = new Map<string, LeasedBoard>();
@@ -38,7 +38,11 @@ export class RunLeases {
 
   private constructor(private readonly parts: RunLeasesParts) {}
 
-  /** Acquires all leases or none, in the order of the names, so no two reconciliations block each other. @throws LeaseHeldError */
+  /**
+   * Acquires all leases or none, in the order of the names, so no two reconciliations block each
+   * other.
+   * @throws LeaseHeldError
+   */
   static async acquire(boards: readonly string[], parts: RunLeasesParts): Promise<RunLeases> {
     const leases = new RunLeases(parts);
     try {
@@ -62,7 +66,10 @@ export class RunLeases {
     return held.lease;
   }
 
-  /** Whether a lease may have expired and been taken by another process. If a lease is lost before that, Redis has lost data. */
+  /**
+   * Whether a lease may have expired and been taken by another process. If a lease is lost before
+   * that, Redis has lost data.
+   */
   mayHaveExpired(board: string): boolean {
     const heldAt = this.#boards.get(board)?.heldAt ?? -Infinity;
     return performance.now() - heldAt >= LEASE_MS;
@@ -74,7 +81,10 @@ export class RunLeases {
     if (held !== undefined) held.status = { ...held.status, ...facts };
   }
 
-  /** Reports how the reconciliation of a board ended, and releases the board. Does nothing if it was released before. */
+  /**
+   * Reports how the reconciliation of a board ended, and releases the board. Does nothing if it was
+   * released before.
+   */
   async end(board: string, end: End): Promise<void> {
     const held = this.#boards.get(board);
     if (held === undefined) return;
@@ -108,14 +118,16 @@ export class RunLeases {
   }
 
   /**
-   * Renews all leases at once. A renewal that hangs delays the next turn, but it fails at the command
-   * timeout of the Redis client, long before the other leases expire.
+   * Renews all leases at once. A renewal that hangs delays the next turn, but it fails at the
+   * command timeout of the Redis client, long before the other leases expire.
    */
   async #renewAll(): Promise<void> {
     await Promise.all([...this.#boards.values()].map((held) => this.#renew(held)));
   }
 
-  /** Renews a lease, and reports the status of its board. Only a lost lease ends the reconciliation. */
+  /**
+   * Renews a lease, and reports the status of its board. Only a lost lease ends the reconciliation.
+   */
   async #renew(held: LeasedBoard): Promise<void> {
     const { board } = held.lease;
     const now = performance.now();

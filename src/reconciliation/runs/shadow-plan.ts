@@ -124,7 +124,8 @@ async function resumable(
   const isPlanned =
     shadow?.purpose === purpose &&
     definitionText(shadow.definition) === definitionText(definition) &&
-    isBetween(shadow.starts, starts, latest) && // the log may have been cut further since the shadow was begun
+    // The log may have been cut further since the shadow was begun
+    isBetween(shadow.starts, starts, latest) &&
     isBetween(shadow.ends, ends, ends);
   if (!isPlanned) return undefined;
   const left = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
@@ -171,6 +172,7 @@ export async function warnOfDiscardedShadow(
   const left = await leftShadow(generations, board);
   if (left === undefined) return;
   logger.warn(
-    `board "${board}": this ${run} discards what a killed ${left.purpose} had built (generation ${left.generation})`,
+    `board "${board}": this ${run} discards what a killed ${left.purpose} had built ` +
+      `(generation ${left.generation})`,
   );
 }

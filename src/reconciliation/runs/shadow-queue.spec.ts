@@ -115,7 +115,10 @@ describe('the next call for a shadow', () => {
   });
 });
 
-/** Applies the calls of a queue as the script does: in order, up to the live applied offsets, and without gaps. */
+/**
+ * Applies the calls of a queue as the script does: in order, up to the live applied offsets, and
+ * without gaps.
+ */
 class AppliedLog {
   readonly applied: number[][];
   readonly #live: number[];
@@ -130,7 +133,10 @@ class AppliedLog {
     this.#queue = queueOf(counts);
   }
 
-  /** Live ingest moves on, the next call is sent, and the previous call is answered, or fails without being applied. */
+  /**
+   * Live ingest moves on, the next call is sent, and the previous call is answered, or fails
+   * without being applied.
+   */
   step(moves: readonly number[], fails: boolean): void {
     for (const [partition, by] of moves.entries())
       this.#live[partition] = Math.min(

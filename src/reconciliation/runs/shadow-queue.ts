@@ -10,7 +10,10 @@ export interface NextCall {
   readonly isFull: boolean;
 }
 
-/** The entries of one partition that were read and are not known to be applied, in the order of the log. */
+/**
+ * The entries of one partition that were read and are not known to be applied, in the order of the
+ * log.
+ */
 class PartitionQueue {
   readonly #entries: BoardEntry[] = [];
   /** The live applied offset as last known; -1 for none. */
@@ -44,7 +47,10 @@ class PartitionQueue {
     this.read = entry.offset;
   }
 
-  /** Notes the applied offsets of the shadow and of live ingest. Returns whether either differs from before. */
+  /**
+   * Notes the applied offsets of the shadow and of live ingest. Returns whether either differs from
+   * before.
+   */
   note(applied: number, live: number): boolean {
     const hasChanged = this.live !== live || this.applied < applied;
     this.live = live;
@@ -55,7 +61,10 @@ class PartitionQueue {
     return hasChanged;
   }
 
-  /** Notes an unanswered call that brings the shadow to `through`, at most to the live applied offset. */
+  /**
+   * Notes an unanswered call that brings the shadow to `through`, at most to the live applied
+   * offset.
+   */
   send(through: number): void {
     this.#sent = Math.max(this.#sent, Math.min(through, this.live));
   }
@@ -83,7 +92,10 @@ class PartitionQueue {
     this.#end = this.#begin;
   }
 
-  /** Adds the next entry to the call if its offset is at most `last` and it fits. Returns whether it did. */
+  /**
+   * Adds the next entry to the call if its offset is at most `last` and it fits. Returns whether it
+   * did.
+   */
   take(room: CallWork, last: number): boolean {
     const next = this.#next;
     const isTaken = next !== undefined && next.offset <= last && room.take(next);
@@ -103,13 +115,16 @@ class PartitionQueue {
 }
 
 /**
- * The log entries read for one shadow and not known to be applied. The script never takes a shadow beyond the live
- * applied offsets, so entries above them wait here.
+ * The log entries read for one shadow and not known to be applied. The script never takes a shadow
+ * beyond the live applied offsets, so entries above them wait here.
  */
 export class ShadowQueue {
   readonly #partitions = new Map<number, PartitionQueue>();
 
-  /** `begun` are the applied offsets of the shadow; a partition without one starts where the shadow starts. */
+  /**
+   * `begun` are the applied offsets of the shadow; a partition without one starts where the shadow
+   * starts.
+   */
   constructor(
     readonly shadow: Shadow,
     private readonly begun: ReadonlyMap<number, number>,
@@ -154,7 +169,10 @@ export class ShadowQueue {
     for (const { partition, through } of stretches) this.#partition(partition).send(through);
   }
 
-  /** Notes that no call is unanswered, or that outcomes are unknown: the next call begins after the applied offsets. */
+  /**
+   * Notes that no call is unanswered, or that outcomes are unknown: the next call begins after the
+   * applied offsets.
+   */
   settle(): void {
     for (const queue of this.#partitions.values()) queue.settle();
   }
@@ -176,8 +194,9 @@ export class ShadowQueue {
   }
 
   /**
-   * Snapshots only: whether all records before the shadow's ends are read and applied. Does not compare applied offsets: if the log
-   * ends in transaction markers, the live applied offset may not cover them yet.
+   * Snapshots only: whether all records before the shadow's ends are read and applied. Does not
+   * compare applied offsets: if the log ends in transaction markers, the live applied offset may
+   * not cover them yet.
    */
   get isAtEnds(): boolean {
     return [...(this.shadow.ends ?? [])].every(([partition, end]) => {
@@ -198,7 +217,10 @@ export class ShadowQueue {
       .map(([partition, { live }]) => ({ partition, live }));
   }
 
-  /** Counts offsets from where the shadow begins to its ends or, without ends, the live applied offsets; `done` are applied. */
+  /**
+   * Counts offsets from where the shadow begins to its ends or, without ends, the live applied
+   * offsets; `done` are applied.
+   */
   get progress(): Counts {
     let [done, total] = [0, 0];
     for (const [partition, { applied, live }] of this.#partitions) {
@@ -211,8 +233,9 @@ export class ShadowQueue {
   }
 
   /**
-   * The next call: entries of every partition up to its live applied offset, as many as fit, in equal shares. If they
-   * all fit, entries beyond these offsets fill the rest, since the live applied offsets move on meanwhile.
+   * The next call: entries of every partition up to its live applied offset, as many as fit, in
+   * equal shares. If they all fit, entries beyond these offsets fill the rest, since the live
+   * applied offsets move on meanwhile.
    */
   next(limits: CallLimits): NextCall {
     const queues = [...this.#partitions.values()];

@@ -4,11 +4,17 @@ import { IS_IT_RUNNING, type HistoryParts } from './log-history.js';
 import { AppliedBeyondLogError } from './run-errors.js';
 
 const CHECK_EVERY_MS = 1_000;
-/** One check is not enough: a broker that no longer leads a partition may report an old end of its log. */
+/**
+ * One check is not enough: a broker that no longer leads a partition may report an old end of its
+ * log.
+ */
 const CHECKS_UNTIL_SURE = 3;
 const WARN_AFTER_MS = 10_000;
 
-/** Finds out why a shadow makes no progress: warns once a stall, and throws if the log will never have the missing records. */
+/**
+ * Finds out why a shadow makes no progress: warns once a stall, and throws if the log will never
+ * have the missing records.
+ */
 export class StallWatch {
   #movedAt = performance.now();
   #checkedAt = performance.now();
@@ -26,7 +32,10 @@ export class StallWatch {
     this.#hasWarned = false;
   }
 
-  /** `behind`: the partitions not read up to their live applied offset (`live`). @throws AppliedBeyondLogError */
+  /**
+   * `behind`: the partitions not read up to their live applied offset (`live`).
+   * @throws AppliedBeyondLogError
+   */
   async check(behind: readonly { partition: number; live: number }[]): Promise<void> {
     const now = performance.now();
     if (behind.length > 0 && now - this.#checkedAt >= CHECK_EVERY_MS) {

@@ -112,8 +112,8 @@ async function findingsOf(
 
 /**
  * Compares a shadow that takes over player records, as takeOverRecords does. It does not read those
- * from before its start. If live ingest has applied some since they were taken over, the differences
- * may come from that: then it compares again.
+ * from before its start. If live ingest has applied some since they were taken over, the
+ * differences may come from that: then it compares again.
  */
 export async function takeOverAndCompare<F extends Pick<Findings, 'differenceCount'>>(
   takeOver: () => Promise<Record<string, number>>,

@@ -26,7 +26,10 @@ export interface Verdict {
   readonly announcements: number;
 }
 
-/** Makes all checks of a test run. `losses`: when Redis lost acknowledged writes, in µs since 1970, like versions. */
+/**
+ * Makes all checks of a test run. `losses`: when Redis lost acknowledged writes, in µs since 1970,
+ * like versions.
+ */
 export function check(topic: string, facts: RunFacts, losses: readonly number[]): Verdict {
   const expected = expectedOf(topic, facts);
   return {
@@ -98,7 +101,10 @@ function linesOf({ ranking, players }: OracleBytes = { ranking: [], players: {} 
   return [...ranking, 'players', ...states].map((value) => JSON.stringify(value));
 }
 
-/** Missing, repeated and unexpected results, as a kafkajs consumer and Kafka's console consumer read them. */
+/**
+ * Missing, repeated and unexpected results, as a kafkajs consumer and Kafka's console consumer read
+ * them.
+ */
 function exactlyOnceProblems(facts: RunFacts, expected: Expected): string[] {
   const { rankChanges, leaderChanges, deadLetters, announcements, consoleIds } = facts;
   const leaderIds = leaderChanges.map(leaderChangeId);
@@ -119,7 +125,11 @@ function exactlyOnceProblems(facts: RunFacts, expected: Expected): string[] {
     ...differences('leader changes', [...new Set(leaderIds)], leaderIds),
     ...differences('leader changes in the console consumer', leaderIds, consoleIds.leaderChanges),
     ...differences('announcements', [...new Set(announcementIds)], announcementIds),
-    ...differences('announcements in the console consumer', announcementIds, consoleIds.announcements), // prettier-ignore
+    ...differences(
+      'announcements in the console consumer',
+      announcementIds,
+      consoleIds.announcements,
+    ),
     ...summary('dead letters with a wrong reason', wrongReasons),
   ];
 }
@@ -142,8 +152,8 @@ function differences(what: string, wanted: readonly string[], found: readonly st
 }
 
 /**
- * Finds broken chains within each epoch, the time during which one definition of a board was live: only the replay knows the
- * columns that a player has under the next definition.
+ * Finds broken chains within each epoch, the time during which one definition of a board was live:
+ * only the replay knows the columns that a player has under the next definition.
  */
 function chainProblems({ rankChanges }: RunFacts, { boards }: Expected): string[] {
   const epochs = new Map(boards.map((history) => [history.board, history.epochs]));

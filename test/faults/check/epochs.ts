@@ -3,7 +3,10 @@ import type { RankChange } from '#contracts';
 import { causeOf } from '../../support/results.js';
 import { hashOf, summary, versionOf, type PromotionFact, type RunFacts } from './facts.js';
 
-/** An epoch: the time during which one definition of a board was live, over any number of generations. */
+/**
+ * An epoch: the time during which one definition of a board was live, over any number of
+ * generations.
+ */
 interface Epoch {
   /** The hash of the definition. */
   readonly hash: string;
@@ -61,8 +64,8 @@ function hashesOf(board: string, { known }: RunFacts): Set<string> {
 }
 
 /**
- * Finds rank changes of a generation that was not live at the version of the rank change, or whose definition is unknown; and
- * boards whose live definition is not that of their last promotion.
+ * Finds rank changes of a generation that was not live at the version of the rank change, or whose
+ * definition is unknown; and boards whose live definition is not that of their last promotion.
  */
 export function generationProblems(facts: RunFacts, losses: readonly number[]): string[] {
   const { definitions, known, promotions, rankChanges } = facts;

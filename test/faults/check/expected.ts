@@ -10,11 +10,20 @@ import { readLog, type BoardRecord, type EventRecord } from './read-log.js';
 
 /** The effect of a record according to one definition. */
 export interface Outcome {
-  /** The event in the board's terms; missing if the definition refuses or skips it, and for a player record. */
+  /**
+   * The event in the board's terms; missing if the definition refuses or skips it, and for a player
+   * record.
+   */
   readonly event?: ResolvedEvent;
-  /** Views in which an event changes the state of its player, who may be banned; none for a player record. */
+  /**
+   * Views in which an event changes the state of its player, who may be banned; none for a player
+   * record.
+   */
   readonly changed: readonly string[];
-  /** Published rankings that the record changes. If there is at least one, the record has a rank change. */
+  /**
+   * Published rankings that the record changes. If there is at least one, the record has a rank
+   * change.
+   */
   readonly moved: readonly string[];
   /** The possible reasons of the event's dead letter. */
   readonly reasons?: ReadonlySet<string>;
@@ -31,14 +40,20 @@ export interface Judgement {
 
 /** A record of a board, with the version and definition by which it was applied. */
 export type AppliedRecord = BoardRecord & {
-  /** For a record without a rank change, the smallest version that it can have (see `appliedRecord`). */
+  /**
+   * For a record without a rank change, the smallest version that it can have (see
+   * `appliedRecord`).
+   */
   readonly version: number;
   readonly hash: string;
   readonly outcome: Outcome;
   readonly rankChange?: RankChange;
 };
 
-/** The records of one board, its definitions, and its epochs: the times during which one definition was live. */
+/**
+ * The records of one board, its definitions, and its epochs: the times during which one definition
+ * was live.
+ */
 export interface BoardHistory {
   readonly board: string;
   readonly epochs: Epochs;
@@ -48,18 +63,30 @@ export interface BoardHistory {
   readonly records: readonly AppliedRecord[];
 }
 
-/** The results that a score topic must have. An id is that of a record of the score topic: `topic/partition/offset`. */
+/**
+ * The results that a score topic must have. An id is that of a record of the score topic:
+ * `topic/partition/offset`.
+ */
 export interface Expected {
   /** After all records, by the definitions that are live at the end. */
   readonly oracle: Oracle;
   readonly boards: readonly BoardHistory[];
-  /** Ids of records that changed a published view, by the definition that applied each record. Each has one rank change. */
+  /**
+   * Ids of records that changed a published view, by the definition that applied each record. Each
+   * has one rank change.
+   */
   readonly applied: ReadonlySet<string>;
-  /** Ids of bad records and of refused events, with the possible reasons of each. Each has one dead letter. */
+  /**
+   * Ids of bad records and of refused events, with the possible reasons of each. Each has one dead
+   * letter.
+   */
   readonly deadLetters: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Judges the log by every definition that was live, and takes for each record the outcome of the definition that applied it. */
+/**
+ * Judges the log by every definition that was live, and takes for each record the outcome of the
+ * definition that applied it.
+ */
 export function expectedOf(topic: string, facts: RunFacts): Expected {
   const names = new Set(facts.known.map(({ board }) => board));
   const { records, bad } = readLog(topic, names, facts.log);
@@ -134,7 +161,10 @@ export function isTaken(
   return resolvePlainly(definition, { input, timestamp }).event !== undefined;
 }
 
-/** Marks all views of an event as unpublished: for these, the oracle does not compute ranks, which is slow. */
+/**
+ * Marks all views of an event as unpublished: for these, the oracle does not compute ranks, which
+ * is slow.
+ */
 export function unpublished(event: ResolvedEvent): ResolvedEvent {
   return { ...event, views: event.views.map((view) => ({ ...view, published: false })) };
 }
@@ -176,8 +206,8 @@ function appliedRecords(records: readonly BoardRecord[], facts: BoardFacts): App
   const { epochs, rankChanges } = facts;
   let next = epochs.count - 1;
   /**
-   * For each record, the last epoch in which it may have been applied: that of its rank change, or else of the next rank change in
-   * the partition, or else the last epoch of the board.
+   * For each record, the last epoch in which it may have been applied: that of its rank change, or
+   * else of the next rank change in the partition, or else the last epoch of the board.
    */
   const lastEpochs = records
     .toReversed()
@@ -195,17 +225,20 @@ function appliedRecords(records: readonly BoardRecord[], facts: BoardFacts): App
   });
 }
 
-/** A ban of a player with many views takes several calls, and later records come after the last one. */
+/**
+ * A ban of a player with many views takes several calls, and later records come after the last one.
+ */
 function lastVersionOf({ version, rankChange }: AppliedRecord): number {
   return Math.max(version, ...(rankChange?.changes ?? []).map((change) => change.version));
 }
 
 /**
- * Finds out when, and by which definition, one record was applied. A rank change has the version, and the id of its
- * generation names the definition. A record without a rank change was applied after it was written, and between the nearest
- * records of its partition that have one. The definition is one under which the record changes nothing, or one that refuses the
- * record for the reason of its dead letter. If several epochs fit, the earliest one is assumed, because every rank computed by
- * a later definition includes the effect of the record.
+ * Finds out when, and by which definition, one record was applied. A rank change has the version,
+ * and the id of its generation names the definition. A record without a rank change was applied
+ * after it was written, and between the nearest records of its partition that have one. The
+ * definition is one under which the record changes nothing, or one that refuses the record for the
+ * reason of its dead letter. If several epochs fit, the earliest one is assumed, because every rank
+ * computed by a later definition includes the effect of the record.
  */
 function appliedRecord(
   record: BoardRecord,
@@ -218,7 +251,12 @@ function appliedRecord(
   });
   const rankChange = rankChanges.get(record.id);
   if (rankChange !== undefined)
-    return { ...record, rankChange, version: versionOf(rankChange), ...by(hashOf(rankChange.generation)) }; // prettier-ignore
+    return {
+      ...record,
+      rankChange,
+      version: versionOf(rankChange),
+      ...by(hashOf(rankChange.generation)),
+    };
   const reason = refused.get(record.id);
   const written = record.writtenSince * 1_000;
   const earliest = Math.min(epochs.at(written), at.lastEpoch);

@@ -63,7 +63,10 @@ export function recordId(topic: string, { partition, offset }: ReadRecord): stri
   return `${topic}/${partition}/${offset}`;
 }
 
-/** The id of a leader change: the `topic/partition/offset` of the event that caused it, and the view. */
+/**
+ * The id of a leader change: the `topic/partition/offset` of the event that caused it, and the
+ * view.
+ */
 export function leaderChangeId({ source, view }: LeaderChange): string {
   return `${source.topic}/${source.partition}/${source.offset} ${view}`;
 }
@@ -73,7 +76,10 @@ export function hashOf(generation: string): string {
   return generation.slice(generation.indexOf('-') + 1);
 }
 
-/** The version at which the event of a rank change was applied. An apply call gives all views that it changes the same version. */
+/**
+ * The version at which the event of a rank change was applied. An apply call gives all views that
+ * it changes the same version.
+ */
 export function versionOf({ changes }: Pick<RankChange, 'changes'>): number {
   return changes[0]?.version ?? 0;
 }

@@ -5,10 +5,11 @@ import type { Expected } from './expected.js';
 import { groupBy, summary, versionOf, type PromotionFact, type RunFacts } from './facts.js';
 
 /**
- * Finds leader changes that are not the difference to the previous leader change of their view, and views whose last leader
- * change does not have the top of the view. After a change of definition, the new top is reported only when the view changes
- * next. A chain (the leader changes of a view) may begin again with the whole top if Redis lost the last reported top, or after
- * a promotion whose new generation did not have the view yet.
+ * Finds leader changes that are not the difference to the previous leader change of their view, and
+ * views whose last leader change does not have the top of the view. After a change of definition,
+ * the new top is reported only when the view changes next. A chain (the leader changes of a view)
+ * may begin again with the whole top if Redis lost the last reported top, or after a promotion
+ * whose new generation did not have the view yet.
  */
 export function leaderProblems(
   facts: RunFacts,
@@ -38,7 +39,10 @@ export function leaderProblems(
   ];
 }
 
-/** Views that changed under the last definition of their board, and all views of a board that had only one definition. */
+/**
+ * Views that changed under the last definition of their board, and all views of a board that had
+ * only one definition.
+ */
 function changedByLastDefinition(
   { definitions, rankChanges }: RunFacts,
   { boards, oracle }: Expected,

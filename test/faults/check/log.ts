@@ -5,9 +5,9 @@ import { summary, type RunFacts } from './facts.js';
 const MOST_SHOWN = 200;
 
 /**
- * Finds records of the score topic that the load has not sent. The other checks take the log for the
- * truth, and read it with the decoders of ranklog: these must return the bytes that were sent. Records
- * may be missing: when leaders move, kafkajs confirms some that it has not sent.
+ * Finds records of the score topic that the load has not sent. The other checks take the log for
+ * the truth, and read it with the decoders of ranklog: these must return the bytes that were sent.
+ * Records may be missing: when leaders move, kafkajs confirms some that it has not sent.
  */
 export function logProblems({ log, sent }: Pick<RunFacts, 'log' | 'sent'>): string[] {
   const found = log

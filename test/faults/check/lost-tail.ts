@@ -3,9 +3,10 @@ import { comparePlayers, type Players } from '../../model/oracle-ranks.js';
 import type { OracleState } from '../../model/oracle-update.js';
 
 /**
- * The records of a partition, in the order of its log, that were applied but not published when Redis lost them. They are
- * applied and published again later. Ranks of other players that were computed before the loss rightly counted the records
- * that were on the board then. How many these were is unknown, but they are always the first records of the tail.
+ * The records of a partition, in the order of its log, that were applied but not published when
+ * Redis lost them. They are applied and published again later. Ranks of other players that were
+ * computed before the loss rightly counted the records that were on the board then. How many these
+ * were is unknown, but they are always the first records of the tail.
  */
 export interface LostTail {
   /** The players of the records. */
@@ -14,19 +15,25 @@ export interface LostTail {
   readonly stages: readonly Players[];
 }
 
-/** The player of a rank change, with the states before and after; undefined while the player is in no ranking. */
+/**
+ * The player of a rank change, with the states before and after; undefined while the player is in
+ * no ranking.
+ */
 export interface Mover {
   readonly playerId: string;
   readonly before: OracleState | undefined;
   readonly after: OracleState | undefined;
 }
 
-/** Rank and competition rank before, then both after. 0 for a rank that is not published; a player who enters the view has 0 before, one who leaves it 0 after. */
+/**
+ * Rank and competition rank before, then both after. 0 for a rank that is not published; a player
+ * who enters the view has 0 before, one who leaves it 0 after.
+ */
 export type Places = readonly [number, number, number, number];
 
 /**
- * Returns all places that a rank change can have. They are computed on boards with the published records and any number of the
- * first records of each lost tail.
+ * Returns all places that a rank change can have. They are computed on boards with the published
+ * records and any number of the first records of each lost tail.
  */
 export function possiblePlaces(
   definition: BoardDefinition,
@@ -36,7 +43,10 @@ export function possiblePlaces(
   const touched = new Set(tails.flatMap((tail) => [...tail.touched]));
   const rest = new Map([...players].filter(([id]) => id !== mover.playerId && !touched.has(id)));
   const competition = publishesCompetition(definition) ? 1 : 0;
-  const [isIn, comesIn] = [mover.before, mover.after].map((state) => (state ? 1 : 0)) as [number, number]; // prettier-ignore
+  const [isIn, comesIn] = [mover.before, mover.after].map((state) => (state ? 1 : 0)) as [
+    number,
+    number,
+  ];
   const own: Places = [isIn, isIn * competition, comesIn, comesIn * competition];
   let sums = [added(own, playersAhead(definition, mover, rest))];
   for (const tail of tails) {

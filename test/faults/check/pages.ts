@@ -17,8 +17,9 @@ export interface PageFact extends Standings {
 type Entry = Standings['entries'][number];
 
 /**
- * Pages that no state of a board explains: with wrong ranks, or with other players than another page
- * of the same version, or than the rank changes of that version. Stale pages may have other players.
+ * Pages that no state of a board explains: with wrong ranks, or with other players than another
+ * page of the same version, or than the rank changes of that version. Stale pages may have other
+ * players.
  */
 export function pageProblems(
   pages: readonly PageFact[],
@@ -64,7 +65,9 @@ function flaws(page: PageFact): string[] {
   return isRanking ? [] : [textOf(page)];
 }
 
-/** Whether a player may be just behind another one. Columns are unknown if the definition changed. */
+/**
+ * Whether a player may be just behind another one. Columns are unknown if the definition changed.
+ */
 function follows({ generation, definition }: PageFact, before: Entry, entry: Entry): boolean {
   const { competitionRank, rank } = entry;
   if (isDeepStrictEqual(before.columns, entry.columns))
@@ -110,7 +113,9 @@ function decreases(pages: readonly PageFact[]): string[] {
   );
 }
 
-/** Compares the pages of a version with its last rank change: that of the last record of the call. */
+/**
+ * Compares the pages of a version with its last rank change: that of the last record of the call.
+ */
 function unpublished(
   versions: ReadonlyMap<string, readonly PageFact[]>,
   rankChanges: readonly RankChange[],

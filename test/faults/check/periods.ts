@@ -65,7 +65,9 @@ function wrongAnnouncements(
   });
 }
 
-/** What a revision must be. `first`: its first announcement; the others are in the same transaction. */
+/**
+ * What a revision must be. `first`: its first announcement; the others are in the same transaction.
+ */
 interface Wanted {
   readonly judgement: Judgement;
   readonly records: readonly AppliedRecord[];
@@ -110,7 +112,10 @@ function resultOf(
   };
 }
 
-/** The standings of a closed view after the player records of each partition that may have been applied then. */
+/**
+ * The standings of a closed view after the player records of each partition that may have been
+ * applied then.
+ */
 function* possibleStandings(wanted: Wanted, view: string): Generator<OracleStanding[]> {
   const { judgement, records } = wanted;
   const moving = records.filter(

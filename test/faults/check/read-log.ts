@@ -15,7 +15,9 @@ interface LogRecord {
   readonly offset: number;
   /** As its producer has set it, in ms. */
   readonly timestamp: number;
-  /** It was written at this time or later, in ms: the latest timestamp in its partition up to it. */
+  /**
+   * It was written at this time or later, in ms: the latest timestamp in its partition up to it.
+   */
   readonly writtenSince: number;
 }
 
@@ -53,7 +55,10 @@ function hasTooManyHeaders({ headers }: ReadRecord): boolean {
   return count(true) + count(false) - ofRanklog > MAX_HEADERS;
 }
 
-/** Sorts the log by partition and offset, and separates the records of known boards from the bad ones. */
+/**
+ * Sorts the log by partition and offset, and separates the records of known boards from the bad
+ * ones.
+ */
 export function readLog(
   topic: string,
   boards: ReadonlySet<string>,

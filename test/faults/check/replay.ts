@@ -23,17 +23,22 @@ interface Step {
   readonly cause: AppliedRecord;
   readonly change: ResolvedEvent | OracleRecord;
   readonly version: number;
-  /** Undefined if another definition applied the record, or it has no rank change. `movement`: the change in this view. */
+  /**
+   * Undefined if another definition applied the record, or it has no rank change. `movement`: the
+   * change in this view.
+   */
   readonly published?: { readonly movement: Movement | undefined };
 }
 
 /**
- * Replays the records of each view on the oracle, in the order in which they were applied, once for each definition of the
- * board. Every rank change by a definition must have the oracle's ranks and columns, before and after, and the oracle's
- * overtaken players. This shows that no rank was computed on a board that lacked an earlier record.
+ * Replays the records of each view on the oracle, in the order in which they were applied, once for
+ * each definition of the board. Every rank change by a definition must have the oracle's ranks and
+ * columns, before and after, and the oracle's overtaken players. This shows that no rank was
+ * computed on a board that lacked an earlier record.
  *
- * `losses`: the times at which Redis lost acknowledged writes, in µs since 1970, like versions. Ranks from before a loss can
- * count records that were lost before they were published: see lost-tail.ts.
+ * `losses`: the times at which Redis lost acknowledged writes, in µs since 1970, like versions.
+ * Ranks from before a loss can count records that were lost before they were published: see
+ * lost-tail.ts.
  */
 export function replayProblems({ boards }: Expected, losses: readonly number[]): string[] {
   const wrong = boards.flatMap((history) =>
@@ -62,8 +67,9 @@ function stepsByView(
 }
 
 /**
- * A step for each view in which the record changes a state according to the definition, and for each
- * view of its rank change. A player record has one for all views, as it counts for their later events.
+ * A step for each view in which the record changes a state according to the definition, and for
+ * each view of its rank change. A player record has one for all views, as it counts for their later
+ * events.
  */
 function stepsOf(
   cause: AppliedRecord,
@@ -83,7 +89,10 @@ function stepsOf(
   });
 }
 
-/** Limits an event to one view. Leaves out the event id, because it is already known whether the event is a duplicate. */
+/**
+ * Limits an event to one view. Leaves out the event id, because it is already known whether the
+ * event is a duplicate.
+ */
 export function inOneView(
   { playerId, occurredAt, values, views }: ResolvedEvent,
   view: string,

@@ -18,8 +18,9 @@ export function retriesIn(topic: string, log: readonly ReadRecord[]): Retry[] {
 }
 
 /**
- * Finds retries that differ from their record, or that no definition of the board takes in its place; records that were retried
- * twice, or without a dead letter; and dead letters that were not retried, although their board takes them now.
+ * Finds retries that differ from their record, or that no definition of the board takes in its
+ * place; records that were retried twice, or without a dead letter; and dead letters that were not
+ * retried, although their board takes them now.
  */
 export function retryProblems(topic: string, facts: RunFacts, { boards }: Expected): string[] {
   const { definitions, known, log } = facts;

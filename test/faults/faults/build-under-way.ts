@@ -13,11 +13,17 @@ export interface BuildRequest {
   readonly args: readonly string[];
 }
 
-/** About how long a throttled build takes, however long the log is; fewer than 900 records take less. */
+/**
+ * About how long a throttled build takes, however long the log is; fewer than 900 records take
+ * less.
+ */
 const SECONDS = 6;
 /** More than the load sends, so that the build ends under load. */
 const MIN_RECORDS_PER_SECOND = 150;
-/** A throttled build reads its first records without waiting, so a shorter log leaves no time to disturb the build. */
+/**
+ * A throttled build reads its first records without waiting, so a shorter log leaves no time to
+ * disturb the build.
+ */
 const MIN_RECORDS = 3 * MIN_RECORDS_PER_SECOND;
 
 /** At least one board, in random order. */
@@ -35,9 +41,14 @@ export function applyOf(boards: readonly BoardName[]): BuildRequest {
   return { boards, changed: boards, args: ['apply', '--yes', '--allow-left-out', '--json'] };
 }
 
-/** The build is disturbed as soon as a random share of it is done; this is the largest such share. */
+/**
+ * The build is disturbed as soon as a random share of it is done; this is the largest such share.
+ */
 const MAX_DONE = 0.6;
-/** At most how many times a rebuild is started: one that ends before it was seen in progress is started again, more slowly. */
+/**
+ * At most how many times a rebuild is started: one that ends before it was seen in progress is
+ * started again, more slowly.
+ */
 const MAX_TRIES = 3;
 
 /** Starts a throttled build, and waits until a random part of it is done. */
@@ -84,12 +95,14 @@ interface Built {
 }
 
 /**
- * At most how many times a build is started. It is started again if it gave up waiting for Redis, as can happen on a busy
- * machine.
+ * At most how many times a build is started. It is started again if it gave up waiting for Redis,
+ * as can happen on a busy machine.
  */
 const MAX_STARTS = 4;
 
-/** Waits until a build has succeeded, and checks that its generations are live. @throws otherwise */
+/**
+ * Waits until a build has succeeded, and checks that its generations are live. @throws otherwise
+ */
 export async function succeeds(world: World, build: RanklogCommand): Promise<Built['built']> {
   let last = build;
   for (let starts = 1; starts < MAX_STARTS; starts++) {
@@ -106,7 +119,11 @@ export async function succeeds(world: World, build: RanklogCommand): Promise<Bui
   return built;
 }
 
-/** Runs the same build again without throttle, and checks that it continues the shadows that are left. @throws otherwise */
+/**
+ * Runs the same build again without throttle, and checks that it continues the shadows that are
+ * left.
+ * @throws otherwise
+ */
 export async function continues(
   world: World,
   { boards, changed, args }: BuildRequest,
@@ -122,7 +139,10 @@ export async function continues(
   world.count('builds continued', left.length);
 }
 
-/** Expires the leases on these boards of a killed or paused builder, so that the next one need not wait. */
+/**
+ * Expires the leases on these boards of a killed or paused builder, so that the next one need not
+ * wait.
+ */
 export async function expireLeases(
   { redis: { redis }, keys, shards }: World,
   boards: readonly string[],

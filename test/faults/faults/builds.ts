@@ -17,11 +17,13 @@ import {
 } from './build-under-way.js';
 import { restartEmpty, restoreSnapshot } from './servers.js';
 
-/** Faults of `ranklog boards ...` under load. A fault that changes definitions changes them back. */
+/**
+ * Faults of `ranklog boards ...` under load. A fault that changes definitions changes them back.
+ */
 
 /**
- * A fault that does `work` during a build: a rebuild of some boards, or a build with other definitions. It changes the
- * definitions back once results of the new definitions are published.
+ * A fault that does `work` during a build: a rebuild of some boards, or a build with other
+ * definitions. It changes the definitions back once results of the new definitions are published.
  */
 function duringBuild(
   name: string,
@@ -105,7 +107,8 @@ async function freezeBuilder(world: World, random: Random, request: BuildRequest
   const frozenAt = performance.now();
   await expireLeases(world, request.boards);
   await continues(world, request);
-  // A builder that loses its lease before the lease has expired by its own clock assumes a loss of Redis, and begins again.
+  // A builder that loses its lease before the lease has expired by its own clock assumes a loss of
+  // Redis, and begins again.
   const hasExpired = () => performance.now() - frozenAt > LEASE_MS;
   await eventually(hasExpired, 'the lease has expired by the clock of the frozen builder, too');
   const live = await world.live();
@@ -119,8 +122,9 @@ async function freezeBuilder(world: World, random: Random, request: BuildRequest
 }
 
 /**
- * Waits until the definitions topic has the live generations: workers write what a killed builder could not. They write only the
- * last promotion of a board, so the next one has to come later, or the checks would not know of both.
+ * Waits until the definitions topic has the live generations: workers write what a killed builder
+ * could not. They write only the last promotion of a board, so the next one has to come later, or
+ * the checks would not know of both.
  */
 async function areRecorded(world: World, boards: BuildRequest['boards']): Promise<void> {
   await eventually(
@@ -182,7 +186,10 @@ export const BUILD_FAULTS: readonly Fault[] = [
     }, 'a build is live');
     await build.kill();
     await expireLeases(world, request.boards);
-    world.did('builders killed', `a builder of ${request.boards.join(', ')} was killed at its first promotion`); // prettier-ignore
+    world.did(
+      'builders killed',
+      `a builder of ${request.boards.join(', ')} was killed at its first promotion`,
+    );
     await areRecorded(world, request.boards);
     await continues(world, request);
   }),

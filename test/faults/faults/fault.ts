@@ -3,8 +3,9 @@ import type { Random } from '../random.js';
 import type { World } from '../world/world.js';
 
 /**
- * One way to do harm. `run` does the harm, waits until it has taken effect, repairs it, and leaves at least one worker
- * running. `run` reports to the world what it did, and throws if the effect does not occur.
+ * One way to do harm. `run` does the harm, waits until it has taken effect, repairs it, and leaves
+ * at least one worker running. `run` reports to the world what it did, and throws if the effect
+ * does not occur.
  */
 export interface Fault {
   readonly name: string;

@@ -62,7 +62,10 @@ interface RedisDisturbance {
   readonly before?: (worker: Worker) => Promise<void>;
 }
 
-/** Loses the reply to an apply call that Redis has executed; the worker sends the call again on the next connection. */
+/**
+ * Loses the reply to an apply call that Redis has executed; the worker sends the call again on the
+ * next connection.
+ */
 async function loseReplyToApplyCall({ name, redis }: Worker): Promise<void> {
   const lost = redis.droppedReplies;
   redis.dropReplies((request) => request.includes('evalsha') && request.includes('player'));
@@ -73,7 +76,10 @@ async function loseReplyToApplyCall({ name, redis }: Worker): Promise<void> {
   redis.restore();
 }
 
-/** Disturbs the connections of some workers to Redis until each worker has logged `logged` once more. */
+/**
+ * Disturbs the connections of some workers to Redis until each worker has logged `logged` once
+ * more.
+ */
 function disturbRedis(
   name: string,
   { what, logged, harm, repair, before }: RedisDisturbance,
@@ -103,7 +109,9 @@ function disturbRedis(
   };
 }
 
-/** Disturbs the connections of a worker to Kafka until other workers have taken over its partitions. */
+/**
+ * Disturbs the connections of a worker to Kafka until other workers have taken over its partitions.
+ */
 function disturbKafka(
   name: string,
   { what, harm, repair }: { what: string; harm: Change; repair: Change },
@@ -125,7 +133,9 @@ function disturbKafka(
   };
 }
 
-/** Disturbs requests of transactions a few times: each time, the next such request of any worker. */
+/**
+ * Disturbs requests of transactions a few times: each time, the next such request of any worker.
+ */
 function disturbTransactions(
   name: string,
   draw: {
@@ -184,7 +194,9 @@ async function moveLeaders(world: World): Promise<void> {
       );
     });
   }, 'the leaders of all partitions have moved');
-  const replicas = Math.max(...before.flatMap(({ partitions }) => partitions.map((it) => it.replicas.length))); // prettier-ignore
+  const replicas = Math.max(
+    ...before.flatMap(({ partitions }) => partitions.map((it) => it.replicas.length)),
+  );
   if (replicas > 2) await admin.alterPartitionReassignments({ topics: assign(replicas) });
 }
 
@@ -238,7 +250,12 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     action: (random) => {
       const { coordinatorLoadInProgress, coordinatorNotAvailable } = KAFKA_ERROR;
       const { notCoordinator, concurrentTransactions } = KAFKA_ERROR;
-      const errors = [coordinatorLoadInProgress, coordinatorNotAvailable, notCoordinator, concurrentTransactions]; // prettier-ignore
+      const errors = [
+        coordinatorLoadInProgress,
+        coordinatorNotAvailable,
+        notCoordinator,
+        concurrentTransactions,
+      ];
       return { error: pick(random, errors), executed: random() < 0.5 };
     },
     what: 'coordinator errors',

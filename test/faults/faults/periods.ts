@@ -57,14 +57,17 @@ async function killAnnouncer(world: World, random: Random): Promise<void> {
   await addWorker(world);
 }
 
-/** How long the commit of a frozen announcer is on its way: longer than another one takes to announce. */
+/**
+ * How long the commit of a frozen announcer is on its way: longer than another one takes to
+ * announce.
+ */
 const FROZEN_MS = 8_000;
 /** The same for a slow announcer, which must not renew its lease before that. */
 const SLOW_MS = 2_700;
 
 /**
- * Freezes an announcer before its commit, or delays the request by which it fences others; its lease
- * expires, another one announces, and then the request arrives.
+ * Freezes an announcer before its commit, or delays the request by which it fences others; its
+ * lease expires, another one announces, and then the request arrives.
  */
 async function freezeAnnouncer(world: World, random: Random): Promise<void> {
   await ensureTwo(world);
@@ -89,7 +92,9 @@ async function freezeAnnouncer(world: World, random: Random): Promise<void> {
 /** Longer than the announcer waits between two turns. */
 const TURN_MS = 3_000;
 
-/** Keeps a worker from applying the last records of a round until another one wants to announce it. */
+/**
+ * Keeps a worker from applying the last records of a round until another one wants to announce it.
+ */
 async function lagBehindReview(world: World, random: Random): Promise<void> {
   await ensureTwo(world);
   const victim = pick(random, world.running);
@@ -119,7 +124,10 @@ async function loseBeforeAnnouncement(world: World): Promise<void> {
   world.did('losses before an announcement', 'a window in review was announced after the loss');
 }
 
-/** At most how many times a command is started: it ends if it has to wait for ingest, or if reads are stale. */
+/**
+ * At most how many times a command is started: it ends if it has to wait for ingest, or if reads
+ * are stale.
+ */
 const MAX_STARTS = 20;
 const TRY_AGAIN: readonly unknown[] = [3, 5];
 

@@ -42,7 +42,10 @@ const OUTAGES = {
   },
 } as const;
 
-/** Keeps the replicas of a primary from getting the records that are published from now on; returns how many. */
+/**
+ * Keeps the replicas of a primary from getting the records that are published from now on; returns
+ * how many.
+ */
 async function lag(world: World, random: Random, { redis }: RedisNode): Promise<number> {
   const behind = 1 + below(random, 100);
   await redis.call('ACL', 'SETUSER', 'default', '-psync', '-sync');

@@ -6,7 +6,10 @@ import type { Fault } from './fault.js';
 import { restartEmpty } from './servers.js';
 import { addWorker, killWorker } from './workers.js';
 
-/** Faults of `ranklog dead-letters retry` under load, which has some dead letters whose retries count. */
+/**
+ * Faults of `ranklog dead-letters retry` under load, which has some dead letters whose retries
+ * count.
+ */
 
 /** Exit codes of a retry that is done: 1 if some dead letters would be refused again. */
 const DONE = [0, 1];
@@ -18,7 +21,10 @@ export async function retryAll(world: World): Promise<void> {
   world.note(`dead letters retried: ${sent}; before: ${retried}; not needed: ${accepted}`);
 }
 
-/** Starts retries, two of them at once or one, and kills them at random moments while `work` is under way. */
+/**
+ * Starts retries, two of them at once or one, and kills them at random moments while `work` is
+ * under way.
+ */
 async function retriesDuring(
   world: World,
   random: Random,

@@ -7,7 +7,9 @@ import type { World } from '../world/world.js';
 import type { Fault } from './fault.js';
 import { addWorker, asZombie, ensureTwo, killWorker } from './workers.js';
 
-/** Kills Redis and restarts it empty; of a cluster or with sentinels, deletes all data of a primary. */
+/**
+ * Kills Redis and restarts it empty; of a cluster or with sentinels, deletes all data of a primary.
+ */
 export async function restartEmpty(world: World): Promise<void> {
   if (world.kind !== 'single') return deleteData(world);
   await world.server.kill();
@@ -40,7 +42,10 @@ export async function restoreSnapshot(world: World): Promise<void> {
   world.did('restores of a snapshot', 'Redis restored from a snapshot');
 }
 
-/** Promotes a replica that lacks the last published records, before `replace` makes workers use it; returns how many it lacks. */
+/**
+ * Promotes a replica that lacks the last published records, before `replace` makes workers use it;
+ * returns how many it lacks.
+ */
 async function promoteLagging(
   world: World,
   random: Random,

@@ -28,7 +28,10 @@ export async function terminate(world: World, victim: Worker): Promise<void> {
   world.did('terminations', `worker ${victim.name} terminated`);
 }
 
-/** Pauses a worker, does something else, and resumes the worker once other workers publish in its partitions. */
+/**
+ * Pauses a worker, does something else, and resumes the worker once other workers publish in its
+ * partitions.
+ */
 export async function asZombie(
   world: World,
   random: Random,

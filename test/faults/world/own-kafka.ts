@@ -6,7 +6,9 @@ import { freePort } from '../../support/free-port.js';
 import { testKafka } from '../../support/kafka-client.js';
 import { PROJECT, ServicesFolder } from '../../support/project.js';
 
-/** A Kafka for this suite: a broker that faults can kill, and more brokers if a test run needs them. */
+/**
+ * A Kafka for this suite: a broker that faults can kill, and more brokers if a test run needs them.
+ */
 export class OwnKafka {
   #address = '';
   readonly #others: AddedBroker[] = [];
@@ -40,7 +42,8 @@ export class OwnKafka {
   async up(): Promise<void> {
     const { exitCode, stderr } = await this.services.run(
       ['up', ...this.release],
-      { REDIS_URL: process.env['REDIS_URL'] }, // so that no Redis is started: each test run starts its own
+      // So that no Redis is started: each test run starts its own
+      { REDIS_URL: process.env['REDIS_URL'] },
     );
     if (exitCode !== 0) throw new Error(`Kafka does not start: ${stderr}`);
   }
@@ -85,14 +88,20 @@ function exists(pid: number): boolean {
 const HOST = '127.0.0.1';
 const JVM = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:+ExitOnOutOfMemoryError'];
 
-/** A broker that joins the first broker, which is the controller of both. Both have their data in the same parent folder. */
+/**
+ * A broker that joins the first broker, which is the controller of both. Both have their data in
+ * the same parent folder.
+ */
 class AddedBroker {
   private constructor(
     readonly port: number,
     private readonly process: ChildProcess,
   ) {}
 
-  /** `first` is the configuration file of the first broker, `id` the node id of the new one. Resolves when it has joined. */
+  /**
+   * `first` is the configuration file of the first broker, `id` the node id of the new one.
+   * Resolves when it has joined.
+   */
   static async start(first: string, id: number): Promise<AddedBroker> {
     const port = await freePort();
     const settings = settingsIn(first);
@@ -127,7 +136,10 @@ function settingsIn(file: string): Map<string, string> {
   return new Map([...found].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** The jars of the broker with this data folder: for `kafka-data-4.1`, those of `kafka-4.1.2` in the same parent folder. */
+/**
+ * The jars of the broker with this data folder: for `kafka-data-4.1`, those of `kafka-4.1.2` in the
+ * same parent folder.
+ */
 function classpathBeside(data: string): string {
   const folder = path.dirname(data);
   const prefix = `${path.basename(data).replace('-data', '')}.`;

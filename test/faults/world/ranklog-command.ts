@@ -1,7 +1,10 @@
 import { RanklogProcess } from '../../support/instance.js';
 import { eventually } from '../../support/eventually.js';
 
-/** The time limit of a command: long, because some commands wait until the lease of a killed command expires. */
+/**
+ * The time limit of a command: long, because some commands wait until the lease of a killed command
+ * expires.
+ */
 const TIMEOUT_SECONDS = 240;
 
 /** A process of a command that ends by itself. */
@@ -47,7 +50,10 @@ export class RanklogCommand {
     return this.#process.ended;
   }
 
-  /** Waits for its end, and returns its standard output. @throws unless its exit code is one of `codes` */
+  /**
+   * Waits for its end, and returns its standard output.
+   * @throws unless its exit code is one of `codes`
+   */
   async output(codes: readonly unknown[] = [0]): Promise<string> {
     const code = await this.exitCode();
     if (!codes.includes(code)) throw new Error(`"${this.#text}" ended with ${code}: ${this.#all}`);

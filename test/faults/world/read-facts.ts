@@ -89,7 +89,10 @@ export async function announced(
   return new Map(whole.map(({ window, revision }) => [window, revision]));
 }
 
-/** Waits until the results of all windows that close are announced, also of those whose players are all banned. */
+/**
+ * Waits until the results of all windows that close are announced, also of those whose players are
+ * all banned.
+ */
 export async function allAnnounced(world: World): Promise<void> {
   const { keys, shards } = world;
   const { redis } = world.redis;
@@ -108,7 +111,10 @@ export async function allAnnounced(world: World): Promise<void> {
   world.note('all is announced');
 }
 
-/** Waits until all shards have applied the whole log. After a loss, boards may still recover when everything is published. */
+/**
+ * Waits until all shards have applied the whole log. After a loss, boards may still recover when
+ * everything is published.
+ */
 export async function allApplied(world: World): Promise<void> {
   const ends = await world.eventEnds();
   const status = new StoreStatus(world.redis.redis, world.keys);
@@ -145,13 +151,21 @@ async function readBans({ redis: { redis }, keys }: World, log: RunFacts['log'])
   return bans;
 }
 
-/** One console consumer reads the four result topics. The headers of a result show which topic it comes from. */
+/**
+ * One console consumer reads the four result topics. The headers of a result show which topic it
+ * comes from.
+ */
 async function readConsoleIds(
   { kafka, topics: { rankChanges, leaderChanges, deadLetters, periodResults } }: World,
   expected: Promise<number>,
 ): Promise<ConsoleIds> {
   const topics = [rankChanges, leaderChanges, deadLetters, periodResults];
-  const ids: Record<keyof ConsoleIds, string[]> = { rankChanges: [], leaderChanges: [], deadLetters: [], announcements: [] }; // prettier-ignore
+  const ids: Record<keyof ConsoleIds, string[]> = {
+    rankChanges: [],
+    leaderChanges: [],
+    deadLetters: [],
+    announcements: [],
+  };
   for (const headers of await consoleHeaders(topics, expected, kafka.broker)) {
     const id = idIn(headers) ?? '';
     if (headers.includes('ranklog_id:')) ids.deadLetters.push(id);

@@ -7,7 +7,10 @@ import { eventually } from '../../support/eventually.js';
 /** The servers behind a worker's proxies. */
 export interface Targets {
   readonly kafkaPorts: readonly [number, ...number[]];
-  /** A port, which gets a proxy; or the URL of a cluster or of sentinels, whose clients go to addresses that the servers name. */
+  /**
+   * A port, which gets a proxy; or the URL of a cluster or of sentinels, whose clients go to
+   * addresses that the servers name.
+   */
   readonly redis: number | string;
 }
 
@@ -16,7 +19,8 @@ const HOST = '127.0.0.1';
 /**
  * A `ranklog start` process with proxies of its own in front of Kafka and of a single Redis.
  *
- * States: running; paused (SIGSTOP) until `resume`; ended (by a fault, or by itself, which is a bug).
+ * States: running; paused (SIGSTOP) until `resume`; ended (by a fault, or by itself, which is a
+ * bug).
  */
 export class Worker {
   #paused = false;
@@ -81,7 +85,10 @@ export class Worker {
     return this.log.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n');
   }
 
-  /** Waits until the worker is about to commit a transaction, which shows that it has partitions with records. */
+  /**
+   * Waits until the worker is about to commit a transaction, which shows that it has partitions
+   * with records.
+   */
   async publishes(): Promise<void> {
     const commit = this.kafka.onRequest(KAFKA_API.endTxn, { delayMs: 0 });
     await eventually(() => commit.isDone, `worker ${this.name} publishes`);

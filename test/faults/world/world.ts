@@ -33,7 +33,10 @@ interface WorldOptions {
 /** Nothing listens there. */
 const NO_PORT = '1';
 
-/** The topics, keys, Redis server and workers of one test run, and the tally of what was done to them. End it with `remove`. */
+/**
+ * The topics, keys, Redis server and workers of one test run, and the tally of what was done to
+ * them. End it with `remove`.
+ */
 export class World {
   readonly name = `faults-${randomUUID().slice(0, 8)}`;
   readonly topics: TopicNames = topicNames(this.name);
@@ -53,7 +56,9 @@ export class World {
   private constructor(
     readonly kafka: OwnKafka,
     readonly shards: number,
-    /** Whether the broker stamps the records, so that the results of closed windows are announced. */
+    /**
+     * Whether the broker stamps the records, so that the results of closed windows are announced.
+     */
     readonly announces: boolean,
     /** Prints a line about what happens. */
     readonly note: (line: string) => void,
@@ -175,7 +180,10 @@ export class World {
     return new Map(boards.map(({ board, generation }) => [board, generation]));
   }
 
-  /** Records that Redis has lost acknowledged writes. Call it while Redis is down, or give the time of the loss in us. */
+  /**
+   * Records that Redis has lost acknowledged writes. Call it while Redis is down, or give the time
+   * of the loss in us.
+   */
   recordLoss(time = Date.now() * 1_000): void {
     this.losses.push(time);
   }

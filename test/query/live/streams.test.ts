@@ -296,7 +296,8 @@ describe('connections', () => {
     instance.env['RANKLOG_QUERY_STREAMS'] = '2';
     const limited = await instance.start('--roles', 'query');
     const url = `${urlOf(limited)}/arena/events`;
-    // On a busy machine, the process takes longer than a client waits to read the changes of the test before.
+    // On a busy machine, the process takes longer than a client waits to read the changes of the
+    // test before.
     const opened = async (what: string) => {
       let reader: EventReader | undefined;
       const tryOpen = async () => (reader = await EventReader.open(url).catch(() => undefined));

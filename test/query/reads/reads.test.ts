@@ -310,7 +310,9 @@ describe('docs/reference/openapi.json', () => {
 /** Of a search in the view `all` on another server. */
 const SEARCH_CURSOR = Buffer.from('["all","1","1"]').toString('base64url');
 
-/** Board arena has the dimensions `region` and `limit`, which is also a parameter of `standings`. */
+/**
+ * Board arena has the dimensions `region` and `limit`, which is also a parameter of `standings`.
+ */
 const REFUSALS: [string, number, string, string | RegExp, string?][] = [
   ['/v1/boards/areena/standings', 404, 'UNKNOWN_BOARD', 'there is no board "areena"', 'arena'],
   ['/v1/boards/%00/count', 404, 'UNKNOWN_BOARD', 'there is no board'],
@@ -525,7 +527,10 @@ function expectSchema(name: string, answer: unknown): void {
   expect(ajv.errors ?? []).toEqual([]);
 }
 
-/** Rows for it.each with a name in front. (jest would pass a callback for a column that a row lacks.) */
+/**
+ * Rows for it.each with a name in front. (jest would pass a callback for a column that a row
+ * lacks.)
+ */
 function named<Row extends readonly [string, ...unknown[]]>(rows: readonly Row[]) {
   return rows.map((row) => [row[0].slice(0, 80), row] as const);
 }

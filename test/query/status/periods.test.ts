@@ -65,7 +65,13 @@ beforeAll(async () => {
   }));
   await fixture.apply([scored('ada', [5], { occurredAt: TODAY, views })]);
   await using log = await PeriodLog.open(instance, name);
-  const done: Omit<PeriodRecord, 'window'> = { board: 'arena', revision: 0, view: null, ends: new Map(), notedAt: 0 }; // prettier-ignore
+  const done: Omit<PeriodRecord, 'window'> = {
+    board: 'arena',
+    revision: 0,
+    view: null,
+    ends: new Map(),
+    notedAt: 0,
+  };
   await log.write([
     { ...done, window: dayOf(20) },
     { ...done, window: dayOf(8), revision: 2 },
@@ -191,7 +197,12 @@ describe('the periods of a board', () => {
       return board;
     };
     const { store, continuity, leases } = sandbox;
-    const services = new PeriodServices({ store, continuity, leases, pinned }, instance, { group: instance.name }, { clockTolerance: 60_000 }); // prettier-ignore
+    const services = new PeriodServices(
+      { store, continuity, leases, pinned },
+      instance,
+      { group: instance.name },
+      { clockTolerance: 60_000 },
+    );
     const [found] = await listPeriods(services);
     // The log has none of the events, so the new generation has no views and no clock.
     expect(found?.periods.map(({ window }) => window)).toEqual([dayOf(8)]);

@@ -88,8 +88,8 @@ local verdicts = stored_verdicts(outbox, math.max(position, from), math.min(appl
 apply_run(run, partition)
 write_reports(run, unmuted)
 verdicts[#verdicts + 1] = keep_verdicts(run.outbox, end_of_call, run.views)
--- An open run publishes nothing. The last call answers from the outbox, so that a repeated call gives
--- the same order.
+-- An open run publishes nothing. The last call answers from the outbox, so that a repeated call
+-- gives the same order.
 if is_open then verdicts = {} end
 if is_marked and not is_open then
   verdicts = stored_verdicts(outbox, math.max(position, from), last)

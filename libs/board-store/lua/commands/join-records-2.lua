@@ -1,6 +1,6 @@
--- Joins player records to the register of a shadow, or settles views of one, apart from stretches: a
--- shadow takes over records that it does not read, and a ranked one has to be settled before it goes
--- live or is kept. May be repeated.
+-- Joins player records to the register of a shadow, or settles views of one, apart from stretches:
+-- a shadow takes over records that it does not read, and a ranked one has to be settled before it
+-- goes live or is kept. May be repeated.
 --
 -- KEYS  lease, shadows
 --       run_keys...  arguments.lua

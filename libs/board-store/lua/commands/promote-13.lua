@@ -1,7 +1,7 @@
 -- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there,
 -- makes it live. The live generation becomes the previous one; an older previous one is discarded.
--- A build has to be ranked first (rank-shadow-4.lua). Player records have to be settled (settle.lua),
--- and those from before its start taken over.
+-- A build has to be ranked first (rank-shadow-4.lua). Player records have to be settled
+-- (settle.lua), and those from before its start taken over.
 --
 -- KEYS  those of catch-up.lua, live, promotions, previous, discarded, removed, shadow_facts,
 --       live_facts
@@ -15,8 +15,8 @@
 --                      records of live ingest, if that was below the shadow's start
 --       stretches...
 -- Returns  progress_in(the partitions with a live applied offset) and, when caught up, the time in
---          us of the promotion, or 'unranked', 'unsettled' or 'missed' (records that have to be taken
---          over); GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
+--          us of the promotion, or 'unranked', 'unsettled' or 'missed' (records that have to be
+--          taken over); GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, GAP
 -- Cost  as apply-7.lua, without ranks, and O(partitions + unsettled records)
 
 -- include shard.lua

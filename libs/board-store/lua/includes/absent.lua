@@ -1,5 +1,5 @@
--- Events of players who are banned or erased (ban-register.lua). If the record is not settled yet, the
--- ranking still has the member of the old state, which leaves it with the event.
+-- Events of players who are banned or erased (ban-register.lua). If the record is not settled yet,
+-- the ranking still has the member of the old state, which leaves it with the event.
 
 -- include settle.lua
 

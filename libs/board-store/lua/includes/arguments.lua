@@ -5,13 +5,13 @@
 -- Its arguments: boards, views, lists of views, number of values of an entry, and whether all views
 -- of its player records are settled then (JSON: run-arguments.ts); the entries as bytes.
 -- An entry: offset (d), number of the list of its views (H), then
---   of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column in sort
---                direction (d each), zeros if its board has fewer columns
---   of a player record: 0 (d), player id, entry of the ban register, zeros. Its list names the views
---                to settle (settle.lua)
+--   of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column in
+--                sort direction (d each), zeros if its board has fewer columns
+--   of a player record: 0 (d), player id, entry of the ban register, zeros. Its list names
+--                the views to settle (settle.lua)
 --   of a dead letter (its list is 0): 0 (d), code, detail, zeros
--- d and H are formats of struct; a text follows its length in bytes (I4). To read bytes costs a tenth
--- of a pattern with captures.
+-- d and H are formats of struct; a text follows its length in bytes (I4). To read bytes costs a
+-- tenth of a pattern with captures.
 
 -- include base.lua
 
@@ -42,8 +42,8 @@ local function read_views(views, key, boards)
   return key
 end
 
--- Most events have the same board and views as an earlier one, so they share one list. The list of a
--- player record is { settles }: the board, and the views to settle.
+-- Most events have the same board and views as an earlier one, so they share one list. The list of
+-- a player record is { settles }: the board, and the views to settle.
 local function read_lists(lists, boards, views)
   for number, list in ipairs(lists) do
     local numbers = list.settles or list
@@ -54,8 +54,8 @@ local function read_lists(lists, boards, views)
   end
 end
 
--- Reads the run that begins at argument `at` and key `key`, except for its entries. Returns the run,
--- and the positions of the argument and the key after it.
+-- Reads the run that begins at argument `at` and key `key`, except for its entries. Returns the
+-- run, and the positions of the argument and the key after it.
 local function read_run(at, key)
   local run = cjson.decode(ARGV[at])
   key = read_views(run.views, read_boards(run.boards, key), run.boards)

@@ -17,7 +17,8 @@ local function kinds_of(players)
   return kinds
 end
 
--- Whether an entry is of a run that is open (settle.lua): also those that change no kind are stored.
+-- Whether an entry is of a run that is open (settle.lua): also those that change no kind are
+-- stored.
 local function is_ahead(entry)
   local _, _, partition, offset = string.match(entry or '', PARTS_OF_ENTRY)
   return partition and tonumber(offset) > applied_offset_of(applied_offsets, partition)

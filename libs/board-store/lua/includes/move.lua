@@ -5,8 +5,8 @@
 -- include member.lua
 -- include merge.lua
 
--- Fills and returns a move from the bytes of a state (false if none). Returns false if nothing changes,
--- nil if a sum overflows.
+-- Fills and returns a move from the bytes of a state (false if none). Returns false if nothing
+-- changes, nil if a sum overflows.
 local function fill_move(move, board, bytes, entry)
   local updates, player = board.updates, entry[PLAYER]
   local old = bytes and read_state(bytes, #updates)
@@ -20,13 +20,13 @@ local function fill_move(move, board, bytes, entry)
   return move
 end
 
--- Bytes of a state -> position of a view in which the player of an event has had it. An event leaves
--- its positions behind, so a position found here is checked.
+-- Bytes of a state -> position of a view in which the player of an event has had it. An event
+-- leaves its positions behind, so a position found here is checked.
 local position_of = {}
 
--- Sets view.move of each view, false if nothing changes. Returns true if a sum overflows. Views with
--- the same state of the player share a move. For speed, no table is made or emptied for an event, and
--- neighbours with the same state are not looked up (docs/decisions/0026).
+-- Sets view.move of each view, false if nothing changes. Returns true if a sum overflows. Views
+-- with the same state of the player share a move. For speed, no table is made or emptied for an
+-- event, and neighbours with the same state are not looked up (docs/decisions/0026).
 local function find_moves(board, views, entry)
   local player, before = entry[PLAYER], nil
   for i = 1, #views do

@@ -18,16 +18,16 @@ local function expired_by()
   return clock and tonumber(expires_at) <= tonumber(clock) and clock
 end
 
--- A list: stale (1, 0), version of the view (the generation's floor if larger; 0 if there is no such
--- view), number of players in the view.
+-- A list: stale (1, 0), version of the view (the generation's floor if larger; 0 if there is no
+-- such view), number of players in the view.
 local function head()
   local version, floor = call('HGET', views, view), call('HGET', facts, 'floor')
   if version and floor and tonumber(floor) > tonumber(version) then version = floor end
   return { stale(), version or '0', call('ZCARD', ranking) }
 end
 
--- A text of lines, as a client reads it faster than a list (ids have no line breaks), and the states
--- of the players in it, one after the other (state.lua).
+-- A text of lines, as a client reads it faster than a list (ids have no line breaks), and the
+-- states of the players in it, one after the other (state.lua).
 local function lines(words, states)
   return { table.concat(words, '\n'), table.concat(states or {}) }
 end

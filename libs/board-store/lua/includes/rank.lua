@@ -27,8 +27,8 @@ local function positions(view, state, member)
   return position, probe_better_columns(view.ranking, state[1], columns)
 end
 
--- Not forwarded to the append-only file and replicas: store_ranking forwards the result at the end of
--- the run, which is half the bytes.
+-- Not forwarded to the append-only file and replicas: store_ranking forwards the result at the end
+-- of the run, which is half the bytes.
 local function update_ranking(ranking, move)
   local old, new = move.old_member, move.member
   forward_to(NOBODY)
@@ -37,8 +37,8 @@ local function update_ranking(ranking, move)
   forward_to(ALL)
 end
 
--- Redis forwards a command, with all its arguments, only if it changes something. A live ranking has
--- its new members already, so one of them is also removed and added again.
+-- Redis forwards a command, with all its arguments, only if it changes something. A live ranking
+-- has its new members already, so one of them is also removed and added again.
 local function store_ranking(view)
   local old_members, added = view.old_members, view.added
   for first, last in chunks(old_members) do

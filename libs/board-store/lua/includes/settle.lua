@@ -1,9 +1,10 @@
--- A record that changes the kind of an entry (ban-register.lua) has to change all views with a state
--- of the player. A call can neither know these views nor change thousands of them, so a run of records
--- takes several calls. The first one marks them: it stores the entries, which count for all later
--- events, and each player in a field `unsettled:PARTITION OFFSET` of the facts. Later calls settle some
--- views each; the last one deletes the fields. Any process may repeat any of them, as a view that is
--- settled already does not change. Each record has members of its own in the outbox.
+-- A record that changes the kind of an entry (ban-register.lua) has to change all views with a
+-- state of the player. A call can neither know these views nor change thousands of them, so a run
+-- of records takes several calls. The first one marks them: it stores the entries, which count for
+-- all later events, and each player in a field `unsettled:PARTITION OFFSET` of the facts. Later
+-- calls settle some views each; the last one deletes the fields. Any process may repeat any of
+-- them, as a view that is settled already does not change. Each record has members of its own in
+-- the outbox.
 
 -- include ban-register.lua
 -- include view.lua

@@ -3,8 +3,8 @@
 -- last. A member has these parts, which begin with their kind (B). Letters are formats of struct; a
 -- text follows its length (I4):
 --   HEAD         of the changes and leaders in a view: number of the view (H), generation, columns
---                (JSON), view, version (d), 1 if its changes have competition ranks, else 0 (B), 1 if
---                they name passed players, else 0 (B)
+--                (JSON), view, version (d), 1 if its changes have competition ranks, else 0 (B), 1
+--                if they name passed players, else 0 (B)
 --   CHANGE       in one view: offset (d), number of the view (H), then before and after (d each):
 --                rank (0 if the player is not in the view), columns in sort direction, competition
 --                rank if the head says so. Then if the head says so: number of passed players (B),

@@ -1,10 +1,12 @@
 -- The effect of a run or stretch on one view, in these fields:
 --   known        the stored version, false if the board lacks the view
 --   version      the version that the view gets if the run changes it
---   live         rank changes are published: each event updates the ranking, else only the run's end
+--   live         rank changes are published: each event updates the ranking, else only the end
+--                of the run
 --   to_read      players whose states are loaded; some may be repeated
 --   states       player -> bytes of the state during the run, false if there is none
---   move         of the current event, false if it changes nothing; own_move: a table to reuse for it
+--   move         of the current event, false if it changes nothing; own_move: a table that
+--                is reused for it
 --   cause        offset of the last event that changed the view
 --   left         whether a player who is banned or erased has left the ranking
 -- Of players whose state changed, in the order of their first change:
@@ -61,8 +63,8 @@ local function touch(view, entry)
   view.cause = entry[OFFSET]
 end
 
--- Makes the views that the board lacks, for an event that leaves no state in them: which views exist
--- follows from the events that pass the bound on views, not from sums and erasures.
+-- Makes the views that the board lacks, for an event that leaves no state in them: which views
+-- exist follows from the events that pass the bound on views, not from sums and erasures.
 local function make_views(views, entry)
   for i = 1, #views do
     if not views[i].known then touch(views[i], entry) end
