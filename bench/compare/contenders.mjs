@@ -1,4 +1,7 @@
 // @ts-check
+// To add a contender: add it to the list below. A peer is a process in bench/peers. Say in
+// docs/performance.md why it is fair.
+
 import { fileURLToPath } from 'node:url';
 import { BenchProcess } from '../process.mjs';
 import { figures, mark } from '../meter.mjs';

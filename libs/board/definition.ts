@@ -1,3 +1,8 @@
+// To add a kind of window, an update or a tie rule: begin with the oracle in test/model
+// (oracle-windows.ts, oracle-update.ts) and its generators, and see the model test fail. Then
+// extend this file, schemas/boards.schema.json, windows.ts, and the Lua that changes states or
+// ranks. The result must not depend on how partitions interleave.
+
 /**
  * How a column combines the values of events: adds them, keeps the best, or keeps the one with the
  * latest `occurredAt`.

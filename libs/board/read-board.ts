@@ -1,3 +1,7 @@
+// To add a field of the boards file: add it to schemas/boards.schema.json, with a description,
+// which editors show. Rules that a schema can't express go here or into read-windows.ts. Describe
+// it in docs/reference/boards-file.md.
+
 import { isDeepStrictEqual } from 'node:util';
 import ms from 'ms';
 import { showValue, type Report } from './boards-file-problem.js';

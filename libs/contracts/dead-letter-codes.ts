@@ -1,3 +1,8 @@
+// To add a reason: add its code here. A reason that a board raises goes into `EventRejectionCode`
+// of libs/board/board-errors.ts, too. Raise it in decode-score-event.ts (the form of a record),
+// libs/board (the rules of a board) or libs/board-store/lua/includes/run.lua (its state). Add its
+// row to docs/reference/dead-letters.md, which a spec compares, and run `npm run api-docs`.
+
 /**
  * Every reason for a dead letter: what is wrong, and what to do. A spec compares
  * docs/reference/dead-letters.md.

@@ -1,3 +1,9 @@
+// To add a field: add it to the type, its check and the encoder here, and to the class in
+// dto/rank-change-dto.ts. Run `npm run api-docs`, and see test/contracts/golden fail. Its value
+// comes from src/ingest/result-log.ts (the event), or from
+// libs/board-store/lua/includes/verdict.lua and libs/board-store/apply/verdicts.ts (Redis).
+// docs/versioning.md says what may change.
+
 import { absentOr, count, listOf, nullOr, objectOf, TEXT } from './checks.js';
 import { RANK_CHANGED_TYPE } from './cloud-events.js';
 import { causeId, type RawRecord, type Source } from './record.js';

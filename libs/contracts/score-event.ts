@@ -1,3 +1,8 @@
+// To add a field: add it to the type, and its check and code to CHECKS. Then extend `fieldsOf` and
+// `decodeFields` in decode-score-event.ts, libs/board/resolve-event.ts (where it takes effect),
+// dto/score-event-dto.ts, test/contracts/golden/score-event.json and docs/reference/events.md, and
+// run `npm run api-docs`.
+
 import { absentOr, isPlainObject, objectOf, type Check } from './checks.js';
 import type { DeadLetterCode, Rejection } from './dead-letter-codes.js';
 import {

@@ -1,3 +1,6 @@
+// To add a problem: add its code, status and title here, and its row to docs/reference/http.md,
+// which a spec compares.
+
 /**
  * The problems that HTTP answers report: a code for programs, the status, and a title; the first
  * one of a status is the general one. docs/reference/http.md lists them.

@@ -23,12 +23,15 @@ export function layersTable() {
 
 /**
  * A library as it is imported (`#board`); a folder of src without `src`, and without the folder
- * that both are in.
+ * that both are in; a file without its ending.
  * @param {string} name @param {string} room
  */
 function shortName(name, room) {
   const [top = '', folder = ''] = room.split('/');
   const shared = `${top}/${folder}/`;
   if (name.startsWith(shared)) return name.slice(shared.length);
-  return name.replace(/^src\//, '').replace(/^libs\//, '#');
+  return name
+    .replace(/^src\//, '')
+    .replace(/^libs\//, '#')
+    .replace(/\.ts$/, '');
 }

@@ -1,3 +1,8 @@
+// To add a command: name, options and help go into one of the *-commands.ts beside this file, its
+// work into commands (related commands share a file). text/output.ts prints text and JSON; a long
+// answer has a file of its own in text. Add its row to docs/reference/commands.md, which a spec
+// compares.
+
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { boards } from './boards-commands.js';

@@ -1,3 +1,6 @@
+// To add a setting: add it to SETTINGS_SCHEMA, and a row to docs/reference/settings.md, which a
+// spec compares. A new format (size, duration, schedule) goes into settings-formats.ts.
+
 import * as format from './settings-formats.js';
 
 /** A setting; its key in SETTINGS_SCHEMA is its name in the config file (see `variableOf`). */

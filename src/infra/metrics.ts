@@ -1,3 +1,8 @@
+// To add a metric: its name, labels (few values) and help text go into one of the lists below. Fill
+// it in src/operations/metrics-collector.ts, where `StoreReader` reads facts from Redis, or count
+// where the work is done. Facts that Redis lacks go into libs/board-store first. Add its row to
+// docs/reference/metrics.md, which a spec compares.
+
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 

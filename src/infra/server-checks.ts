@@ -1,3 +1,6 @@
+// To add a check of a server: write it here, and list it in REDIS_CHECKS or KAFKA_CHECKS. Add its
+// row to docs/operations.md, and a test of its refusal to test/infra.
+
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';

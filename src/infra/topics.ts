@@ -1,3 +1,7 @@
+// To add a check of the score topic: extend `scoreTopicProblems`. `checkScoreTopic` (`start`,
+// `doctor`) and `createTopics` (`topics`) judge what it finds. Add its row to docs/operations.md,
+// and a test of its refusal to test/cli/topics.test.ts.
+
 import kafkajs, { type Admin } from 'kafkajs';
 import type { TopicNames } from '#contracts';
 import { RanklogError, toError } from '#errors';

@@ -1,3 +1,7 @@
+// To add a way to notice or repair a loss of Redis: read docs/how-it-works.md, which has the steps.
+// libs/board-store/lua/includes/continuity.lua detects the loss, this file sets the recovery
+// targets, and partition-ingest.ts applies the log again. Add a fault to test/faults/faults.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';

@@ -1,3 +1,8 @@
+// To add or change a limit: limits that operators choose are settings. FULL_CALL limits a call of a
+// script; `npm run bench:apply -- --longest` shows how long a call keeps Redis. LEASE_MS in
+// libs/board-store/layout/leases.ts limits a lease, MAX_DECOMPRESSED_BYTES in
+// libs/kafka-batch/kafkajs/codecs.ts a batch.
+
 import type { BoardDefinition, ResolvedView } from '#board';
 import type { EventEntry, LiveBoard, PlayerEntry } from '#board-store';
 import type { ReadRecord } from './read-record.js';

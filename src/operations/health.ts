@@ -1,3 +1,5 @@
+// To add a field of the health checks: add it to `report`, and to docs/reference/http.md.
+
 import { Inject, Injectable } from '@nestjs/common';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import type { Role } from '../config/roles.js';

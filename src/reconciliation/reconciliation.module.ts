@@ -1,3 +1,6 @@
+// To add a maintenance task: add it to the list in `createMaintenance`, with its interval and the
+// log message of a failure.
+
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { PROCESS_OPTIONS } from '../infra/config.module.js';
 import { DefinitionsTopic } from '../infra/definitions-topic.js';

@@ -44,3 +44,12 @@ describe('the rooms of the code', () => {
     );
   });
 });
+
+it('CONTRIBUTING.md names files whose header says how to add something', () => {
+  const [, section = ''] = /^## How to add\n([^]*?)^### /m.exec(guide) ?? [];
+  const files = [...section.matchAll(/^- .*: `(\S+)`$/gm)].map(([, file = '']) => file);
+  expect(files.length).toBeGreaterThan(20);
+  const header = /^(\/\/|#) To (add|change) /m;
+  const textOf = (file: string) => readFileSync(path.join(PROJECT, file), 'utf8').slice(0, 500);
+  expect(files.filter((file) => !header.test(textOf(file)))).toEqual([]);
+});

@@ -1,3 +1,7 @@
+// To add a field of the status of a build or verify: add it to `ReconciliationStatus`, and fill it
+// in src/reconciliation/runs/run-leases.ts. reconciliation-json.ts beside that file converts times
+// for HTTP. Describe it in docs/reference/http.md.
+
 import type { BoardEntry, LiveBoard, PlayerEntry, Starts } from './types.js';
 
 export interface Boards {

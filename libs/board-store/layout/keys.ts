@@ -1,3 +1,10 @@
+// To add a key: add it here, with its type, what it holds and for how long. Raise LAYOUT if older
+// code would misread a new form, and say so in the changelog. To change how long Redis keeps
+// something: lua/commands/apply-7.lua cuts the outbox, that of an idle partition every
+// KEEP_UP_EVERY_MS (src/ingest/partition-ingest.ts). lua/commands/sweep-6.lua deletes expired
+// views, lua/includes/board.lua drops event ids, and the setting `rollbackGrace` bounds previous
+// generations.
+
 import { createHash } from 'node:crypto';
 
 /**

@@ -1,3 +1,8 @@
+// To add an error of Redis: add its class here. Those of a replica are in redis-client.ts and
+// lua/includes/base.lua. src/infra/redis.ts leaves a replica, and lists the errors that show that
+// Redis is unavailable. src/query/http/problems.ts answers it over HTTP, src/cli/text/failures.ts
+// has its exit code.
+
 import { formatTime } from '#board';
 import { RanklogError } from '#errors';
 import type { Identity } from './types.js';

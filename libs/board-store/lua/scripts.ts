@@ -1,3 +1,7 @@
+// To add a script: write commands/NAME-N.lua, where N is the number of keys without lists, and list
+// it here. scripts.spec.ts compares name, header and code. CONTRIBUTING.md has the rules for
+// scripts.
+
 import type { Cluster, Redis } from 'ioredis';
 import { ArgumentOrder, type Argument, type Named } from './argument-order.js';
 import { readScript } from './script-text.js';

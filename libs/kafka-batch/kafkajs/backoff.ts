@@ -1,3 +1,10 @@
+// To add a wait, a retry or a timeout: put the constant (*_MS, BACKOFF) into the file that waits,
+// or make it a setting if operators choose it. Retries of builds are in
+// src/reconciliation/background-builder.ts and src/reconciliation/runs/retries.ts, restarts of a
+// partition in ../consume/partition-worker.ts, retries of handlers in
+// libs/client/retrying-handler.ts, waits for servers in src/infra (redis.ts, kafka.ts,
+// services.ts).
+
 /**
  * Waits that double from `firstMs` to `maxMs`, each shortened by up to a half at random (jitter).
  */

@@ -1,3 +1,6 @@
+// To add an error of Kafka: add its class here. src/query/http/problems.ts answers it over HTTP,
+// src/cli/text/failures.ts has its exit code.
+
 import kafkajs from 'kafkajs';
 import { RanklogError, toError } from '#errors';
 import type { FoundBatch, GroupFacts, LogRange } from './types.js';

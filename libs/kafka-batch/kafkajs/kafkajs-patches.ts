@@ -1,3 +1,6 @@
+// To add a patch: write one function, which `patchKafkajs` calls, and a test of its own that fails
+// without it.
+
 import { channel } from 'node:diagnostics_channel';
 import kafkajs, { type Batch, type EachBatchHandler } from 'kafkajs';
 import Broker from 'kafkajs/src/broker/index.js';

@@ -1,3 +1,7 @@
+// To change the partition of an event: change it here, for all who send.
+// libs/client/score-producer.ts sends, and src/ingest/misplacement.ts finds events in other
+// partitions. `publish` in src/ingest/result-log.ts chooses the partition of a result.
+
 const SEED = 0x9747b28c;
 const M = 0x5bd1e995;
 

@@ -1,3 +1,10 @@
+// To add a read or a parameter: add a class or field here, and the answer to responses.ts. Their
+// decorators (fields.ts) check requests and make the OpenAPI document: run `npm run api-docs`. Read
+// it in src/query/reads/selection.ts, and in a controller of reads, live or status with
+// `@RequireScope`. It takes effect in libs/board-store/read (read-requests.ts, paged-reads.ts,
+// board-reader.ts). Test it in test/query/reads/reads.test.ts, and describe it in
+// docs/reference/http.md.
+
 import {
   AnyFields,
   DtoList,

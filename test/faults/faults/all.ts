@@ -1,3 +1,6 @@
+// To add a fault: write an object that does harm, waits for the effect, and repairs it (fault.ts).
+// Add it to the list of its file, and to the table in test/faults/README.md.
+
 import type { RedisKind } from '#servers';
 import { BUILD_FAULTS } from './builds.js';
 import { DEPLOY_FAULTS } from './deploys.js';
