@@ -51,7 +51,7 @@ export function stateBytes(state: PlayerState): Buffer {
 
 /**
  * The latest time of the columns, in ms. It breaks ties. In a `latest` column, a repeated value
- * sets a new time (decision 16).
+ * sets a new time (decision 36).
  */
 export function reachTime(state: PlayerState): number {
   let latest = -Infinity;

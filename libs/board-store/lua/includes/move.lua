@@ -26,7 +26,7 @@ local position_of = {}
 
 -- Sets view.move of each view, false if nothing changes. Returns true if a sum overflows. Views
 -- with the same state of the player share a move. For speed, no table is made or emptied for an
--- event, and neighbours with the same state are not looked up (docs/decisions/0026).
+-- event, and neighbours with the same state are not looked up (docs/decisions/0039).
 local function find_moves(board, views, entry)
   local player, before = entry[PLAYER], nil
   for i = 1, #views do
