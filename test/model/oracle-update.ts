@@ -15,7 +15,7 @@ export interface OracleColumn {
 const LIMIT = 2n ** 53n - 1n;
 
 /**
- * The state after an event, by the tables of updates and reach times in docs/guide.md. `before` is
+ * The state after an event, by the rules of updates and reach times in docs/guide.md. `before` is
  * undefined for a new player. Returns `outOfRange` if a sum would leave +-(2^53-1).
  */
 export function updatedState(
