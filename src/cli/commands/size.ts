@@ -67,5 +67,6 @@ const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
 function bytesText(bytes: number): string {
   const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(bytes) / 3)));
-  return `${(bytes / 1_000 ** power).toPrecision(3)} ${UNITS[power] ?? ''}`;
+  const digits = { minimumSignificantDigits: 3, maximumSignificantDigits: 3 };
+  return `${(bytes / 1_000 ** power).toLocaleString('en', digits)} ${UNITS[power] ?? ''}`;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { canClose } from '#board';
-import { KeySpace, StoreStatus, type RedisClient } from '#board-store';
+import { KeySpace, StoreStatus } from '#board-store';
 import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
@@ -38,7 +38,7 @@ export async function status(options: StatusOptions): Promise<number> {
   await requireTopics(admin, [topics.scoreEvents, topics.deadLetters]);
   await passOverSkipped(kafka);
   const { group } = await readIdentity(redis, kafka, settings);
-  const isDone = wait === undefined || (await waitFor(kafka, redis, { group, seconds: wait }));
+  const isDone = wait === undefined || (await waitFor(kafka, client, { group, seconds: wait }));
   // After the wait, in which Redis may be claimed.
   const [stores, waiting] = await openAnsweringStores(client);
   const published = await readPublished(kafka, group, stores.status);
@@ -65,19 +65,25 @@ export async function status(options: StatusOptions): Promise<number> {
   return EXIT.no;
 }
 
-/** The stores, without the shards of a cluster that wait. */
-async function openAnsweringStores({
-  redis,
-  settings,
-}: RedisClientSession): Promise<[Stores, WaitingShard[]]> {
-  const { redisPrefix } = settings;
-  const keys = new KeySpace(redisPrefix);
-  // The number is in a slot of its own, whose node may be away, or may have lost its data.
+/**
+ * The number of shards: that of the settings if Redis does not tell it. It is in a slot of its own,
+ * whose node may be away, or may have lost its data.
+ */
+async function shardsOf({ redis, settings }: RedisClientSession): Promise<number> {
+  const keys = new KeySpace(settings.redisPrefix);
   const stored = await redis.get(keys.shards()).catch((error: unknown) => {
     if (redis.isCluster && isRedisUnavailable(error)) return null;
     throw error;
   });
-  const shards = Number(stored ?? settings.shards);
+  return Number(stored ?? settings.shards);
+}
+
+/** The stores, without the shards of a cluster that wait. */
+async function openAnsweringStores(session: RedisClientSession): Promise<[Stores, WaitingShard[]]> {
+  const { redis, settings } = session;
+  const { redisPrefix } = settings;
+  const keys = new KeySpace(redisPrefix);
+  const shards = await shardsOf(session);
   const waiting = await waitingShards(redis, keys, shards);
   if (waiting.length === 0) return [await openStores(redis, { redisPrefix, shards }), []];
   const without = waiting.map(({ shard }) => shard);
@@ -120,11 +126,12 @@ const POLL_MS = 200;
  */
 async function waitFor(
   kafka: KafkaSession,
-  redis: RedisClient,
+  client: RedisClientSession,
   { group, seconds }: { readonly group: string; readonly seconds: number },
 ): Promise<boolean> {
   const { admin, topics, settings } = kafka;
-  const status = new StoreStatus(redis, new KeySpace(settings.redisPrefix));
+  const keys = new KeySpace(settings.redisPrefix);
+  const status = new StoreStatus(client.redis, keys, { shards: await shardsOf(client) });
   const published = await readPublished(kafka, group, status);
   const positions = await readPositions(kafka, published);
   const goal = sum(positions.map(({ committedEnd }) => committedEnd));
