@@ -10,7 +10,7 @@ import { createRedis, RedisClients } from './redis.js';
 import { checkServers } from './server-checks.js';
 import { waitForServices } from './services.js';
 import { passOverSkipped } from './skipped-batches.js';
-import { openStores, Stores } from './stores.js';
+import { Stores } from './stores.js';
 import { requiredTopics, requireTopics } from './topics.js';
 
 /** The stores for reads over HTTP: see `RedisClients.reads`. */
@@ -33,13 +33,13 @@ const PROVIDERS = [
     provide: Stores,
     inject: [RedisClients, SETTINGS, IdentityCheck],
     useFactory: ({ main }: RedisClients, settings: Settings, identity: IdentityCheck) =>
-      openStores(main, settings, { identity }),
+      new Stores(main, settings, { identity }),
   },
   {
     provide: ReadStores,
     inject: [RedisClients, SETTINGS, IdentityCheck],
     useFactory: ({ reads }: RedisClients, settings: Settings, identity: IdentityCheck) =>
-      openStores(reads, settings, { identity }),
+      new Stores(reads, settings, { identity }),
   },
   storeProvider(Stores, BoardStore, 'store'),
   storeProvider(Stores, ContinuityStore, 'continuity'),

@@ -36,43 +36,41 @@ export class Stores {
   readonly status: StoreStatus;
   readonly reader: BoardReader;
 
-  readonly #redis: RedisClient;
-
   constructor(
-    redis: RedisClient,
-    { redisPrefix: prefix, shards }: StoreSettings,
+    private readonly redis: RedisClient,
+    private readonly settings: StoreSettings,
     { identity, generation, without }: StoreOptions = {},
   ) {
+    const { redisPrefix: prefix, shards } = settings;
     const keys = new KeySpace(prefix);
     this.keys = keys;
-    this.#redis = redis;
     this.store = new BoardStore(redis, keys, { shards, identity });
     const read = { shards, ...(without && { without }) };
     this.continuity = new ContinuityStore(redis, keys, read);
     this.leases = new LeaseStore(redis, keys, read);
     this.generations = new GenerationStore(redis, keys, { shards });
     this.catalog = new GenerationCatalog(redis, keys, read);
-    this.status = new StoreStatus(redis, keys, without && read);
-    this.reader = new BoardReader({ redis, prefix, generation });
+    this.status = new StoreStatus(redis, keys, read);
+    this.reader = new BoardReader({ redis, prefix, generation }, shards);
   }
 
   /** A board to be read in one generation. @throws UnknownBoardError, BoardBuildingError */
   pinned(board: string): Promise<PinnedBoard> {
-    return PinnedBoard.open(this.#redis, this.keys, board);
+    return PinnedBoard.open(this.redis, this.keys, this.settings.shards, board);
   }
 }
 
 /**
- * Opens the stores on a client. Without `shards`, takes the number that Redis has, which costs a
- * request.
+ * The number of shards: that of the settings if Redis does not tell it. The key is in a slot of its
+ * own, whose node may be away, or may have lost its data.
  */
-export async function openStores(
-  redis: RedisClient,
-  { redisPrefix, shards }: Pick<StoreSettings, 'redisPrefix'> & Partial<StoreSettings>,
-  options?: StoreOptions,
-): Promise<Stores> {
-  const found = shards ?? (await new StoreStatus(redis, new KeySpace(redisPrefix)).shards());
-  return new Stores(redis, { redisPrefix, shards: found }, options);
+export async function storedShards(redis: RedisClient, settings: StoreSettings): Promise<number> {
+  const keys = new KeySpace(settings.redisPrefix);
+  const stored = await redis.get(keys.shards()).catch((error: unknown) => {
+    if (redis.isCluster && isRedisUnavailable(error)) return null;
+    throw error;
+  });
+  return Number(stored ?? settings.shards);
 }
 
 /** A shard of a Redis Cluster that scripts cannot use now, and why. */

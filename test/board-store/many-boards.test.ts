@@ -73,3 +73,17 @@ it('a shard is registered only with the last part of its boards', async () => {
   expect(seen).toEqual([false, false, false]);
   expect(await store.areRegistered()).toBe(true);
 });
+
+it('registers all parts again if Redis is emptied between two of them', async () => {
+  const send = redis.ranklogRegister;
+  const lost = newKeys();
+  const emptied = new BoardStore(redis, lost, { shards: 1 });
+  let calls = 0;
+  redis.ranklogRegister = async (named) => {
+    calls += 1;
+    if (calls === 3) await redis.del(lost.live(0), lost.definitions(0), lost.registered(0));
+    return send(named);
+  };
+  expect((await emptied.registerBoards(definitions.slice(0, 2_500))).live.size).toBe(2_500);
+  expect(calls).toBe(6);
+});

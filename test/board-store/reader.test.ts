@@ -354,6 +354,22 @@ describe('reading a board', () => {
   });
 });
 
+describe('the number of shards', () => {
+  it('stays known to a reader while Redis lacks it', async () => {
+    const keys = newKeys();
+    const store = new BoardStore(redis, keys, { shards: 5 });
+    await store.claim();
+    const names = ['b1', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7'];
+    await store.registerBoards(names.map((board) => ({ ...arena, board })));
+    const reader = new BoardReader({ redis, prefix: keys.prefix });
+    await reader.board('b1');
+
+    await redis.del(keys.shards());
+    for (const board of names) expect((await reader.board(board)).board).toBe(board);
+    expect(await reader.boards()).toHaveLength(names.length);
+  });
+});
+
 describe('the applied offsets', () => {
   it('are, for each partition, the first offset that some shard has not applied', async () => {
     const keys = newKeys();

@@ -92,7 +92,6 @@ export class BoardStore extends ShardedStore {
     begins: Starts = new Map(),
     unreadable: readonly string[] = [],
   ): Promise<Boards> {
-    const { keys } = this;
     const wanted = new Set(definitions.map(({ board }) => board));
     const removed = [...current.values()].filter(
       ({ board, definition }) => definition === null && !wanted.has(board),
@@ -106,25 +105,41 @@ export class BoardStore extends ShardedStore {
         const text = startsText(starts?.size === 0 ? undefined : starts);
         return [board, definitionHash(definition), definitionText(definition), text, since];
       });
-      const boards = partsOf([...known, ...unknown.map((board) => [board, '', '', '', 0])]);
-      const removedBoards = partsOf(removed.filter(isHere).map(({ board }) => board));
-      const parts = Math.max(boards.length, removedBoards.length, 1);
-      for (let part = 0; part < parts; part++)
-        await this.redis.ranklogRegister({
-          live: keys.live(shard),
-          appliedOffsets: keys.appliedOffsets(shard),
-          definitions: keys.definitions(shard),
-          registered: keys.registered(shard),
-          starts: keys.starts(shard),
-          promotions: keys.promotions(shard),
-          removed: keys.removed(shard),
-          isLast: Number(part === parts - 1),
-          boardCount: boards[part]?.length ?? 0,
-          boards: boards[part]?.flat() ?? [],
-          removedBoards: removedBoards[part] ?? [],
-        });
+      const boards = [...known, ...unknown.map((board) => [board, '', '', '', 0])];
+      const removedBoards = removed.filter(isHere).map(({ board }) => board);
+      await this.#registerShard(shard, boards, removedBoards);
     }
     return this.boards();
+  }
+
+  /** If Redis loses parts that were registered, it begins again with the first part. */
+  async #registerShard(
+    shard: number,
+    boards: readonly (string | number)[][],
+    removedBoards: readonly string[],
+  ): Promise<void> {
+    const { keys } = this;
+    const parts = partsOf(boards);
+    const removedParts = partsOf(removedBoards);
+    const count = Math.max(parts.length, removedParts.length, 1);
+    let part = 0;
+    while (part < count) {
+      const isStored = await this.redis.ranklogRegister({
+        live: keys.live(shard),
+        appliedOffsets: keys.appliedOffsets(shard),
+        definitions: keys.definitions(shard),
+        registered: keys.registered(shard),
+        starts: keys.starts(shard),
+        promotions: keys.promotions(shard),
+        removed: keys.removed(shard),
+        isLast: Number(part === count - 1),
+        earlierBoards: parts.slice(0, part).flat().length,
+        boardCount: parts[part]?.length ?? 0,
+        boards: parts[part]?.flat() ?? [],
+        removedBoards: removedParts[part] ?? [],
+      });
+      part = isStored === 1 ? part + 1 : 0;
+    }
   }
 
   /**

@@ -29,7 +29,7 @@ interface Scripts {
   ranklogPromote: Script<CatchUpReply>;
   ranklogRankShadow: Script<number | RankReply>;
   ranklogReadContinuity: Script<[server: string, token: string, isContinued: number, us: string]>;
-  ranklogRegister: Script<null>;
+  ranklogRegister: Script<number>;
   ranklogRemove: Script<number | string>;
   ranklogRenewLease: Script<number>;
   ranklogSearchBuffer: Script<ReadReply>;

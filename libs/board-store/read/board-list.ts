@@ -8,12 +8,13 @@ import type { RedisClient } from '../layout/redis-client.js';
 /** Lists the boards of all shards. */
 export class BoardList {
   #boards: Boards | undefined;
+  #shards = 1;
 
   constructor(
     protected readonly redis: RedisClient,
     protected readonly keys: KeySpace,
     /** Default: all that Redis has. */
-    private readonly choice?: ShardChoice,
+    protected readonly choice?: ShardChoice,
   ) {}
 
   /**
@@ -31,9 +32,16 @@ export class BoardList {
     return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
   }
 
-  /** The number of shards that Redis has; 1 if no ranklog has claimed it yet. */
+  /**
+   * The number of shards that Redis has; 1 if no ranklog has claimed it yet. If the node that has
+   * the number loses its data, it stays as it was until a resync stores it again.
+   */
   async shards(): Promise<number> {
-    return this.choice?.shards ?? Number((await this.redis.get(this.keys.shards())) ?? 1);
+    if (this.choice !== undefined) return this.choice.shards;
+
+    const stored = await this.redis.get(this.keys.shards());
+    if (stored !== null) this.#shards = Number(stored);
+    return this.#shards;
   }
 
   protected async allShards(): Promise<readonly number[]> {

@@ -1,6 +1,7 @@
 import { NoInstanceError, NoSuchViewError } from '#board';
 import { BUILDING, liveBoardOf } from '../layout/boards.js';
 import { shardOf, type KeySpace } from '../layout/keys.js';
+import type { ShardChoice } from '../layout/sharded-store.js';
 import {
   BoardBuildingError,
   InvalidReadError,
@@ -19,6 +20,11 @@ import { requireText } from './view-selection.js';
  */
 const MOST_FOLLOWED = 5;
 
+interface LocatorOptions {
+  readonly choice?: ShardChoice | undefined;
+  readonly isPinned?: boolean;
+}
+
 /**
  * Finds the generation of a board that is to be read, and caches it with its definition, which
  * never changes. A read names the cached generation to its script, which reads it only while it is
@@ -26,19 +32,22 @@ const MOST_FOLLOWED = 5;
  */
 export class BoardLocator extends BoardList {
   readonly #found = new Map<string, Located>();
+  readonly #isPinned: boolean;
 
   constructor(
     redis: RedisClient,
     keys: KeySpace,
     private readonly commands: ReadCommands,
-    private readonly isPinned = false,
+    { choice, isPinned = false }: LocatorOptions = {},
   ) {
-    super(redis, keys);
+    super(redis, keys, choice);
+    this.#isPinned = isPinned;
   }
 
   /** A locator that stays with the generation of a board that it finds first: see `read`. */
   pinned(): BoardLocator {
-    return new BoardLocator(this.redis, this.keys, this.commands, true);
+    const { redis, keys, commands, choice } = this;
+    return new BoardLocator(redis, keys, commands, { choice, isPinned: true });
   }
 
   /**
@@ -57,7 +66,7 @@ export class BoardLocator extends BoardList {
         if (error instanceof MovedError) {
           // A listing can't continue in another generation. With a snapshot to read, the error
           // means that the snapshot is gone.
-          if (this.isPinned && this.commands.snapshot === undefined)
+          if (this.#isPinned && this.commands.snapshot === undefined)
             throw new ListingInterruptedError(board);
           if (attempt === MOST_FOLLOWED)
             throw new UnknownGenerationError(board, located.generation);

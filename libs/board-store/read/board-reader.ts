@@ -74,12 +74,14 @@ export class BoardReader implements ViewReads {
   readonly #commands: ReadCommands;
   readonly #pages: PagedReads;
 
-  constructor({ redis, prefix = 'ranklog', generation }: ReaderOptions) {
+  /** `shards` is for ranklog itself, which knows their number. */
+  constructor({ redis, prefix = 'ranklog', generation }: ReaderOptions, shards?: number) {
     const keys = new KeySpace(prefix);
     this.#redis = redis;
     this.#keys = keys;
     this.#commands = new ReadCommands(redis, keys, generation);
-    this.#locator = new BoardLocator(redis, keys, this.#commands);
+    const choice = shards === undefined ? undefined : { shards };
+    this.#locator = new BoardLocator(redis, keys, this.#commands, { choice });
     this.#pages = new PagedReads(this.#locator, this.#commands);
   }
 

@@ -18,10 +18,16 @@ export class PinnedBoard {
     readonly live: Located,
   ) {}
 
-  /** Cost: two requests. @throws UnknownBoardError, BoardBuildingError */
-  static async open(redis: RedisClient, keys: KeySpace, board: string): Promise<PinnedBoard> {
+  /** Cost: one request. @throws UnknownBoardError, BoardBuildingError */
+  static async open(
+    redis: RedisClient,
+    keys: KeySpace,
+    shards: number,
+    board: string,
+  ): Promise<PinnedBoard> {
     const commands = new ReadCommands(redis, keys);
-    const locator = new BoardLocator(redis, keys, commands).pinned();
+    const options = { choice: { shards }, isPinned: true };
+    const locator = new BoardLocator(redis, keys, commands, options);
     const live = await locator.locate(board);
     return new PinnedBoard(redis, keys, new PagedReads(locator, commands), live);
   }

@@ -13,7 +13,7 @@ import {
   type Subject,
 } from '../../infra/server-checks.js';
 import { waitForServices } from '../../infra/services.js';
-import { openStores } from '../../infra/stores.js';
+import { Stores } from '../../infra/stores.js';
 import { checkScoreTopic, requiredTopics, requireTopics } from '../../infra/topics.js';
 import { requiredTokens } from '../../query/http/required-tokens.js';
 import { readPositions, readPublished } from '../../query/status/read-status.js';
@@ -43,7 +43,7 @@ const CONTENTS: Checks = {
   },
   'Score log': async ({ settings, redis, connection }) => {
     await passOverSkipped(connection);
-    const { status } = await openStores(redis, settings);
+    const { status } = new Stores(redis, settings);
     const published = await readPublished(connection, settings.group, status);
     const positions = await readPositions(connection, published);
     const stopped = positions.flatMap((position) => position.stopped ?? []);
@@ -51,7 +51,7 @@ const CONTENTS: Checks = {
   },
   Identity: async (subject) => {
     const { identity } = await readDefinitions(subject);
-    const { store } = await openStores(subject.redis, subject.settings, { identity });
+    const { store } = new Stores(subject.redis, subject.settings, { identity });
     await store.check();
   },
   Definitions: async (subject) => {
@@ -66,7 +66,7 @@ const CONTENTS: Checks = {
 /** Checks of the role reconciliation that need Redis, Kafka and the boards file. */
 const ANNOUNCEMENTS: Checks = {
   'Closing windows': async ({ settings, redis, connection }) => {
-    const { status } = await openStores(redis, settings);
+    const { status } = new Stores(redis, settings);
     const problems = await announcementProblems({ settings, connection }, status);
     return problems.join('; ') || undefined;
   },

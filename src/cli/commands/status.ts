@@ -5,8 +5,7 @@ import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
 import { closingProblems, requireTopics } from '../../infra/topics.js';
-import { isRedisUnavailable } from '../../infra/redis.js';
-import { openStores, waitingShards, type Stores, type WaitingShard } from '../../infra/stores.js';
+import { Stores, storedShards, waitingShards, type WaitingShard } from '../../infra/stores.js';
 import { KeptSample } from '../../query/status/kept-sample.js';
 import {
   LogSamples,
@@ -65,29 +64,16 @@ export async function status(options: StatusOptions): Promise<number> {
   return EXIT.no;
 }
 
-/**
- * The number of shards: that of the settings if Redis does not tell it. It is in a slot of its own,
- * whose node may be away, or may have lost its data.
- */
-async function shardsOf({ redis, settings }: RedisClientSession): Promise<number> {
-  const keys = new KeySpace(settings.redisPrefix);
-  const stored = await redis.get(keys.shards()).catch((error: unknown) => {
-    if (redis.isCluster && isRedisUnavailable(error)) return null;
-    throw error;
-  });
-  return Number(stored ?? settings.shards);
-}
-
 /** The stores, without the shards of a cluster that wait. */
 async function openAnsweringStores(session: RedisClientSession): Promise<[Stores, WaitingShard[]]> {
   const { redis, settings } = session;
   const { redisPrefix } = settings;
   const keys = new KeySpace(redisPrefix);
-  const shards = await shardsOf(session);
+  const shards = await storedShards(redis, settings);
   const waiting = await waitingShards(redis, keys, shards);
-  if (waiting.length === 0) return [await openStores(redis, { redisPrefix, shards }), []];
+  if (waiting.length === 0) return [new Stores(redis, { redisPrefix, shards }), []];
   const without = waiting.map(({ shard }) => shard);
-  return [await openStores(redis, { redisPrefix, shards }, { without }), waiting];
+  return [new Stores(redis, { redisPrefix, shards }, { without }), waiting];
 }
 
 /** Paragraphs on all that there is to see: no part of it is shown if it is empty. */
@@ -131,7 +117,8 @@ async function waitFor(
 ): Promise<boolean> {
   const { admin, topics, settings } = kafka;
   const keys = new KeySpace(settings.redisPrefix);
-  const status = new StoreStatus(client.redis, keys, { shards: await shardsOf(client) });
+  const shards = await storedShards(client.redis, settings);
+  const status = new StoreStatus(client.redis, keys, { shards });
   const published = await readPublished(kafka, group, status);
   const positions = await readPositions(kafka, published);
   const goal = sum(positions.map(({ committedEnd }) => committedEnd));

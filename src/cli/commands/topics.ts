@@ -3,7 +3,7 @@ import { topicNames } from '#contracts';
 import { partitionCount } from '#kafka-batch';
 import type { Settings } from '../../config/settings.js';
 import { claimIdentity } from '../../infra/identity.js';
-import { openStores } from '../../infra/stores.js';
+import { Stores } from '../../infra/stores.js';
 import { createTopics, ScoreTopicError } from '../../infra/topics.js';
 import { ResultLog } from '../../ingest/result-log.js';
 import { openKafka } from '../sessions/kafka-session.js';
@@ -59,7 +59,7 @@ async function move(
 ): Promise<void> {
   const { redisPrefix, group, topicPrefix, shards } = { ...settings, ...identity.ours, ...kept };
   await stores.store.claim({ moves: true });
-  const before = await openStores(redis, { redisPrefix, shards }, { identity });
+  const before = new Stores(redis, { redisPrefix, shards }, { identity });
   if (redisPrefix !== settings.redisPrefix && (await redis.exists(before.keys.shards())) === 1)
     await before.store.claim({ moves: true });
   const topics = topicNames(topicPrefix);

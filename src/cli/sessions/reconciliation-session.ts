@@ -2,7 +2,7 @@ import { connect } from '../../infra/connections.module.js';
 import { DefinitionsTopic } from '../../infra/definitions-topic.js';
 import { KafkaConnection } from '../../infra/kafka.js';
 import { createRedis, RedisClients } from '../../infra/redis.js';
-import { openStores } from '../../infra/stores.js';
+import { Stores } from '../../infra/stores.js';
 import { BoardRegistrar } from '../../reconciliation/boards/board-registrar.js';
 import { createReconciler } from '../../reconciliation/reconciler.js';
 import { whenClosed } from './kafka-session.js';
@@ -37,7 +37,7 @@ export async function openUncheckedReconciliation() {
   const redis = createRedis(settings, logger);
   const connection = new KafkaConnection(settings, logger);
   const identity = await connect(new RedisClients(redis), connection, options); // or closes them
-  const stores = await openStores(redis, settings, { identity });
+  const stores = new Stores(redis, settings, { identity });
   const definitions = new DefinitionsTopic(connection, identity, logger);
   const { kafka, admin, topics } = connection;
   return {

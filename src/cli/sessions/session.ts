@@ -3,7 +3,7 @@ import { loadSettings } from '../../config/settings.js';
 import { createLogger } from '../../infra/logger.js';
 import { createRedis } from '../../infra/redis.js';
 import { waitForServices } from '../../infra/services.js';
-import { openStores, type Stores } from '../../infra/stores.js';
+import { Stores, storedShards } from '../../infra/stores.js';
 
 export type Session = ReturnType<typeof openSession>;
 
@@ -31,8 +31,9 @@ export function openSession() {
 export async function openRedis(generation?: string): Promise<RedisSession> {
   const session = await openRedisClient();
   try {
-    const { redisPrefix } = session.settings;
-    const stores = await openStores(session.redis, { redisPrefix }, { generation });
+    const { redis, settings } = session;
+    const shards = await storedShards(redis, settings);
+    const stores = new Stores(redis, { ...settings, shards }, { generation });
     return { ...session, stores };
   } catch (error) {
     session[Symbol.dispose]();

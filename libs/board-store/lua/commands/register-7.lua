@@ -6,12 +6,13 @@
 --
 -- KEYS  live, applied_offsets, definitions, registered, starts, promotions, removed
 -- ARGV  is_last            whether this is the last part of the boards (1, 0)
+--       earlier_boards     how many boards the parts before had
 --       board_count
 --       boards...          for each: name, hash of its definition, definition (JSON; '' unknown),
 --                          starts (JSON; '' whole log), time in us that its promotion must exceed
 --                          (0 any)
 --       removed_boards...
--- Returns  nothing
+-- Returns  0 if Redis has lost boards of the parts before, 1 otherwise
 -- Cost  O(partitions + boards)
 --
 -- A generation id is the server's time in us and the hash of the definition, so it is never used
@@ -46,6 +47,9 @@ for i = boards_from, removed_boards_from - 1, 5 do
   end
 end
 
+local known_boards = call('HLEN', live) - call('HEXISTS', live, VERSION)
+if known_boards < tonumber(earlier_boards) then return 0 end
+
 -- Nothing below can fail.
 local is_registered = is_last == '1' and call('EXISTS', registered) == 0
 local has_changed = is_registered or next(promoted_at) ~= nil or #new > 0
@@ -66,3 +70,4 @@ for i = removed_boards_from, #ARGV do
   if is_gone and call('SADD', removed, board) == 1 then has_changed = true end
 end
 if has_changed then move_version(live) end
+return 1
