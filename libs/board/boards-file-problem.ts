@@ -11,9 +11,7 @@ export interface Problem {
 }
 export type Path = readonly (string | number)[];
 
-/**
- * Reports a problem of a value. The path is relative to the part of the file that is being read.
- */
+/** Reports a problem of a value. The path is relative to the part of the file that is read. */
 export type Report = (path: Path, reason: string) => void;
 
 /**
@@ -55,8 +53,9 @@ function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.filter((error) => {
     // ajv reports a bad name twice, the second time without the reason.
     if (error.keyword === 'propertyNames') return false;
-    const choice = choices.find((of) => isWithin(error, of));
+    const choice = choices.find((candidate) => isWithin(error, candidate));
     if (choice === undefined) return true;
+
     const form = formOf(choice);
     if (error === choice) return form < 0;
     if (form < 0) return false;
@@ -67,8 +66,8 @@ function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
 }
 
 /**
- * Whether an error is of a part that several forms refer to: each form that was tried has reported
- * it.
+ * Whether several forms refer to the part of the schema that the value breaks. Each of these forms
+ * has then reported the same error.
  */
 function isShared({ schemaPath }: ErrorObject): boolean {
   return schemaPath.startsWith('#/$defs/');
@@ -94,10 +93,12 @@ function isWithin(error: ErrorObject, { instancePath, schemaPath }: ErrorObject)
 function formOf({ data, parentSchema }: ErrorObject): number {
   const { anyOf = [] } = parentSchema as SchemaPart;
   if (typeof data === 'string') return anyOf.findIndex((form) => form.enum !== undefined);
+
   const keys = typeof data === 'object' && data !== null ? Object.keys(data) : [];
   const marks = anyOf.map(({ required: [mark] = [] }) => mark);
   const exact = marks.findIndex((mark) => mark !== undefined && keys.includes(mark));
   if (exact >= 0) return exact;
+
   const isNear = (mark: string) => keys.some((key) => nearNames(key, [mark], 1).length > 0);
   return marks.findIndex((mark) => mark !== undefined && isNear(mark));
 }
@@ -145,7 +146,7 @@ function notAllowed(value: unknown, allowed?: string, values: unknown[] = []): s
   return `${showValue(value)} is not allowed; use ${allowed ?? words.join(', ')}${near}`;
 }
 
-/** Suggests "desc" for "descending", and the other way round. */
+/** Suggests a word for its beginning or for a longer form, such as "desc" for "descending". */
 function longForm(value: string, words: readonly string[]): string {
   const text = value.toLowerCase();
   const meant = words.find((word) => text.startsWith(word) || word.toLowerCase().startsWith(text));

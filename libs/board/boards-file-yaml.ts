@@ -63,7 +63,9 @@ export function readYaml(text: string, file: string) {
 function reviewNodes(document: Document) {
   const duplicates: number[] = [];
   const anchors = new Set<string | undefined>();
-  let [alias, isCircular, isBad] = [0, false, false];
+  let alias = 0;
+  let isCircular = false;
+  let isBad = false;
   visit(document, (_key, node, path) => {
     if (isMap(node)) duplicates.push(...repeatedKeys(node));
     if (!isAlias(node)) {
@@ -77,12 +79,16 @@ function reviewNodes(document: Document) {
   return { duplicates, alias, isCircular };
 }
 
+/** The offsets of keys that occurred before in the map. */
 function repeatedKeys({ items }: YAMLMap): number[] {
   const known = new Set<unknown>();
-  return items.flatMap(({ key }) => {
-    const isNew = known.size < known.add(keyText(key)).size;
-    return isNew || !isNode(key) ? [] : [key.range?.[0] ?? 0];
-  });
+  const offsets: number[] = [];
+  for (const { key } of items) {
+    const text = keyText(key);
+    if (known.has(text) && isNode(key)) offsets.push(key.range?.[0] ?? 0);
+    known.add(text);
+  }
+  return offsets;
 }
 
 /**
@@ -105,8 +111,8 @@ function offsetOf(document: Document, path: Path): number {
     const holder = isAlias(value) ? value.resolve(document) : value;
     const found = partOf(holder, part);
     if (found === undefined) break;
-    offset = isNode(found.at) ? (found.at.range?.[0] ?? offset) : offset;
-    ({ value } = found);
+    if (isNode(found.start)) offset = found.start.range?.[0] ?? offset;
+    value = found.value;
   }
   return offset;
 }
@@ -115,12 +121,11 @@ function offsetOf(document: Document, path: Path): number {
 function partOf(holder: unknown, part: string | number) {
   if (isSeq(holder)) {
     const item = holder.items[Number(part)];
-    return item === undefined ? undefined : { at: item, value: item };
+    return item === undefined ? undefined : { start: item, value: item };
   }
-  const pair = isMap(holder)
-    ? holder.items.find(({ key }) => keyText(key) === String(part))
-    : undefined;
-  return pair && { at: pair.key, value: pair.value };
+  if (!isMap(holder)) return undefined;
+  const pair = holder.items.find(({ key }) => keyText(key) === String(part));
+  return pair && { start: pair.key, value: pair.value };
 }
 
 /** Keys are names of boards and fields, so `1` and `"1"` are the same key. */

@@ -26,17 +26,23 @@ let compiled: ValidateFunction | undefined;
 
 /** Compiled on first use: many processes never parse boards. */
 function validator(): ValidateFunction {
-  return (compiled ??= new Ajv({
+  compiled ??= compileSchema();
+  return compiled;
+}
+
+function compileSchema(): ValidateFunction {
+  const ajv = new Ajv({
     allErrors: true,
     allowUnionTypes: true,
     useDefaults: true,
     verbose: true,
-    // boards-schema.spec.ts validates the schema. Validating it here and optimizing the code would
-    // take longer than running it.
-    ...{ validateSchema: false, meta: false, code: { optimize: false } },
-  })
-    .addVocabulary(['errorMessage'])
-    .compile(boardsFileSchema()));
+    // boards-schema.spec.ts validates the schema. To validate it here, and to optimize the code,
+    // would take longer than to run it.
+    validateSchema: false,
+    meta: false,
+    code: { optimize: false },
+  });
+  return ajv.addVocabulary(['errorMessage']).compile(boardsFileSchema());
 }
 
 /**
@@ -47,6 +53,7 @@ export function parseBoardsFile(text: string, file: string): BoardDefinition[] {
   const { value, lineOf } = readYaml(text, file);
   const validate = validator();
   const invalid = validate(value) ? [] : schemaProblems(validate.errors ?? []);
+
   const problems = [...invalid];
   const definitions = boardsOf(value).flatMap(([board, fields]) => {
     const valid = validParts(fields, board, invalid);
@@ -56,6 +63,7 @@ export function parseBoardsFile(text: string, file: string): BoardDefinition[] {
     });
   });
   if (problems.length === 0) return definitions;
+
   throw new BoardsFileError(
     problems
       .map(({ path, key, reason }) => {
@@ -96,7 +104,7 @@ function validParts(fields: unknown, board: string, invalid: readonly Problem[])
 function withoutPart(field: string | number, value: unknown, index?: string | number): unknown {
   const isList = (field === 'columns' || field === 'windows') && Array.isArray(value);
   if (isList && typeof index === 'number')
-    return value.map((entry: unknown, at) => (at === index ? undefined : entry));
+    return value.map((entry: unknown, place) => (place === index ? undefined : entry));
   if (field === 'columns') return [];
   return boardsFileSchema().properties.boards.additionalProperties.properties[field]?.default;
 }

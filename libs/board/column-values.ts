@@ -3,10 +3,7 @@ import { formatDecimal, parseDecimal } from './decimal.js';
 import { derived, type BoardDefinition, type Column } from './definition.js';
 import { sortDirection } from './state.js';
 
-/**
- * The numbers of an event, as decimal texts: either `delta`, only for a board with one input, or
- * `deltas`.
- */
+/** The numbers of an event as decimal texts: `deltas`, or `delta` for a board with one input. */
 export interface EventNumbers {
   readonly delta?: string;
   readonly deltas?: Readonly<Record<string, string>>;
@@ -81,12 +78,12 @@ function columnValue(fed: FedColumn, deltas: Readonly<Record<string, string>>): 
     );
   }
   if (minor >= min && minor <= max) return sortDirection(fed.column, minor);
-  const [place, bound] = minor < min ? ['below min', min] : ['above max', max];
-  throw rejected(
-    fed,
-    'OUT_OF_BOUNDS',
-    `${formatDecimal(minor, decimals)} is ${place} ${formatDecimal(bound, decimals)}`,
-  );
+
+  const bound =
+    minor < min
+      ? `below min ${formatDecimal(min, decimals)}`
+      : `above max ${formatDecimal(max, decimals)}`;
+  throw rejected(fed, 'OUT_OF_BOUNDS', `${formatDecimal(minor, decimals)} is ${bound}`);
 }
 
 /**
@@ -119,12 +116,14 @@ function inputValue(fed: FedColumn, input: string, text: string): number {
   const { name, decimals } = fed.column;
   const parsed = parseDecimal(text, decimals);
   if (parsed.ok) return parsed.minor;
+
   const problems = {
     NOT_A_DECIMAL: 'is not a decimal number such as 12 or -0.5',
     TOO_MANY_DECIMALS: `has more decimals than the column's ${decimals}`,
     OUT_OF_RANGE: 'is outside +-(2^53-1) minor units',
   };
-  const value = `${input === name ? '' : `input "${input}": `}${JSON.stringify(text.slice(0, 80))}`;
+  const shown = JSON.stringify(text.slice(0, 80));
+  const value = input === name ? shown : `input "${input}": ${shown}`;
   const code = parsed.reason === 'NOT_A_DECIMAL' ? 'INVALID_NUMBER' : parsed.reason;
   throw rejected(fed, code, `${value} ${problems[parsed.reason]}`);
 }

@@ -82,11 +82,10 @@ function columnText({ name, update, order, decimals, min, max, from }: Column) {
 /** `"week"`, or an object for a window with more than a kind. */
 function windowText(window: Window) {
   const { kind, ...rest } = window;
-  const named: Partial<Season & Omit<Interval, 'kind'>> = rest;
-  const { name, from, to, cron, start, keepMs, close } = named;
-  return [name, keepMs, close].every((field) => field === undefined)
-    ? kind
-    : { kind, name, from, to, cron, start, keepMs, close: close && closeText(close) };
+  const fields: Partial<Season & Omit<Interval, 'kind'>> = rest;
+  const { name, from, to, cron, start, keepMs, close } = fields;
+  if (name === undefined && keepMs === undefined && close === undefined) return kind;
+  return { kind, name, from, to, cron, start, keepMs, close: close && closeText(close) };
 }
 
 function closeText({ from, graceMs, reviewMs, results }: Close): Close {

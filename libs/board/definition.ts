@@ -53,19 +53,13 @@ export interface Column {
   readonly from?: Readonly<Record<string, number>>;
 }
 
-/**
- * How the instances of a window close: after that, no record changes them, and their result is
- * announced.
- */
+/** How instances of a window close: then no record changes them, and the result is announced. */
 export interface Close {
   /** Instances that end before this time (ms) never close. */
   readonly from: number;
-  /**
-   * A record counts in an instance if its own timestamp is at most this many ms after the end of
-   * the instance.
-   */
+  /** A record counts in an instance up to this many ms after its end, by the record's timestamp. */
   readonly graceMs: number;
-  /** How long after that the result is announced, in ms; `manual`: by a command. */
+  /** How long after the grace the result is announced, in ms; `manual`: a command does it. */
   readonly reviewMs: number | 'manual';
   /** The N of the top N that an announcement has. */
   readonly results: number;
@@ -103,8 +97,8 @@ export type Window =
   { readonly kind: 'all' } | ({ readonly kind: CalendarWindow } & Ending) | Season | Interval;
 
 /**
- * The place of a record in the score topic. The timestamp (ms) tells apart records of a topic that
- * was made anew.
+ * The place of a record in the score topic. If the topic was recreated, the timestamp (ms) tells
+ * the old record at this offset from the new one.
  */
 export interface RecordPlace {
   readonly partition: number;
@@ -164,7 +158,7 @@ export function keepOf(window: Window): number | undefined {
   return window.kind === 'all' ? undefined : window.keepMs;
 }
 
-/** How the instances of a window close; undefined: they never do. */
+/** How the instances of a window close; undefined: they never close. */
 export function closeOf(window: Window): Close | undefined {
   return window.kind === 'all' ? undefined : window.close;
 }
@@ -182,7 +176,10 @@ export function derived<T>(derive: (definition: BoardDefinition) => T) {
   const cache = new WeakMap<BoardDefinition, T>();
   return (definition: BoardDefinition): T => {
     let value = cache.get(definition);
-    if (value === undefined) cache.set(definition, (value = derive(definition)));
+    if (value === undefined) {
+      value = derive(definition);
+      cache.set(definition, value);
+    }
     return value;
   };
 }

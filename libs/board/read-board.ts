@@ -12,10 +12,7 @@ import { suggestion } from './suggestion.js';
 
 type PlainFields = 'ties' | 'timeZone' | 'late' | 'dimensions' | 'maxViews' | 'publish';
 
-/**
- * A board that the schema has checked, with defaults. Entries that the schema refused are
- * undefined.
- */
+/** A board that the schema has checked, with defaults. Entries that it refused are undefined. */
 export interface BoardText extends Pick<BoardDefinition, PlainFields> {
   readonly columns: readonly (ColumnText | undefined)[];
   readonly windows: readonly (WindowText | undefined)[];
@@ -40,9 +37,14 @@ export function readBoard(board: string, text: BoardText, report: Report): Board
       ['deduplicate'],
       `"${deduplicate}" would drop nothing; remove the field or use a duration such as 24h`,
     );
+  const columns = readColumns(text.columns, report);
+  const latest =
+    notAfter === undefined ? undefined : readTime('notAfter', notAfter, timeZone, report);
+  const windowNames = windows.map(windowName);
+  reportUnknownParts(text.publish, windowNames, dimensions, report);
   return {
     board,
-    columns: readColumns(text.columns, report),
+    columns,
     ties,
     timeZone,
     windows,
@@ -50,9 +52,9 @@ export function readBoard(board: string, text: BoardText, report: Report): Board
     dimensions,
     maxViews,
     maxAheadMs: ms(text.maxAhead),
-    ...(notAfter !== undefined && { notAfter: readTime('notAfter', notAfter, timeZone, report) }),
+    ...(latest !== undefined && { notAfter: latest }),
     ...(deduplicate !== undefined && { deduplicateMs: ms(deduplicate) }),
-    publish: readPublish(text.publish, windows.map(windowName), dimensions, report),
+    publish: readPublish(text.publish, windowNames, dimensions),
   };
 }
 
@@ -109,10 +111,7 @@ function readBound(
   return { [which]: NaN };
 }
 
-/**
- * Reports a dimension that has the names of an earlier one in another order: a ranking has only one
- * name.
- */
+/** Reports a dimension with the names of an earlier one in another order: they rank the same. */
 function reportRepeatedDimensions(dimensions: BoardDefinition['dimensions'], report: Report): void {
   for (const [index, names] of dimensions.entries()) {
     const first = dimensions.find((other) => sortedText(other) === sortedText(names)) ?? names;
@@ -124,16 +123,13 @@ function reportRepeatedDimensions(dimensions: BoardDefinition['dimensions'], rep
   }
 }
 
-/**
- * Leaves out a list that names everything, and gives any other the board's order, so that equal
- * meanings have equal texts.
- */
-function readPublish(
-  { windows, dimensions, ...rest }: Publish,
+/** Reports windows and dimensions of `publish` that the board does not have. */
+function reportUnknownParts(
+  { windows, dimensions }: Publish,
   windowNames: readonly string[],
   boardDimensions: BoardDefinition['dimensions'],
   report: Report,
-): Publish {
+): void {
   for (const [index, window] of windows?.entries() ?? [])
     if (!windowNames.includes(window))
       report(
@@ -141,6 +137,7 @@ function readPublish(
         `the board has no window "${window}"; add it to windows, or use one of these: ` +
           `${windowNames.join(', ')}${suggestion(window, windowNames)}`,
       );
+
   const known = boardDimensions.map(listText);
   for (const [index, names] of dimensions?.entries() ?? [])
     if (!known.includes(listText(names)))
@@ -149,13 +146,26 @@ function readPublish(
         `the board has no dimension ${listText(names)}; add it to dimensions, or use one of ` +
           `these: ${known.join(', ')}${nearDimension(names, boardDimensions)}`,
       );
-  const published = windowNames.filter((window) => windows?.includes(window) ?? true);
-  const asked = dimensions?.map(listText);
-  const shown = boardDimensions.filter((names) => asked?.includes(listText(names)) ?? true);
+}
+
+/**
+ * Leaves out a list that names all windows or all dimensions, and puts any other list into the
+ * order of the board, so that equal settings have equal texts.
+ */
+function readPublish(
+  { windows, dimensions, ...rest }: Publish,
+  windowNames: readonly string[],
+  boardDimensions: BoardDefinition['dimensions'],
+): Publish {
+  const publishedWindows = windowNames.filter((window) => windows?.includes(window) ?? true);
+  const texts = dimensions?.map(listText);
+  const publishedDimensions = boardDimensions.filter(
+    (names) => texts?.includes(listText(names)) ?? true,
+  );
   return {
     ...rest,
-    ...(published.length < windowNames.length && { windows: published }),
-    ...(shown.length < boardDimensions.length && { dimensions: shown }),
+    ...(publishedWindows.length < windowNames.length && { windows: publishedWindows }),
+    ...(publishedDimensions.length < boardDimensions.length && { dimensions: publishedDimensions }),
   };
 }
 

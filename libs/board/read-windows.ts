@@ -69,11 +69,12 @@ function readWindow(window: WindowText, timeZone: string, report: Report): Windo
 const CLOSE = { grace: '10m', review: '24h', results: 100 } as const;
 
 function readEnding({ keep, close: text }: Ending, timeZone: string, report: Report) {
-  const keepMs = keep !== undefined && { keepMs: ms(keep) };
-  if (text === undefined) return { ...keepMs };
-  const close = readClose({ ...CLOSE, ...text }, timeZone, report);
-  if (keep !== undefined) reportShortKeep(keep, close, report);
-  return { ...keepMs, close };
+  const close = text && readClose({ ...CLOSE, ...text }, timeZone, report);
+  if (keep !== undefined && close !== undefined) reportShortKeep(keep, close, report);
+  return {
+    ...(keep !== undefined && { keepMs: ms(keep) }),
+    ...(close !== undefined && { close }),
+  };
 }
 
 function readClose(
@@ -89,14 +90,11 @@ function readClose(
   };
 }
 
-/**
- * A view must exist until its result is announced; subscribers then have a day to read the rest of
- * it.
- */
+/** A view must exist until a day after its announcement, so that subscribers can read all of it. */
 function reportShortKeep(keep: ms.StringValue, { graceMs, reviewMs }: Close, report: Report): void {
-  const least = graceMs + (reviewMs === 'manual' ? 0 : reviewMs) + ms('1d');
-  if (ms(keep) >= least) return;
-  const hours = Math.ceil(least / ms('1h'));
+  const leastMs = graceMs + (reviewMs === 'manual' ? 0 : reviewMs) + ms('1d');
+  if (ms(keep) >= leastMs) return;
+  const hours = Math.ceil(leastMs / ms('1h'));
   report(
     ['keep'],
     `"${keep}" is shorter than grace + review + 1 day of close; use at least ${hours}h`,
@@ -147,9 +145,8 @@ function cronProblem(cron: string, start: number): string | undefined {
   if (/(^|[ ,])H/.test(cron)) return `has an H, which means a random time; use ${CRON_FIELDS}`;
   try {
     const times = cronFrom(cron, Number.isNaN(start) ? 0 : start - 1);
-    return times.hasNext() && times.next().getTime() <= LATEST_TIME
-      ? undefined
-      : 'has no time after start; use an earlier start';
+    const hasTime = times.hasNext() && times.next().getTime() <= LATEST_TIME;
+    return hasTime ? undefined : 'has no time after start; use an earlier start';
   } catch (error) {
     return `is not a cron expression (${(error as Error).message}); use ${CRON_FIELDS}`;
   }
@@ -159,10 +156,7 @@ function cronProblem(cron: string, start: number): string | undefined {
 const TIME_ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 const LOWER_CASE_TIME_ZONES = TIME_ZONES.map((zone) => zone.toLowerCase());
 
-/**
- * Reports a text that is not a zone, and returns UTC for it, so that the other fields can be
- * checked.
- */
+/** Reports a text that is not a zone. Returns UTC for it, so that other fields can be checked. */
 export function readTimeZone(timeZone: string, report: Report): string {
   if (isTimeZone(timeZone)) return timeZone;
   report(

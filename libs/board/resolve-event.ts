@@ -5,10 +5,7 @@ import { EARLIEST_TIME, formatTime, LATEST_TIME } from './time.js';
 import { viewsOf, type Attributes, type ResolvedView } from './view.js';
 import { isVoided } from './voids.js';
 
-/**
- * The parts of a score event that a board reads. Numbers are decimal texts, times are ms since
- * 1970.
- */
+/** The fields of a score event that a board reads. Numbers are decimal texts, times are in ms. */
 export interface ScoreInput extends EventNumbers {
   readonly playerId: string;
   readonly occurredAt?: number;
@@ -68,8 +65,8 @@ export function resolveEvent(
 const NO_VIEWS: readonly ResolvedView[] = [];
 
 /**
- * As resolveEvent, of an event that is in the log. A voided one changes no view. It still moves the
- * clocks, and keeps its event id: otherwise a duplicate of it would count in its place.
+ * Like resolveEvent, for an event that is in the log. A voided event changes no view. It still
+ * moves the clocks, and its event id is kept: otherwise a duplicate would count in its place.
  */
 export function resolveRecord(
   definition: BoardDefinition,

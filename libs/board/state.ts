@@ -4,8 +4,8 @@ import { formatDecimal } from './decimal.js';
 /**
  * The value and the time of each column of one player in one view. Values are in *sort direction*:
  * minor units, negated for `desc` columns, so that smaller is always better. The time of a `sum` is
- * that of its latest delta other than 0; while it has none (not `settled`), that of its earliest
- * event.
+ * the time of its latest delta other than 0. Before the first such delta (not `settled`), it is the
+ * time of its earliest event.
  */
 export type PlayerState = readonly ColumnState[];
 export interface ColumnState {
@@ -19,10 +19,7 @@ export function sortDirection({ order }: Pick<Column, 'order'>, minor: number): 
   return (order === 'desc' ? -minor : minor) + 0;
 }
 
-/**
- * In Redis, a column of a state is its value and its time as doubles, then 1 if it is settled, else
- * 0.
- */
+/** In Redis, a column of a state is its value and time as doubles, then 1 if settled, else 0. */
 const BYTES_OF_A_COLUMN = 17;
 
 export function isState(bytes: Buffer, columns: number): boolean {
@@ -32,10 +29,12 @@ export function isState(bytes: Buffer, columns: number): boolean {
 /** Reads states that follow each other. */
 export function readStates(bytes: Buffer, columns: number): PlayerState[] {
   const states: ColumnState[][] = [];
-  for (let at = 0; at < bytes.length; at += BYTES_OF_A_COLUMN) {
-    if (at % (columns * BYTES_OF_A_COLUMN) === 0) states.push([]);
-    const [value, time] = [bytes.readDoubleBE(at), bytes.readDoubleBE(at + 8)];
-    states.at(-1)?.push({ value, time, settled: bytes[at + 16] === 1 });
+  for (let start = 0; start < bytes.length; start += BYTES_OF_A_COLUMN) {
+    if (start % (columns * BYTES_OF_A_COLUMN) === 0) states.push([]);
+    const value = bytes.readDoubleBE(start);
+    const time = bytes.readDoubleBE(start + 8);
+    const settled = bytes[start + 16] === 1;
+    states.at(-1)?.push({ value, time, settled });
   }
   return states;
 }
@@ -43,8 +42,10 @@ export function readStates(bytes: Buffer, columns: number): PlayerState[] {
 export function stateBytes(state: PlayerState): Buffer {
   const bytes = Buffer.alloc(BYTES_OF_A_COLUMN * state.length);
   for (const [index, { value, time, settled }] of state.entries()) {
-    const at = bytes.writeDoubleBE(value, BYTES_OF_A_COLUMN * index);
-    bytes.writeUInt8(settled ? 1 : 0, bytes.writeDoubleBE(time, at));
+    const start = BYTES_OF_A_COLUMN * index;
+    bytes.writeDoubleBE(value, start);
+    bytes.writeDoubleBE(time, start + 8);
+    bytes.writeUInt8(settled ? 1 : 0, start + 16);
   }
   return bytes;
 }

@@ -6,10 +6,7 @@ const RFC_3339 =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const MAX_TEXT_LENGTH = 64;
 
-/**
- * The last text and its time, cached: the decoder parses a text just after the validator has
- * checked it.
- */
+/** The last text and its time: the decoder parses a text just after the validator checked it. */
 let lastText = '';
 let lastTime: number | undefined;
 
@@ -18,7 +15,10 @@ let lastTime: number | undefined;
  * ms; refuses leap seconds (:60).
  */
 export function parseTime(text: string): number | undefined {
-  if (lastText !== text) [lastText, lastTime] = [text, readTime(text)];
+  if (lastText !== text) {
+    lastTime = readTime(text);
+    lastText = text;
+  }
   return lastTime;
 }
 
@@ -29,6 +29,7 @@ export function parseTime(text: string): number | undefined {
 function readTime(text: string): number | undefined {
   if (text.length > MAX_TEXT_LENGTH || !RFC_3339.test(text)) return undefined;
   if (!text.startsWith(lastDay.text)) lastDay = readDay(text.slice(0, 'YYYY-MM-DD'.length));
+
   const end = text.length - (/[Zz]$/.test(text) ? 1 : 6);
   const minutes = digits(text, 11, 13) * 60 + digits(text, 14, 16) - zoneMinutes(text, end);
   const seconds = minutes * 60 + digits(text, 17, 19);
@@ -36,7 +37,7 @@ function readTime(text: string): number | undefined {
   return time >= EARLIEST_TIME && time <= LATEST_TIME ? time : undefined;
 }
 
-/** The day of the last time read: most events are of the same day as the one before. */
+/** The day of the last time read: most events are from the same day as the event before. */
 let lastDay = { text: '-', start: NaN };
 
 /** `start` in UTC; NaN for a day that its month does not have. */
@@ -47,7 +48,7 @@ function readDay(text: string): typeof lastDay {
 
 function digits(text: string, from: number, to: number): number {
   let value = 0;
-  for (let at = from; at < to; at++) value = 10 * value + text.charCodeAt(at) - 48;
+  for (let index = from; index < to; index++) value = 10 * value + text.charCodeAt(index) - 48;
   return value;
 }
 
@@ -57,11 +58,11 @@ function fractionMs(text: string, end: number): number {
   return digits(text, 20, 20 + count) * 10 ** (3 - count);
 }
 
-/** The offset from UTC, in minutes, of the zone that starts at index `at`. */
-function zoneMinutes(text: string, at: number): number {
-  if (text.length - at === 1) return 0;
-  const minutes = digits(text, at + 1, at + 3) * 60 + digits(text, at + 4, at + 6);
-  return text[at] === '-' ? -minutes : minutes;
+/** The offset from UTC, in minutes, of the zone that starts at an index of the text. */
+function zoneMinutes(text: string, start: number): number {
+  if (text.length - start === 1) return 0; // Z
+  const minutes = digits(text, start + 1, start + 3) * 60 + digits(text, start + 4, start + 6);
+  return text[start] === '-' ? -minutes : minutes;
 }
 
 const DAY_MS = 86_400_000;
@@ -69,8 +70,8 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padSta
 let formattedDay = { day: NaN, text: '' };
 
 /**
- * RFC 3339 in UTC with ms, for times in the years 0001 to 9999; others, which Kafka accepts as
- * timestamps, as the number. Several times as fast as Date for times of the same day.
+ * RFC 3339 in UTC with ms, for times in the years 0001 to 9999. Any other time, which Kafka accepts
+ * as a timestamp, stays a number. Several times as fast as Date for times of the same day.
  */
 export function formatTime(ms: number): string {
   const day = Math.floor(ms / DAY_MS);
@@ -78,9 +79,12 @@ export function formatTime(ms: number): string {
     if (ms < EARLIEST_TIME || ms > LATEST_TIME) return String(ms);
     formattedDay = { day, text: new Date(ms).toISOString().slice(0, 'YYYY-MM-DDT'.length) };
   }
+
   const rest = ms - day * DAY_MS;
-  const [hours, minutes] = [Math.floor(rest / 3_600_000), Math.floor(rest / 60_000) % 60];
-  const clock = `${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes]}:${TWO_DIGITS[Math.floor(rest / 1_000) % 60]}`;
+  const hours = Math.floor(rest / 3_600_000);
+  const minutes = Math.floor(rest / 60_000) % 60;
+  const seconds = Math.floor(rest / 1_000) % 60;
+  const clock = `${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes]}:${TWO_DIGITS[seconds]}`;
   return `${formattedDay.text}${clock}.${String(rest % 1_000).padStart(3, '0')}Z`;
 }
 

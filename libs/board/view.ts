@@ -13,10 +13,7 @@ export interface View {
   readonly where: readonly (readonly [name: string, value: string])[];
 }
 
-/**
- * Attributes of an event. An event with several values of an attribute moves the views of each
- * value.
- */
+/** Attributes of an event. An event with several values of one moves the views of each value. */
 export type Attributes = Readonly<Record<string, string | readonly string[]>>;
 
 /** A view that an event moves. `expiresAt` is in ms of the board's event clock; null: never. */
@@ -50,7 +47,7 @@ export function parseView(text: string): View {
 }
 
 /**
- * The text of a view as formatView writes it. Keys, results and comparisons have no other.
+ * The text of a view as formatView writes it. Keys, results and comparisons use only this text.
  * @throws MalformedViewError
  */
 export function canonicalView(text: string): string {
@@ -75,9 +72,9 @@ function parsePair(pair: string, text: string): readonly [string, string] {
 type Windows = readonly (WindowInstance | undefined)[];
 
 /**
- * The lists of views that were made for the windows of the last event, by the values of its
- * dimensions. They hold for records with a timestamp later than `after`, up to `until`: for all of
- * these, the same windows have closed.
+ * Caches the lists of views for the windows of the last event, by the values of the dimensions. The
+ * lists hold for records with a timestamp later than `after`, up to `until`: by all of these
+ * timestamps, the same windows have closed.
  */
 const recentLists = derived(({ dimensions }) => ({
   names: [...new Set(dimensions.flat())],
@@ -89,9 +86,10 @@ const recentLists = derived(({ dimensions }) => ({
 const MAX_RECENT_LISTS = 1_000;
 
 /**
- * The views that an event moves, without those whose window had closed by the timestamp (ms) of the
- * record. Events of the same windows and dimension values get the same list, as one object: most
- * events are like an earlier one. Cost: that of windowsAt; for another list, linear in the views.
+ * The views that an event moves, without the views whose window had closed by the timestamp (ms) of
+ * the record. Events of the same windows and dimension values get the same list, as one object:
+ * most events are like an earlier one.
+ * Cost: as windowsAt; for a list that is not cached, also linear in the views.
  * @throws RejectedEventError
  */
 export function viewsOf(
@@ -104,20 +102,25 @@ export function viewsOf(
   const recent = recentLists(definition);
   const isRecent = recordTimestamp > recent.after && recordTimestamp <= recent.until;
   if (windows !== recent.windows || !isRecent) {
+    const { after, until } = timestampsLike(recordTimestamp, windows);
+    recent.windows = windows;
+    recent.after = after;
+    recent.until = until;
     recent.lists.clear();
-    Object.assign(recent, { windows, ...timestampsLike(recordTimestamp, windows) });
   }
   if (recent.lists.size >= MAX_RECENT_LISTS) recent.lists.clear();
-  const valueOf = (name: string) => Object.hasOwn(attributes, name) && attributes[name];
+
+  const valueOf = (name: string) => (Object.hasOwn(attributes, name) ? attributes[name] : null);
   const key = recent.names.length === 0 ? '' : JSON.stringify(recent.names.map(valueOf));
   const known = recent.lists.get(key);
   if (known !== undefined) return known;
+
   const list = listViews(definition, attributes, windows, recordTimestamp);
   recent.lists.set(key, list);
   return list;
 }
 
-/** The timestamps by which the same windows have closed: those after `after`, up to `until`. */
+/** By timestamps later than `after`, up to `until`, the same windows have closed. */
 function timestampsLike(recordTimestamp: number, windows: Windows) {
   const closings = windows.flatMap((instance) => instance?.closesAt ?? []);
   return {
@@ -135,25 +138,27 @@ function listViews(
   windows: Windows,
   recordTimestamp: number,
 ): ResolvedView[] {
-  const present = windows.filter((instance) => instance !== undefined).length;
-  const published = publishedParts(definition);
+  const instances = windows.filter((instance) => instance !== undefined).length;
+  const parts = publishedParts(definition);
   const views: ResolvedView[] = [];
   let total = 0;
-  for (const [combination, names] of definition.dimensions.entries()) {
+  for (const [dimensionIndex, names] of definition.dimensions.entries()) {
     const lists = names.map((name) => valuesOf(definition.board, name, attributes));
-    total += lists.reduce((product, list) => product * list.length, present);
+    total += lists.reduce((product, list) => product * list.length, instances);
     if (total > MAX_VIEWS_OF_AN_EVENT)
       throw new RejectedEventError(
         'TOO_MANY_VIEWS_OF_AN_EVENT',
         `the event would move more than ${MAX_VIEWS_OF_AN_EVENT} views of board ` +
           `"${definition.board}"; send fewer values in its attributes`,
       );
+
     const places = combinations(names, lists);
-    for (const [index, instance] of windows.entries()) {
+    for (const [windowIndex, instance] of windows.entries()) {
       if (instance === undefined || hasClosed(instance, recordTimestamp)) continue;
       const { text, expiresAt } = instance;
-      const shown = published.windows[index] === true && published.dimensions[combination] === true;
-      for (const place of places) views.push({ view: text + place, expiresAt, published: shown });
+      const published =
+        parts.windows[windowIndex] === true && parts.dimensions[dimensionIndex] === true;
+      for (const place of places) views.push({ view: text + place, expiresAt, published });
     }
   }
   if (views.length === 0 && total > 0) throw closedError(definition, windows, recordTimestamp);
@@ -211,13 +216,13 @@ export function publishesView(definition: BoardDefinition, view: string): boolea
 export function isPublished(definition: BoardDefinition, view: string): boolean {
   const { window, where } = parseView(view);
   const names = where.map(([name]) => name).join(' ');
-  const published = publishedParts(definition);
-  const windowAt = definition.windows.findIndex((known) => isInstance(window, known));
-  const dimensionAt = definition.dimensions.findIndex((list) => list.join(' ') === names);
-  return published.windows[windowAt] === true && published.dimensions[dimensionAt] === true;
+  const windowIndex = definition.windows.findIndex((known) => isInstance(window, known));
+  const dimensionIndex = definition.dimensions.findIndex((list) => list.join(' ') === names);
+  const parts = publishedParts(definition);
+  return parts.windows[windowIndex] === true && parts.dimensions[dimensionIndex] === true;
 }
 
-/** The window of a board that a text names an instance of, such as `week:2026-W47`. */
+/** The window whose instance a text names, such as `week:2026-W47`. */
 export function windowOf(definition: BoardDefinition, text: string): Window | undefined {
   return definition.windows.find((window) => isInstance(text, window));
 }

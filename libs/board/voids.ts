@@ -6,7 +6,7 @@ import { derived, type BoardDefinition, type RecordPlace } from './definition.js
  */
 export const MAX_VOIDS = 10_000;
 
-/** Voids the records at places, or takes that back. */
+/** Voids the records at some places, or removes the voids of these places. */
 export interface VoidChange {
   readonly kind: 'void' | 'unvoid';
   readonly places: readonly RecordPlace[];
@@ -23,9 +23,8 @@ const timestamps = derived(({ voids = [] }) => {
 });
 
 /**
- * Whether a definition voids the event or player record of a record: by the place of the record, or
- * of one that it retries. So a retry that is sent after the void doesn't count in place of the
- * event.
+ * Whether a definition voids a record: by the place of the record, or by the place of a record that
+ * it retries. So a retry that is sent after the void doesn't count in place of the event.
  */
 export function isVoided(
   definition: BoardDefinition,
@@ -52,14 +51,16 @@ export function withVoids(
 }
 
 /**
- * The definition after a change of its voids. Keeps places that the log has no longer, because the
- * log may still have retries of these records. @throws TooManyVoidsError
+ * The definition after a change of its voids. Keeps places that the log no longer has, because the
+ * log may still have retries of these records.
+ * @throws TooManyVoidsError
  */
 export function changeVoids(
   definition: BoardDefinition,
   { kind, places }: VoidChange,
 ): BoardDefinition {
-  // An offset has one record. A place there with another timestamp is of an earlier topic.
+  // An offset has one record. A void of it with another timestamp is from before the topic was
+  // recreated.
   const voids = new Map((definition.voids ?? []).map((place) => [keyOf(place), place]));
   for (const place of places) {
     if (kind === 'void') voids.set(keyOf(place), place);
@@ -69,7 +70,7 @@ export function changeVoids(
   return withVoids(definition, [...voids.values()].sort(inOrder));
 }
 
-/** The voids of one definition that another one lacks. */
+/** The voids of `from` that `to` does not have. */
 export function missingVoids(from: BoardDefinition, to: BoardDefinition): RecordPlace[] {
   return (from.voids ?? []).filter((place) => to.voids === undefined || !hasVoid(to, place));
 }

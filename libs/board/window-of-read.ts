@@ -4,7 +4,7 @@ import { EARLIEST_TIME } from './time.js';
 import { formatView, parseView, type ResolvedView, type View } from './view.js';
 import { parseWindow, windowsAt, type WindowInstance } from './windows.js';
 
-/** A view that a board can have. */
+/** A view that readers of a board can name. */
 export type ReadableView = Omit<ResolvedView, 'published'>;
 
 /**
@@ -43,18 +43,25 @@ function readable(
  */
 function relativeInstance(definition: BoardDefinition, text: string, at: number) {
   for (const [index, window] of definition.windows.entries()) {
-    const [name, current, previous] = namesOf(window);
-    if (text !== name && text !== current && text !== previous) continue;
-    let instance = windowsAt(definition, at)[index];
-    if (text === previous && instance !== undefined)
-      instance =
-        instance.start > EARLIEST_TIME
-          ? windowsAt(definition, instance.start - 1)[index]
-          : undefined;
+    const [name, currentName, previousName] = namesOf(window);
+    if (text !== name && text !== currentName && text !== previousName) continue;
+
+    const current = windowsAt(definition, at)[index];
+    const instance = text === previousName ? instanceBefore(definition, index, current) : current;
     if (instance === undefined) throw new NoInstanceError(definition.board, text, at);
     return instance;
   }
   return undefined;
+}
+
+/** The instance of a window before another instance of it; undefined if there is none. */
+function instanceBefore(
+  definition: BoardDefinition,
+  windowIndex: number,
+  instance: WindowInstance | undefined,
+): WindowInstance | undefined {
+  if (instance === undefined || instance.start <= EARLIEST_TIME) return undefined;
+  return windowsAt(definition, instance.start - 1)[windowIndex];
 }
 
 /**
@@ -79,13 +86,13 @@ const INSTANCE_EXAMPLES = {
 };
 
 function noSuchWindow({ board, windows }: BoardDefinition, asked: string): NoSuchViewError {
-  const known = windows.map(namesOf);
-  const forms = windows.flatMap((window, index) => {
+  const forms = windows.flatMap((window) => {
+    const names = namesOf(window);
     const example = INSTANCE_EXAMPLES[window.kind];
-    return [...(known[index] ?? []), ...(example === '' ? [] : [windowName(window) + example])];
+    return example === '' ? names : [...names, windowName(window) + example];
   });
   const problem = `has no window ${JSON.stringify(asked)}; write ${forms.join(', ')}`;
-  return new NoSuchViewError(board, problem, asked, known.flat());
+  return new NoSuchViewError(board, problem, asked, windows.flatMap(namesOf));
 }
 
 function inOrder({ board, dimensions }: BoardDefinition, where: View['where']): View['where'] {
@@ -94,6 +101,7 @@ function inOrder({ board, dimensions }: BoardDefinition, where: View['where']): 
     (dimension) => dimension.length === where.length && dimension.every((name) => given.has(name)),
   );
   if (names !== undefined) return names.map((name) => [name, given.get(name) ?? ''] as const);
+
   const asked = where.map(([name]) => name).join(' and ');
   const known = dimensions.map((dimension) => dimension.join(' and '));
   const ranked = known.map((text) => (text === '' ? 'overall (no dimensions)' : text));

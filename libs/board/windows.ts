@@ -37,14 +37,15 @@ const END_OF_TIME = LATEST_TIME + 1;
 const MAX_CACHED_SPANS = 4_096;
 
 /**
- * For each window, its instance that contains a time, if any. Returns the same list as last time if
- * it still holds: most events are of about the same time. Cost otherwise: a binary search; much
- * more for an instance that is not cached.
+ * The instance of each window that contains a time; undefined for a window without one. Returns the
+ * list of the last call if it still holds, because most events have about the same time.
+ * Cost: for a new list, a binary search per window; much more for an instance that is not cached.
  */
 export function windowsAt(definition: BoardDefinition, time: number) {
   const recent = recentWindows(definition);
   if (time >= recent.start && time < recent.end) return recent.list;
-  const spans = findersOf(definition).map((finder) => finder.at(time));
+
+  const spans = findersOf(definition).map((finder) => finder.find(time));
   recent.start = Math.max(...spans.map(({ start }) => start));
   recent.end = Math.min(...spans.map(({ end }) => end));
   recent.list = spans.map(({ instance }) => instance);
@@ -56,16 +57,13 @@ const recentWindows = derived(() => {
   return { start: NaN, end: NaN, list: [] as readonly (WindowInstance | undefined)[] };
 });
 
-/**
- * The instance that a text such as `day:2026-11-20` names; undefined when the board has no such
- * instance.
- */
+/** The instance that a text such as `day:2026-11-20` names; undefined if the board has none. */
 export function parseWindow(definition: BoardDefinition, text: string): WindowInstance | undefined {
   for (const [index, window] of definition.windows.entries()) {
     const time = timeWithin(window, text, definition.timeZone);
     if (time === undefined) continue;
-    const within = Math.min(Math.max(time, EARLIEST_TIME), LATEST_TIME);
-    const instance = findersOf(definition)[index]?.at(within).instance;
+    const eventTime = Math.min(Math.max(time, EARLIEST_TIME), LATEST_TIME);
+    const instance = findersOf(definition)[index]?.find(eventTime).instance;
     if (instance?.text === text) return instance;
   }
   return undefined;
@@ -88,10 +86,12 @@ class WindowFinder {
     private readonly timeZone: string,
   ) {}
 
-  at(time: number): CachedSpan {
+  /** The span that contains a time. */
+  find(time: number): CachedSpan {
     const place = this.#firstAfter(time);
     const before = this.#cached[place - 1];
     if (before !== undefined && time < before.end) return before;
+
     const span = spanAt(this.window, time, this.timeZone);
     const cached = { ...span, instance: this.#instanceOf(span) };
     if (this.#cached.length >= MAX_CACHED_SPANS) this.#cached = [cached];
@@ -101,12 +101,19 @@ class WindowFinder {
 
   #instanceOf({ start, end, text }: Span): WindowInstance | undefined {
     if (text === undefined) return undefined;
-    const [keepMs, close] = [keepOf(this.window), closeOf(this.window)];
-    const expiresAt = keepMs === undefined ? null : end + keepMs;
+    const keepMs = keepOf(this.window);
+    const close = closeOf(this.window);
     const closes = close !== undefined && end >= close.from;
-    return { text, start, end, expiresAt, closesAt: closes ? end + close.graceMs : null };
+    return {
+      text,
+      start,
+      end,
+      expiresAt: keepMs === undefined ? null : end + keepMs,
+      closesAt: closes ? end + close.graceMs : null,
+    };
   }
 
+  /** The index of the first cached span that starts after a time. */
   #firstAfter(time: number): number {
     let low = 0;
     let high = this.#cached.length;
@@ -140,15 +147,21 @@ function spanAt(window: Window, time: number, timeZone: string): Span {
 function calendarSpan(kind: CalendarWindow, time: number, timeZone: string): Span {
   // The first instant of a day is not always midnight; where midnight occurs twice, it is the first
   // midnight.
-  const start = (day: Day) => day.toZonedDateTime(timeZone).epochMilliseconds;
-  const after = (day: Day) => day.add({ [`${kind}s`]: 1 });
+  const startOf = (day: Day) => day.toZonedDateTime(timeZone).epochMilliseconds;
+  const nextOf = (day: Day) => day.add({ [`${kind}s`]: 1 });
+
   let first = FIRST_DAYS[kind](zonedTime(time, timeZone).toPlainDate());
+  let next = nextOf(first);
   // A clock that goes back over midnight shows the old date again, but the new day has begun.
-  while (start(after(first)) <= time) first = after(first);
+  while (startOf(next) <= time) {
+    first = next;
+    next = nextOf(first);
+  }
+
   return {
     text: `${kind}:${TEXTS[kind](first)}`,
-    start: Math.max(start(first), EARLIEST_TIME),
-    end: Math.min(start(after(first)), END_OF_TIME),
+    start: Math.max(startOf(first), EARLIEST_TIME),
+    end: Math.min(startOf(next), END_OF_TIME),
   };
 }
 
@@ -194,25 +207,31 @@ export function cronFrom(expression: string, from: number): CronExpression {
  */
 function intervalAt({ name, cron, start }: Interval, time: number, timeZone: string) {
   if (time < start) return { start: EARLIEST_TIME, end: start };
+
   const offsetMs = Math.round(zonedTime(time, timeZone).offsetNanoseconds / 1e6);
   const wallClock = cronFrom(cron, time + offsetMs + 1);
   let first = wallClock.hasPrev() ? firstShown(wallClock.prev().getTime(), timeZone) : -Infinity;
   const next = () =>
     wallClock.hasNext() ? firstShown(wallClock.next().getTime(), timeZone) : Infinity;
+
   let end = next();
-  while (end <= time) [first, end] = [end, next()];
+  while (end <= time) {
+    first = end;
+    end = next();
+  }
   if (first < start) return { start, end };
-  const at = Temporal.Instant.fromEpochMilliseconds(first).toString();
-  return { text: `interval:${name}@${at}`, start: first, end: Math.min(end, END_OF_TIME) };
+
+  const startText = Temporal.Instant.fromEpochMilliseconds(first).toString();
+  return { text: `interval:${name}@${startText}`, start: first, end: Math.min(end, END_OF_TIME) };
 }
 
 /** When the zone's clock first shows a wall clock time (in ms as if in UTC), or jumps over it. */
 function firstShown(wallClock: number, timeZone: string): number {
   const plain = zonedTime(wallClock, 'UTC').toPlainDateTime();
   const zoned = plain.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
-  const skipped = !zoned.toPlainDateTime().equals(plain);
-  const at = skipped ? zoned.getTimeZoneTransition('next') : zoned;
-  return (at ?? zoned).epochMilliseconds;
+  const isSkipped = !zoned.toPlainDateTime().equals(plain);
+  const transition = isSkipped ? zoned.getTimeZoneTransition('next') : null;
+  return (transition ?? zoned).epochMilliseconds;
 }
 
 /**
@@ -228,10 +247,11 @@ function timeWithin(window: Window, text: string, timeZone: string): number | un
         return window.from;
       case 'interval':
         return Temporal.Instant.from(text.slice(windowName(window).length + 1)).epochMilliseconds;
-      default:
-        return text.startsWith(`${window.kind}:`)
-          ? dateWithin(window.kind, text.slice(window.kind.length + 1), timeZone)
-          : undefined;
+      default: {
+        const prefix = `${window.kind}:`;
+        if (!text.startsWith(prefix)) return undefined;
+        return dateWithin(window.kind, text.slice(prefix.length), timeZone);
+      }
     }
   } catch {
     return undefined; // Temporal throws a RangeError for a text that is not a date
@@ -239,8 +259,8 @@ function timeWithin(window: Window, text: string, timeZone: string): number | un
 }
 
 /**
- * Noon of a day well inside what a text names: in some zones, the years 0001 to 9999 of UTC reach
- * into 0 or 10000.
+ * Noon of a day well inside the span that a text names. A text can have the year 0000 or 10000: in
+ * some zones, the clock shows them at the edges of the years 0001 to 9999 of UTC.
  * @throws RangeError
  */
 function dateWithin(kind: CalendarWindow, text: string, timeZone: string): number {
