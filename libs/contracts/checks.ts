@@ -11,8 +11,10 @@ export interface Check {
   readonly isOptional?: true;
 }
 
+/** The schemas of all named checks, for the docs and for schemas/. */
 export const SCHEMAS: Record<string, Schema> = {};
 
+/** Adds the schema of a check to SCHEMAS; other schemas then refer to it. */
 function named(name: string, { problem, schema }: Check): Check {
   SCHEMAS[name] = schema;
   return { problem, schema: { $ref: `#/components/schemas/${name}` } };
@@ -23,7 +25,12 @@ function rule(holds: (value: unknown) => boolean, allowed: string, schema: Schem
   return { problem: (value) => (holds(value) ? undefined : problem), schema };
 }
 
-export function namedRule(name: string, ...[holds, allowed, schema]: Parameters<typeof rule>) {
+export function namedRule(
+  name: string,
+  holds: (value: unknown) => boolean,
+  allowed: string,
+  schema: Schema,
+): Check {
   const description = `${allowed[0]?.toUpperCase()}${allowed.slice(1)}.`;
   return named(name, rule(holds, allowed, { description, ...schema }));
 }
@@ -69,7 +76,7 @@ export function nullOr({ problem, schema }: Check): Check {
   };
 }
 
-/** An object with a check for each field of T. Unknown fields are ignored. */
+/** An object with a check for each field of T. Ignores unknown fields. Adds to SCHEMAS. */
 export function objectOf<T extends object>(
   name: string,
   checks: Readonly<Record<keyof T, Check>>,

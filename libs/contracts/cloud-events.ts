@@ -28,26 +28,27 @@ export function cloudEventHeaders(event: { id: string; type: string; source: str
 }
 
 /**
- * Why, by its headers, a record can't be a JSON record of a type; undefined if it can. `ce_type` is
- * checked even if it is the only header.
+ * Why the headers of a record exclude a JSON record of a type; undefined if they don't. Checks
+ * `ce_type` even if it is the only header.
  */
 export function cloudEventProblem(
   record: HeadedRecord,
   expected: string = SCORE_EVENT_TYPE,
 ): Rejection | undefined {
-  const unsupported = (detail: string) => ({ code: 'UNSUPPORTED_CLOUDEVENT', detail }) as const;
   const contentType = mediaType(headerText(record, 'content-type'));
   if (contentType?.startsWith('application/cloudevents') === true)
     return unsupported(
       `content-type ${quote(contentType)} is not binary mode; send binary mode: attributes ` +
         'in ce_ headers, the score event as the value',
     );
+
   const type = headerText(record, 'ce_type');
   if (type !== undefined && type !== expected)
     return {
       code: 'UNKNOWN_RECORD_TYPE',
       detail: `ce_type ${quote(type)} is unknown; send ${SCORE_EVENT_TYPE} or no ce_type`,
     };
+
   const version = headerText(record, 'ce_specversion');
   if (version === undefined) return undefined;
   if (version !== '1.0')
@@ -57,9 +58,13 @@ export function cloudEventProblem(
   return unsupported(`content-type ${quote(contentType)} is not JSON; send ${JSON_TYPE}`);
 }
 
+function unsupported(detail: string): Rejection {
+  return { code: 'UNSUPPORTED_CLOUDEVENT', detail };
+}
+
 /** A content type without parameters. */
 function mediaType(contentType: string | undefined): string | undefined {
-  if (contentType === JSON_TYPE) return JSON_TYPE; // what nearly all records have
+  if (contentType === JSON_TYPE) return JSON_TYPE; // nearly all records have it
   return contentType?.toLowerCase().split(';')[0]?.trim();
 }
 

@@ -89,6 +89,11 @@ export const DEAD_LETTER_CODES = {
 
 export type DeadLetterCode = keyof typeof DEAD_LETTER_CODES;
 
+/** What to do about a dead letter; empty for a code that this version does not know. */
+export function wayOutOf(code: string): string {
+  return (DEAD_LETTER_CODES as Readonly<Record<string, string>>)[code] ?? '';
+}
+
 /** Why a record can't be a score event or a player record. */
 export interface Rejection {
   readonly code: DeadLetterCode;

@@ -42,8 +42,8 @@ export function encodeDeadLetter(
 ) {
   const leftOut: Part[] = hasTooManyHeaders(record) ? ['headers'] : [];
   const { headers, dropped } = writableHeaders(leftOut.length === 0 ? record.headers : {});
-  const why = withDropped(reason, dropped);
-  const parts = largestParts({ key: record.key, value: record.value, headers });
+  const fullReason = withDropped(reason, dropped);
+  const largest = largestParts({ key: record.key, value: record.value, headers });
   for (;;) {
     const digests = leftOut.flatMap((part) => digestHeaders(part, record));
     const letter = {
@@ -51,11 +51,13 @@ export function encodeDeadLetter(
       value: leftOut.includes('value') ? null : record.value,
       headers: {
         ...(leftOut.includes('headers') ? {} : headers),
-        ...reasonHeaders(source, record, why),
+        ...reasonHeaders(source, record, fullReason),
         ...Object.fromEntries(digests),
       },
     };
-    const next = batchBytes(letter) > maxBytes ? parts.shift() : undefined;
+    if (batchBytes(letter) <= maxBytes) return letter;
+
+    const next = largest.shift();
     if (next === undefined) return letter;
     leftOut.push(next);
   }
@@ -117,12 +119,12 @@ function digestHeaders(part: Part, record: RawRecord): [string, string][] {
  */
 const DIGEST_HEADERS = /^ranklog_(value|key|headers)_(bytes|sha256)$/;
 
-/** What decoding puts in place of bytes that are not UTF-8. */
+/** Decoding replaces bytes that are not UTF-8 by this character. */
 const REPLACEMENT = '\uFFFD';
 
 /**
- * Headers that can be written, and the names of the others, which are not UTF-8. Kafka allows
- * headers without a value; kafkajs reads them as null, but throws when it has to write null.
+ * The headers that can be written, and the names of dropped headers, which are not UTF-8. Kafka
+ * allows headers without a value; kafkajs reads them as null, but throws when it has to write null.
  */
 function writableHeaders(headers: RecordHeaders) {
   const writable = (value: unknown) => (value ?? Buffer.alloc(0)) as HeaderValue;
@@ -145,24 +147,22 @@ const BATCH_OVERHEAD = 61;
 const RECORD_OVERHEAD = 36;
 const HEADER_OVERHEAD = 10;
 
-/**
- * The largest possible size of a batch with only this record, which max.message.bytes of a topic
- * limits.
- */
+/** The most bytes of a batch with only this record. max.message.bytes of a topic limits them. */
 export function batchBytes(record: Encodable): number {
   return BATCH_OVERHEAD + recordBytes(record);
 }
 
-/** The most that a record takes in a batch. */
+/** The most bytes that a record takes in a batch. */
 export function recordBytes({ key, value, headers }: Encodable): number {
   return RECORD_OVERHEAD + length(key) + length(value) + headerBytes(headers);
 }
 
 function headerBytes(headers: RecordHeaders): number {
   let bytes = 0;
-  for (const [name, given] of Object.entries(headers))
-    for (const value of [given ?? null].flat())
-      bytes += HEADER_OVERHEAD + Buffer.byteLength(name) + length(value);
+  for (const [name, given] of Object.entries(headers)) {
+    const values = [given ?? null].flat();
+    for (const value of values) bytes += HEADER_OVERHEAD + Buffer.byteLength(name) + length(value);
+  }
   return bytes;
 }
 
@@ -180,9 +180,9 @@ export function cutDetail(detail: string): string {
   return new TextDecoder().decode(bytes, { stream: true });
 }
 
-/** What the headers of ranklog say about a dead letter. */
+/** A dead letter, read from the headers that ranklog has added. */
 export interface DeadLetter extends Source, DeadLetterReason {
-  /** That of the record, in ms. Missing in dead letters of earlier versions. */
+  /** Timestamp of the record, in ms. Missing in dead letters of earlier versions. */
   readonly timestamp?: number;
   /** If the record is a retry: the ids of the records before it, the original first. */
   readonly retryOf?: readonly string[];

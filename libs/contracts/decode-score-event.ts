@@ -25,7 +25,7 @@ export type ScoreEventDecoding = { readonly ok: true; readonly event: DecodedSco
  */
 export function decodeScoreEvent(record: RawRecord): ScoreEventDecoding {
   const count = headerCount(record);
-  // Each look-up of a header takes time
+  // Most records have no headers. To look one up takes time.
   if (count === 0) return decodeEvent(decodeObject(record.value));
   if (hasTooManyHeaders(record))
     return reject(
@@ -84,6 +84,7 @@ function decodeFields(event: ScoreEvent, text: string): ScoreEventDecoding {
   }
   const numbers = exactDeltas(event, text);
   if (typeof numbers === 'string') return reject('INVALID_NUMBER', numbers);
+
   const { board, playerId, eventId, attributes = {} } = event;
   const occurredAt = event.occurredAt === undefined ? undefined : parseTime(event.occurredAt);
   const decoded: Mutable<DecodedScoreEvent> = { board, playerId, ...numbers, attributes };

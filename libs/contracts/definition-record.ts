@@ -11,7 +11,7 @@ import { absentOr, count, nullOr, objectOf, OBJECT } from './checks.js';
 import { DEFINITION_RECORD_TYPE } from './cloud-events.js';
 import type { RawRecord } from './record.js';
 import { ResultContract } from './result-contract.js';
-import { ID, STARTS } from './values.js';
+import { ID, offsetsByPartition, STARTS } from './values.js';
 
 /**
  * The key of the record with the settings of the ranklog. No board name has a control character.
@@ -19,8 +19,8 @@ import { ID, STARTS } from './values.js';
 export const IDENTITY_KEY = '\u0000identity';
 
 /**
- * Whether a record of the definitions topic is that of a board. All others have keys that begin
- * with this control character; readers of definitions ignore them, also those of later versions.
+ * Whether a record of the definitions topic defines a board. The keys of all other records begin
+ * with a control character. Readers of definitions ignore them, whatever version wrote them.
  */
 export function isOfBoard({ key }: Pick<RawRecord, 'key'>): boolean {
   return key?.[0] !== 0;
@@ -95,13 +95,12 @@ export function decodeStoredDefinition(record: RawRecord): StoredDefinitionRecor
 /** @throws MalformedRecordError */
 export function decodeDefinitionRecord(record: RawRecord): DefinitionRecord {
   const { board, generation, since, definition, starts } = decodeStoredDefinition(record);
-  const partitions = Object.entries(starts ?? {});
   return {
     board,
     generation,
     since,
     definition: definition && decodeDefinition(board, definition),
-    ...(starts && { starts: new Map(partitions.map(([id, from]) => [Number(id), from])) }),
+    ...(starts && { starts: offsetsByPartition(starts) }),
   };
 }
 

@@ -27,9 +27,10 @@ export function exactDeltas(event: ScoreEvent, text: string): EventNumbers | str
     hasNumbers ||= typeof value === 'number';
     texts[name] = String(value);
   }
-  const problem =
-    hasNumbers && INEXACT_NUMBER.test(text) ? restoreNumbers(event, texts, text) : undefined;
-  if (problem !== undefined) return problem;
+  if (hasNumbers && INEXACT_NUMBER.test(text)) {
+    const problem = restoreNumbers(event, texts, text);
+    if (problem !== undefined) return problem;
+  }
   return event.deltas === undefined ? { delta: texts[DELTA] ?? '' } : { deltas: texts };
 }
 

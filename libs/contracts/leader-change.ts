@@ -66,10 +66,22 @@ const contract = new ResultContract<LeaderChange>(
 export function encodeLeaderChange(change: LeaderChange) {
   const { board, generation, view, version, since, source, occurredAt } = change;
   const { top, entered, left, moved } = change;
-  const head = { board, generation, view, version, since, source, occurredAt };
+  const value = {
+    board,
+    generation,
+    view,
+    version,
+    since,
+    source,
+    occurredAt,
+    top,
+    entered,
+    left,
+    moved,
+  };
   return {
     key: `${board} ${view}`,
-    value: JSON.stringify({ ...head, top, entered, left, moved }),
+    value: JSON.stringify(value),
     headers: contract.headers(`${causeId(source)} ${view}`, source),
   };
 }
@@ -85,6 +97,7 @@ export function leaderMovements(
   before: readonly string[],
   top: readonly { readonly playerId: string; readonly rank: number }[],
 ): LeaderMovements {
+  // The players of the old top that are not in the new one so far, with their ranks.
   const gone = new Map(before.map((playerId, index) => [playerId, index + 1]));
   const entered: EnteredLeader[] = [];
   const moved: MovedPlayer[] = [];

@@ -1,7 +1,7 @@
 import { count, nullOr, objectOf, TEXT } from './checks.js';
 import { MalformedRecordError } from './result-contract.js';
 import type { RawRecord } from './record.js';
-import { ID, STARTS } from './values.js';
+import { ID, offsetsByPartition, STARTS } from './values.js';
 
 /** What ranklog has done for one window of a board that has closed, such as `week:2026-W47`. */
 export interface PeriodRecord {
@@ -23,10 +23,7 @@ interface StoredPeriodRecord extends Omit<PeriodRecord, 'ends'> {
   readonly ends: Readonly<Record<string, number>>;
 }
 
-/**
- * Begins the keys of these records of the definitions topic. No board name has a control
- * character.
- */
+/** The keys of these records begin with this. No board name has a control character. */
 const KEY = '\u0000period ';
 
 const check = objectOf<StoredPeriodRecord>('StoredPeriodRecord', {
@@ -55,7 +52,7 @@ export function deletedPeriodRecord(period: Period) {
   return { key: KEY + periodName(period), value: null };
 }
 
-/** The name of the window that a record of the definitions topic is of; undefined for others. */
+/** The periodName in the key of a record of the definitions topic; undefined for another key. */
 export function periodOfRecord({ key }: Pick<RawRecord, 'key'>): string | undefined {
   const text = key?.toString() ?? '';
   return text.startsWith(KEY) ? text.slice(KEY.length) : undefined;
@@ -69,8 +66,7 @@ export function decodePeriodRecord(record: Pick<RawRecord, 'key' | 'value'>): Pe
   const { board, window, revision, view, ends, notedAt } = stored as StoredPeriodRecord;
   if (periodOfRecord(record) !== periodName({ board, window }))
     throw malformed(`the key is not that of ${periodName({ board, window })}`);
-  const partitions = Object.entries(ends).map(([id, end]) => [Number(id), end] as const);
-  return { board, window, revision, view, ends: new Map(partitions), notedAt };
+  return { board, window, revision, view, ends: offsetsByPartition(ends), notedAt };
 }
 
 function parsed(text: string): unknown {

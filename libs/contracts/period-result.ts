@@ -44,7 +44,7 @@ const contract = new ResultContract<PeriodResult>(
   }),
 );
 
-/** The id of an announcement, the same each time that it is made: payments are keyed by it. */
+/** The id of an announcement, the same each time it is made, so payments can be keyed by it. */
 export function periodResultId({ board, view, revision }: PeriodResult): string {
   return `${board}/${view}/${revision}`;
 }
@@ -55,10 +55,10 @@ export function periodResultId({ board, view, revision }: PeriodResult): string 
  */
 export function encodePeriodResult(result: PeriodResult, topic: string) {
   const { board, generation, view, window, start, end, revision, size, results } = result;
-  const head = { board, generation, view, window, start, end, revision, size };
+  const value = { board, generation, view, window, start, end, revision, size, results };
   return {
     key: `${board} ${view}`,
-    value: JSON.stringify({ ...head, results }),
+    value: JSON.stringify(value),
     headers: contract.headers(periodResultId(result), { topic }),
   };
 }

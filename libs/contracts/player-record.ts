@@ -9,9 +9,9 @@ import { decodeRetry } from './retry.js';
 import { ID, REASON, show } from './values.js';
 
 /**
- * Bans a player from a board, takes that back, or erases the player. A banned player is in no view,
- * but scores of theirs are kept, so that an unban brings them back. Of an erased player, no score
- * is kept, now or later; only a void of the record undoes that.
+ * Bans a player from a board, undoes a ban, or erases a player. A banned player is in no view, but
+ * the board keeps the player's scores, so that an unban restores them. The board keeps no score of
+ * an erased player, now or later; only a void of the record undoes an erasure.
  */
 export type PlayerRecordKind = 'banned' | 'unbanned' | 'erased';
 
@@ -28,10 +28,7 @@ export interface PlayerRecord {
   by?: string;
 }
 
-/**
- * A player record, and the time in ms by which it counts: of two records on a player, the later
- * one.
- */
+/** A player record, and its time in ms: of two records about a player, the later one counts. */
 export interface DecodedPlayerRecord extends Readonly<PlayerRecord> {
   readonly kind: PlayerRecordKind;
   readonly occurredAt: number;
@@ -61,8 +58,8 @@ const RECORD = objectOf<PlayerRecord>('PlayerRecord', {
 });
 
 /**
- * The record, keyed by player. `time` in ms: later than that of the player's present record on the
- * board, if there is one.
+ * The record, keyed by player. `time` (ms) must be later than the time of the player's present
+ * record on the board, if there is one.
  */
 export function encodePlayerRecord(
   kind: PlayerRecordKind,
@@ -78,8 +75,8 @@ export function encodePlayerRecord(
 }
 
 /**
- * The header that gives a retry of a player record its time; none for another record. `timestamp`:
- * of the record.
+ * The header that keeps the time of a player record in its retry; no header for any other record.
+ * `timestamp` is the timestamp of the record.
  */
 export function keptTime(record: RawRecord, timestamp: number): Readonly<Record<string, string>> {
   if (kindOf(record) === undefined) return {};
@@ -111,6 +108,7 @@ export function decodePlayerRecord(record: StampedRecord): PlayerRecordDecoding 
   if (problem !== undefined) return { ok: false, ...problem };
   const found = decodeObject(record.value);
   if (!found.ok) return found;
+
   const decoded = decodeValue(kind, withoutNulls(found.object), timeOf(record));
   const retry = decodeRetry(record);
   if (retry === undefined || !decoded.ok) return decoded;
@@ -131,7 +129,7 @@ function headersProblem(kind: PlayerRecordKind, record: StampedRecord) {
   return cloudEventProblem(record, PLAYER_RECORD_TYPES[kind]) ?? timeProblem(record);
 }
 
-/** NaN for a header that is no number. */
+/** NaN for a header that is not a number. */
 function timeOf(record: StampedRecord): number {
   const text = headerText(record, TIME_HEADER);
   if (text === undefined) return record.timestamp;
@@ -166,11 +164,12 @@ function decodeValue(
 ): PlayerRecordDecoding {
   const problem = playerRecordProblem(value);
   if (problem !== undefined) {
-    const isId = /^(board|playerId) /.test(problem);
     const field = problem.slice(0, problem.indexOf(' '));
+    const isIdField = field === 'board' || field === 'playerId';
     const detail = `${field} is ${show(value[field])}; ${problem}`;
-    return reject(isId ? 'INVALID_ID' : 'INVALID_PLAYER_RECORD', detail);
+    return reject(isIdField ? 'INVALID_ID' : 'INVALID_PLAYER_RECORD', detail);
   }
+
   const { board, playerId, reason, by } = value as unknown as PlayerRecord;
   const texts = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
   return { ok: true, playerRecord: { kind, board, playerId, occurredAt, ...texts } };

@@ -12,9 +12,7 @@ export interface EncodedHeaders {
   text(name: string): string | undefined;
 }
 
-/**
- * The headers of a record, decoded; of a record that ranklog has read from Kafka, also as bytes.
- */
+/** The decoded headers of a record. Records that ranklog read itself also have them as bytes. */
 export interface HeadedRecord {
   readonly headers: RecordHeaders;
   readonly encodedHeaders?: EncodedHeaders | undefined;
@@ -26,8 +24,8 @@ export interface RawRecord extends HeadedRecord {
 }
 
 /**
- * A record with more headers is a dead letter without them: Kafka clients such as kafkajs take
- * quadratic time for headers, 5 ms for as many as these.
+ * A record with more headers becomes a dead letter without its headers: Kafka clients such as
+ * kafkajs take quadratic time for headers, 5 ms for this many.
  */
 export const MAX_HEADERS = 256;
 
@@ -64,10 +62,7 @@ export function headerText(record: HeadedRecord, name: string): string | undefin
   return lastHeader(record, name)?.toString();
 }
 
-/**
- * A header as it was sent; if it is repeated, the last one. undefined if it is missing or has no
- * value.
- */
+/** A header as it was sent; the last one if it is repeated. undefined if it has no value. */
 export function lastHeader(record: HeadedRecord, name: string): Buffer | string | undefined {
   const { encodedHeaders } = record;
   if (encodedHeaders !== undefined) return encodedHeaders.last(name);

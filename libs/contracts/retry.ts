@@ -22,7 +22,8 @@ export type TimedSource = Source & { readonly timestamp: number };
  * Headers of a retry. They have a value for each record before it, the original first: its id, and
  * its timestamp.
  */
-const [IDS, TIMES] = ['ranklog_retry_of', 'ranklog_retry_timestamp'] as const;
+const IDS = 'ranklog_retry_of';
+const TIMES = 'ranklog_retry_timestamp';
 
 export function retryHeaders(headers: RecordHeaders, source: TimedSource) {
   return {
@@ -66,14 +67,12 @@ function retriedRecord(id: string, time: string | undefined): RecordPlace | unde
 }
 
 /**
- * Kafka accepts any 64-bit integer as a timestamp. A number rounds those beyond 2^53, and its text
- * reads back as the same number: the board judges the original and its retry by equal timestamps.
+ * Kafka accepts any 64-bit integer as a timestamp. A number rounds timestamps beyond 2^53, and
+ * its text reads back as the same number, so the original and its retry have equal timestamps.
  */
 const INT64 = /^-?\d{1,19}$/;
 
-/**
- * A timestamp that is no event time stays as it is: the event is then refused, like its original.
- */
+/** A timestamp that is not an event time stays as it is: ranklog then refuses the event again. */
 function eventTime(timestamp: string): string {
   const time = Number(timestamp);
   return time >= EARLIEST_TIME && time <= LATEST_TIME ? formatTime(time) : timestamp;
@@ -83,9 +82,9 @@ function eventTime(timestamp: string): string {
  * Whether an event retries a record that the generation counts already. The retry is then skipped:
  * otherwise, a board that is built again with a definition that accepts both would count both.
  *
- * Of a chain of retries, the first record that the definition accepts counts, and all after it are
- * repeats. So every record of the chain is looked at, not only the last: a later timestamp accepts
- * more (maxAhead) or less (a window that has closed).
+ * In a chain of retries, the first record that the definition accepts counts, and all records after
+ * it are repeats. So this checks every record of the chain, not only the last one: at a later
+ * timestamp, a definition accepts more (maxAhead) or less (a window that has closed).
  */
 export function isRepeat(
   event: ScoreInput,

@@ -47,10 +47,7 @@ export interface ScoreEvent {
 }
 export type Field = keyof ScoreEvent;
 
-/**
- * The check of each field, in the order in which they are checked, and the code of an event that
- * fails it.
- */
+/** The check of each field, in this order, and the code of an event that fails it. */
 const CHECKS: Readonly<Record<Field, Check & { readonly code: DeadLetterCode }>> = {
   board: { ...ID, code: 'INVALID_ID' },
   playerId: { ...ID, code: 'INVALID_ID' },
@@ -60,7 +57,8 @@ const CHECKS: Readonly<Record<Field, Check & { readonly code: DeadLetterCode }>>
   eventId: { ...absentOr(ID), code: 'INVALID_ID' },
   attributes: { ...absentOr(ATTRIBUTES), code: 'INVALID_ATTRIBUTES' },
 };
-objectOf<ScoreEvent>('ScoreEvent', CHECKS); // for its schema
+// Only adds the schema: scoreEventProblem checks field by field, because each has its own code.
+objectOf<ScoreEvent>('ScoreEvent', CHECKS);
 
 const FIELD_CHECKS = Object.entries(CHECKS) as [Field, (typeof CHECKS)[Field]][];
 
@@ -103,6 +101,6 @@ function foundInside(
 function foundEntry(place: string, entry: unknown): string {
   if (!Array.isArray(entry) || entry.length > MAX_ATTRIBUTE_VALUES)
     return `${place} is ${show(entry)}`;
-  const at = entry.findIndex((value) => !isAttributeText(value));
-  return `${place}[${at}] is ${show(entry[at])}`;
+  const index = entry.findIndex((value) => !isAttributeText(value));
+  return `${place}[${index}] is ${show(entry[index])}`;
 }

@@ -8,16 +8,11 @@ export interface SkippedBatch {
   readonly partition: number;
   readonly first: number;
   readonly last: number;
-  /**
-   * The CRC of the batch: another batch at these offsets, as after the topic was recreated, is
-   * read.
-   */
+  /** CRC of the batch. If the topic was recreated, readers read the new batch at these offsets. */
   readonly crc: number;
 }
 
-/**
- * Begins the keys of these records of the definitions topic. No board name has a control character.
- */
+/** The keys of these records begin with this. No board name has a control character. */
 const KEY = '\u0000skip ';
 
 /** The record of a skipped batch, without a `board`, so that readers of definitions ignore it. */
@@ -28,7 +23,7 @@ export function encodeSkippedBatch({ partition, first, last, crc }: SkippedBatch
 
 const VALUE = /^\{"partition":(\d+),"first":(\d+),"last":(\d+),"crc":(\d+)\}$/;
 
-/** undefined for any record that encodeSkippedBatch has not made. */
+/** undefined for a record that encodeSkippedBatch has not made. */
 export function decodeSkippedBatch(record: Pick<RawRecord, 'key' | 'value'>) {
   const key = record.key?.toString();
   const [, ...texts] = VALUE.exec(record.value?.toString() ?? '') ?? [];

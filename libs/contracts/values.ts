@@ -50,10 +50,7 @@ function isText(value: unknown, maxBytes: number): value is string {
   );
 }
 
-/**
- * `delta` or a value in `deltas`: a decimal string, or a JSON number of up to 15 significant
- * digits.
- */
+/** A `delta`, or a value in `deltas`: a decimal string, or a number of up to 15 digits. */
 export function isDelta(value: unknown): value is string | number {
   if (typeof value === 'string') return isDecimal(value);
   return typeof value === 'number' && Number.isFinite(value) && hasSafeDigits(String(value));
@@ -86,6 +83,14 @@ function isStarts(value: unknown): value is Record<string, number> {
         PARTITION.test(partition) && Number.isSafeInteger(offset) && Number(offset) >= 0,
     )
   );
+}
+
+/** The entries of an object that STARTS accepts. */
+export function offsetsByPartition(
+  offsets: Readonly<Record<string, number>>,
+): ReadonlyMap<number, number> {
+  const entries = Object.entries(offsets);
+  return new Map(entries.map(([partition, offset]) => [Number(partition), offset]));
 }
 
 /** Whether the text of a number has up to 15 significant digits, with any exponent. */
@@ -184,10 +189,7 @@ export function quote(text: string): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${shown}...` : shown;
 }
 
-/**
- * A JSON value as a dead letter shows it: texts cut, arrays and objects in short, anything else in
- * full.
- */
+/** A JSON value as a dead letter shows it: cuts texts, and summarizes arrays and objects. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;

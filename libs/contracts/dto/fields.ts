@@ -8,7 +8,7 @@ type ClassOf = () => new () => object;
 
 /**
  * A field whose value passes a check. Without Type, class-transformer would convert the value to
- * the type of the property, and call what an object has as its `constructor`.
+ * the type of the property, and call the field `constructor` of an object.
  */
 export function Field(rule: Rule, valueOf = asSent): PropertyDecorator {
   return all(
@@ -65,7 +65,7 @@ export function ListOf(classOf: ClassOf): PropertyDecorator {
   return all(Type(classOf), IsArray(), IsObject({ each: true }), ValidateNested());
 }
 
-/** As applyDecorators of Nest, which contracts do not import. */
+/** Like applyDecorators of Nest. This folder does not import Nest. */
 function all(...decorators: readonly PropertyDecorator[]): PropertyDecorator {
   return (target, property) => {
     for (const decorate of decorators) decorate(target, property);
