@@ -1,11 +1,8 @@
-import { DEAD_LETTER_CODES, type ScoreEvent, type Source } from '#contracts';
+import { wayOutOf, type ScoreEvent, type Source } from '#contracts';
 import { RanklogError, toError } from '#errors';
 import { membersText, OtherTopicsError, type GroupRefusedError } from '#kafka-batch';
 
-/**
- * Results that were deleted before the group read them: the offsets `from` to `to` - 1 of a
- * partition.
- */
+/** Results that were deleted before the group read them: offsets `from` to `to` - 1. */
 export interface ResultGap {
   readonly topic: string;
   readonly partition: number;
@@ -24,8 +21,8 @@ export interface EventPosition {
 }
 
 /**
- * Ranklog would refuse the score event: `code` and `detail` are those of its dead letter.
- * `toMessage` may give no `position`.
+ * Ranklog would refuse the score event. Its dead letter would have this `code` and `detail`. An
+ * error of `toMessage` may have no `position`.
  */
 export class InvalidScoreEventError extends RanklogError {
   constructor(
@@ -38,7 +35,7 @@ export class InvalidScoreEventError extends RanklogError {
         ? `${code}: ${detail}`
         : `${code}: ${detail} in event ${position.index} (player ` +
             `${JSON.stringify(position.playerId)}) ` +
-            `for ${position.topic}; no event was sent. ${wayOut(code)}`,
+            `for ${position.topic}; no event was sent. ${wayOutOf(code)}`,
     );
   }
 }
@@ -57,9 +54,6 @@ export class InvalidPlayerRecordError extends RanklogError {
     super(`${problem} in record ${index}; no record was sent`);
   }
 }
-
-const wayOut = (code: string) =>
-  (DEAD_LETTER_CODES as Readonly<Record<string, string>>)[code] ?? '';
 
 /** Kafka did not acknowledge all messages. `cause` is the error of kafkajs. */
 export class SendError extends RanklogError {
@@ -84,9 +78,7 @@ export class SendError extends RanklogError {
   }
 }
 
-/**
- * A transaction of score events failed: Kafka has all of its events or none. `cause` is the error.
- */
+/** A transaction failed: Kafka has all of its score events or none. `cause` is the error. */
 export class TransactionFailedError extends RanklogError {
   readonly code = 'TRANSACTION_FAILED';
 
@@ -131,7 +123,7 @@ export class ResultUnknownError extends RanklogError {
   }
 }
 
-/** The board does not publish what was asked for. */
+/** The board does not publish the requested results. */
 export class NotPublishedError extends RanklogError {
   readonly code = 'NOT_PUBLISHED';
 }
@@ -150,10 +142,7 @@ export class SubscriberUsedError extends RanklogError {
   }
 }
 
-/**
- * The group has members that read other topics: ranklog's own group, or subscribers of another
- * kind.
- */
+/** Members of the group read another topic: ranklog's ingest, or subscribers of another kind. */
 export class GroupInUseError extends RanklogError {
   readonly code = 'GROUP_IN_USE';
 
@@ -161,18 +150,21 @@ export class GroupInUseError extends RanklogError {
     readonly groupId: string,
     cause: GroupRefusedError | OtherTopicsError,
   ) {
-    const ofIngest =
-      "Ranklog's ingest has a group of its own (RANKLOG_GROUP, the topic prefix by default): " +
-      'subscribe with another one';
-    super(
-      cause instanceof OtherTopicsError
-        ? `${cause.message}. Members of a group must read the same topic: give each kind of ` +
-            'subscriber a group of its own, and tests another one than a running service'
-        : `group ${groupId} belongs to other consumers, so this subscriber can't join it: ` +
-            `${membersText(cause.group)}. ${ofIngest}`,
-      { cause },
-    );
+    super(groupInUseText(groupId, cause), { cause });
   }
+}
+
+function groupInUseText(groupId: string, cause: GroupRefusedError | OtherTopicsError): string {
+  if (cause instanceof OtherTopicsError)
+    return (
+      `${cause.message}. Members of a group must read the same topic: give each kind of ` +
+      'subscriber a group of its own, and tests another one than a running service'
+    );
+  return (
+    `group ${groupId} belongs to other consumers, so this subscriber can't join it: ` +
+    `${membersText(cause.group)}. Ranklog's ingest has a group of its own (RANKLOG_GROUP, the ` +
+    'topic prefix by default): subscribe with another one'
+  );
 }
 
 export class ResultGapError extends RanklogError {

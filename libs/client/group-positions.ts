@@ -1,7 +1,4 @@
-/**
- * How often offsets are committed, in ms. After a crash, the results of this time may be delivered
- * again.
- */
+/** How often offsets are committed, in ms. After a crash, results of this time may be repeated. */
 const COMMIT_INTERVAL_MS = 1_000;
 
 /** Commits, at an interval, the offset after the handled results of each partition. */
@@ -39,8 +36,8 @@ export class HandledPositions {
   }
 
   /**
-   * Commits what was handled. Commits run in sequence, so that an older offset never replaces a
-   * newer one. Never rejects.
+   * Commits the handled positions. Commits run in sequence, so that an older offset never replaces
+   * a newer one. Never rejects.
    */
   flush(): Promise<void> {
     this.#last = this.#last.then(() => this.#flush());

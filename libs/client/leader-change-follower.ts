@@ -63,7 +63,9 @@ export class LeaderChangeFollower {
     const begin = performance.now();
     const unreachable = (cause: unknown) =>
       new KafkaUnreachableError(Math.round(performance.now() - begin), cause);
-    const late = setTimeout(() => stop.abort(unreachable(new Error('no answer'))), OPEN_TIMEOUT_MS);
+    const timer = setTimeout(() => {
+      stop.abort(unreachable(new Error('no answer')));
+    }, OPEN_TIMEOUT_MS);
     try {
       const { signal } = stop;
       const ranges = await unlessAborted(signal, logRanges(kafka, topic));
@@ -79,14 +81,14 @@ export class LeaderChangeFollower {
     } catch (error) {
       throw isPermanent(error) ? error : unreachable(error);
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
     }
   }
 
   /** Resolves once nothing is connected any more. */
   async close(): Promise<void> {
     this.stop.abort(new Error('the follower was closed'));
-    await this.#run.catch(() => undefined); // ended has the error
+    await this.#run.catch(() => undefined); // `ended` has the error
   }
 
   #read(topic: string, record: KafkaRecord, partition: number): LeaderChange | undefined {

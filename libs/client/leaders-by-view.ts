@@ -15,7 +15,7 @@ export interface LeaderStep extends LeaderMovements {
   readonly gap: boolean;
 }
 
-/** The fields of a leader change that are used. */
+/** The fields of a leader change that LeadersByView uses. */
 type TopOfView = Pick<LeaderChange, 'board' | 'view' | 'version' | 'since' | 'top'>;
 
 /**
@@ -25,16 +25,15 @@ type TopOfView = Pick<LeaderChange, 'board' | 'view' | 'version' | 'since' | 'to
 export class LeadersByView {
   readonly #newest = new Map<string, Pick<LeaderChange, 'version' | 'top'>>();
 
-  /**
-   * Applies a leader change. Returns its step, or undefined if this version or a newer one was
-   * applied before.
-   */
+  /** Applies a leader change. Returns its step; undefined if it is not newer than the known top. */
   take({ board, view, version, since, top }: TopOfView): LeaderStep | undefined {
     const known = this.#newest.get(keyOf(board, view));
     if (known !== undefined && version <= known.version) return undefined;
     this.#newest.set(keyOf(board, view), { version, top });
+
     const before = (known?.top ?? []).map(({ playerId }) => playerId);
-    return { ...leaderMovements(before, top), top, gap: since !== (known?.version ?? null) };
+    const gap = since !== (known?.version ?? null);
+    return { ...leaderMovements(before, top), top, gap };
   }
 
   /**
@@ -47,8 +46,8 @@ export class LeadersByView {
   }
 
   /**
-   * Frees the memory of a view, such as one whose window has expired. Takes and throws what `top`
-   * does.
+   * Frees the memory of a view, for example after its window has expired.
+   * @throws MalformedViewError for a text that names no view
    */
   forget(board: string, view: string): void {
     this.#newest.delete(keyOf(board, canonicalView(view)));

@@ -58,9 +58,9 @@ interface DatedMessage {
 }
 
 /**
- * Bans, unbans and erases players, by records in the score topic: see PlayerRecordKind. Each counts
- * for one board. A record is dated later than the one that counts for its player now, also if that
- * was sent by a host whose clock is ahead.
+ * Bans, unbans and erases players, by records in the score topic: see PlayerRecordKind. Each record
+ * counts for one board. Its time is later than the time of the record that counts for the player
+ * now, even if the sender of that record has a clock that is ahead.
  *
  * `ban`, `unban`, `erase` and `send` resolve when Kafka has the records. ranklog applies them a
  * moment later: `banAndWait`, `unbanAndWait`, `eraseAndWait` and `sendAndWait` wait for it.
@@ -72,27 +72,27 @@ export class ModerationProducer {
     this.#source = options.source ?? '/ranklog/client';
   }
 
-  /** Takes a player off all views of a board. The scores are kept, and go on changing. */
+  /** Takes a player off all views of a board. The board keeps the scores and updates them. */
   async ban(record: PlayerRecord): Promise<PlayerRecordPlace> {
     return this.#sendOne('banned', record);
   }
 
   /**
-   * Brings a banned player back, with all scores. Sends a record also for a player who is not
-   * banned, as a ban may be on its way; it then changes nothing. Changes nothing of an erased
-   * player either: `unbanAndWait` says so by `counts`.
+   * Brings a banned player back, with all scores. Also sends a record for a player who is not
+   * banned, because a ban may be on its way; without a ban, the record changes nothing. It does not
+   * undo an erasure either: `unbanAndWait` then returns `counts: false`.
    */
   async unban(record: PlayerRecord): Promise<PlayerRecordPlace> {
     return this.#sendOne('unbanned', record);
   }
 
-  /** Deletes what a board keeps of a player, for good: later events leave nothing either. */
+  /** Deletes for good all that a board keeps of a player. Later events change nothing. */
   async erase(record: PlayerRecord): Promise<PlayerRecordPlace> {
     return this.#sendOne('erased', record);
   }
 
   /**
-   * As `ban`, and waits until the player has left all views.
+   * Like `ban`, but waits until the player has left all views.
    * @throws ResultUnknownError after `timeoutMs`: ranklog still applies it
    */
   async banAndWait(record: PlayerRecord, options: AppliedOptions): Promise<AppliedPlayerRecord> {
@@ -100,7 +100,7 @@ export class ModerationProducer {
   }
 
   /**
-   * As `unban`, and waits until the player is back in all views.
+   * Like `unban`, but waits until the player is back in all views.
    * @throws ResultUnknownError after `timeoutMs`: ranklog still applies it
    */
   async unbanAndWait(record: PlayerRecord, options: AppliedOptions): Promise<AppliedPlayerRecord> {
@@ -108,7 +108,7 @@ export class ModerationProducer {
   }
 
   /**
-   * As `erase`, and waits until the board keeps nothing of the player.
+   * Like `erase`, but waits until the board keeps nothing of the player.
    * @throws ResultUnknownError after `timeoutMs`: ranklog still applies it
    */
   async eraseAndWait(record: PlayerRecord, options: AppliedOptions): Promise<AppliedPlayerRecord> {
@@ -116,8 +116,8 @@ export class ModerationProducer {
   }
 
   /**
-   * As `send`, and waits until all records are applied. `counts` is null for those that are not
-   * within `timeoutMs`.
+   * Like `send`, but waits until all records are applied. `counts` is null for a record that is not
+   * applied within `timeoutMs`.
    */
   async sendAndWait(
     kind: PlayerRecordKind,
@@ -125,6 +125,7 @@ export class ModerationProducer {
     { timeoutMs }: AppliedOptions,
   ): Promise<(PlayerRecordPlace & { readonly counts: boolean | null })[]> {
     if (!(timeoutMs >= 0)) throw new RangeError(`timeoutMs is ${timeoutMs}; it must be 0 or more`);
+
     const places = await this.send(kind, records);
     const isApplied = await this.#applied(records, places, timeoutMs);
     const present = await this.#present(records);
@@ -148,6 +149,7 @@ export class ModerationProducer {
       const problem = playerRecordProblem(record);
       if (problem !== undefined) throw new InvalidPlayerRecordError(index, problem);
     }
+
     const present = await this.#present(records);
     const dated = records.map((record, index) => this.#message(kind, record, present[index]));
     const messages = dated.map(({ message }) => message);
@@ -174,7 +176,10 @@ export class ModerationProducer {
     throw new ResultUnknownError(sent, record, `not applied after ${options.timeoutMs} ms`);
   }
 
-  /** Waits until the records at these places are applied, or for the timeout. Says which are. */
+  /**
+   * Waits until the records at these places are applied, or for the timeout.
+   * @returns whether each of them is applied
+   */
   async #applied(
     records: readonly PlayerRecord[],
     places: readonly PlayerRecordPlace[],

@@ -45,15 +45,12 @@ const IDLE_MS = 5_000;
  * wait its outcome. An event has no result if the group's committed offset has passed it, and
  * everything that was written to the result topics by then was read. Kafka may show a committed
  * offset before the results of its transaction, so the ends count open transactions. Closes itself
- * after an error that no retry repairs, and when it had no wait for a while. Then open another.
+ * after an error that no retry repairs, and after some time without a wait. Then open another one.
  */
 export class ResultFeed {
   /** By player, because a result has its player as key. */
   readonly #waits = new Map<string, Set<ResultWait>>();
-  /**
-   * Waits whose events the group has passed; they are settled once the results of that moment were
-   * read.
-   */
+  /** Waits whose events the group has passed. They end when all results of that moment are read. */
   readonly #passed = new WeakSet<ResultWait>();
   readonly #boards = new PublishedBoards();
   readonly #admin: Admin;
@@ -122,7 +119,8 @@ export class ResultFeed {
       ),
       this.#follow(topics.deadLetters, 'end', (record) => {
         const letter = decodeDeadLetter(record);
-        if (letter) this.#take(record, 'ranklog_id', () => ({ status: 'deadLetter', letter }));
+        if (letter !== undefined)
+          this.#take(record, 'ranklog_id', () => ({ status: 'deadLetter', letter }));
       }),
       this.#follow(topics.definitions, 'start', (record, partition) =>
         this.#takeDefinition(record, partition),
@@ -207,7 +205,8 @@ export class ResultFeed {
     const ends = await Promise.all(followers.map(({ topic }) => this.#ends(topic, partition)));
     const reads = followers.map((follower, index) => follower.reach(ends[index] ?? new Map()));
     await Promise.all(reads).catch((error: unknown) => this.#end(error));
-    // Does nothing to a wait whose result was among what was read.
+
+    // A wait whose result was among the results that were read keeps that outcome.
     for (const wait of waits) {
       const publishesAll = this.#boards.publishesAll(wait.event.board);
       wait.settle(() => ({ status: publishesAll ? 'unchanged' : 'unpublished' }));
@@ -226,7 +225,7 @@ export class ResultFeed {
   }
 }
 
-/** What is used of a definition record. */
+/** The fields of a definition record that PublishedBoards uses. */
 interface StoredRecord {
   readonly since: number;
   readonly definition: { readonly publish?: PublishFields } | null;

@@ -78,12 +78,12 @@ interface ResultTopic<T> {
 const MAX_FAILED_STARTS = 10;
 
 /**
- * Delivers all committed results of a topic: those of one partition in order, one at a time;
- * several partitions concurrently. A result may be delivered again: after a crash what was handled
- * in the last second, after a rebalance what was being handled. Its `ce_id` identifies it: `source`
- * (and the `view` of a leader change), or `periodResultId`. A throw of the handler is logged, and
- * handled as `errors` says. States: new, started, ended (stopped or failed). A subscriber starts
- * once.
+ * Delivers all committed results of a topic: the results of one partition in order, one at a time;
+ * several partitions concurrently. Results may be delivered again: after a crash, the results that
+ * were handled in the last second; after a rebalance, the results whose handlers were running. The
+ * `ce_id` identifies a result: `source` (and the `view` of a leader change), or `periodResultId`.
+ * Errors of the handler are logged, and treated as `errors` says. States: new, started, ended
+ * (stopped or failed). A subscriber starts once.
  */
 export abstract class ResultSubscriber<T> {
   readonly #consumer: BatchConsumer;
@@ -155,12 +155,12 @@ export abstract class ResultSubscriber<T> {
     if (this.#handle !== undefined) throw new SubscriberUsedError(groupId, 'started');
     this.#handle = handle;
     await this.#consumer.start();
-    await Promise.race([this.failed, Promise.resolve()]);
+    await Promise.race([this.failed, Promise.resolve()]); // throws if it has failed already
   }
 
   /**
-   * Waits for running handlers, commits what is handled, and leaves the group. A handler must not
-   * await it: it awaits the handler.
+   * Waits for running handlers, commits the offsets of handled results, and leaves the group. A
+   * handler must not await `stop`, because `stop` awaits the handler.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#consumer.close().finally(() => this.#positions.close());
@@ -215,12 +215,14 @@ export abstract class ResultSubscriber<T> {
     const offsets = this.#admin && (await committedOffsets(this.#admin, groupId, topic));
     const committed = offsets?.get(partition);
     const start = committed ?? this.#startRanges.get(partition)?.end ?? log.start;
-    const position = Math.max(start, this.#positions.last(partition));
-    const isCut = position < log.start;
-    if (isCut) await onGap?.({ topic, partition, from: position, to: log.start });
-    const next = isCut && onGap !== undefined ? log.start : position;
-    if (next !== committed) this.#positions.handled(partition, next);
-    return next;
+
+    let position = Math.max(start, this.#positions.last(partition));
+    if (position < log.start && onGap !== undefined) {
+      await onGap({ topic, partition, from: position, to: log.start });
+      position = log.start;
+    }
+    if (position !== committed) this.#positions.handled(partition, position);
+    return position;
   }
 
   async #batch({ assignment, partition, records, nextOffset }: RecordBatch): Promise<void> {
@@ -235,10 +237,7 @@ export abstract class ResultSubscriber<T> {
     }
   }
 
-  /**
-   * Returns false if the partition is lost, or the subscriber stops, before the result is handled
-   * or skipped.
-   */
+  /** Returns false if the partition is lost or the subscriber stops before the result is done. */
   async #deliver(record: KafkaRecord, { partition, signal }: PartitionAssignment) {
     const { name: topic, factsOf } = this.topic;
     const place = { topic, partition, offset: record.offset };
@@ -250,6 +249,7 @@ export abstract class ResultSubscriber<T> {
       await onSkipped?.({ ...place, error: result });
       return true;
     }
+
     const facts = { ...place, ...factsOf(result) };
     const outcome = await this.#retries.call(() => this.#handle?.(result), facts, signal);
     if (outcome instanceof Error) await onSkipped?.({ ...place, result, error: outcome });
@@ -270,20 +270,22 @@ export abstract class ResultSubscriber<T> {
       this.#end(error);
       return false;
     }
+
     const { groupId, onGap } = this.options;
     const { topic, partition, expected, log } = error;
-    const isCut = log.start > expected;
-    if (isCut && onGap !== undefined) return true;
+    if (log.start <= expected) {
+      const at = { topic, partition, position: expected };
+      this.#end(new ResultTopicReplacedError(groupId, at, log.end));
+      return false;
+    }
+    if (onGap !== undefined) return true;
     const gap = { topic, partition, from: expected, to: log.start };
-    const at = { topic, partition, position: expected };
-    this.#end(
-      isCut ? new ResultGapError(groupId, gap) : new ResultTopicReplacedError(groupId, at, log.end),
-    );
+    this.#end(new ResultGapError(groupId, gap));
     return false;
   }
 }
 
-/** Delivers rank changes: those of one player in order, if producers key score events by player. */
+/** Delivers rank changes, per player in order if producers key score events by player. */
 export class RankChangeSubscriber extends ResultSubscriber<RankChange> {
   constructor(options: SubscriberOptions) {
     super(options, {
@@ -295,9 +297,9 @@ export class RankChangeSubscriber extends ResultSubscriber<RankChange> {
 }
 
 /**
- * Delivers leader changes. Those of one view come from several partitions, so a newer one may come
- * before an older one, which LeadersByView then ignores. If a group has several members, each gets
- * only a part of the leader changes.
+ * Delivers leader changes. The leader changes of one view come from several partitions, so a newer
+ * one may come before an older one, which LeadersByView then ignores. If a group has several
+ * members, each member gets only a part of the leader changes.
  */
 export class LeaderChangeSubscriber extends ResultSubscriber<LeaderChange> {
   constructor(options: SubscriberOptions) {
@@ -310,9 +312,8 @@ export class LeaderChangeSubscriber extends ResultSubscriber<LeaderChange> {
 }
 
 /**
- * Delivers the results of closed windows, in the order of their announcement. `periodResultId`
- * identifies one: who pays prizes keeps it with each payment, so that a result that is delivered
- * again pays nobody twice.
+ * Delivers the results of closed windows, in the order of their announcement. If you pay prizes,
+ * store the `periodResultId` with each payment: a result that is delivered again has the same id.
  */
 export class PeriodResultSubscriber extends ResultSubscriber<PeriodResult> {
   constructor(options: SubscriberOptions) {
@@ -327,19 +328,17 @@ export class PeriodResultSubscriber extends ResultSubscriber<PeriodResult> {
 /** A dead letter, with key, value and headers of its record. */
 export type DeadLetterRecord = DeadLetter & Pick<RawRecord, 'key' | 'value' | 'headers'>;
 
-/**
- * Delivers dead letters. Their topic, partition and offset are those of their records, and identify
- * them.
- */
+/** Delivers dead letters. The topic, partition and offset of its record identify a dead letter. */
 export class DeadLetterSubscriber extends ResultSubscriber<DeadLetterRecord> {
   constructor(options: SubscriberOptions) {
     super(options, {
       name: topicNames(options.topicPrefix).deadLetters,
       decode: (record) => {
         const letter = decodeDeadLetter(record);
+        if (letter === undefined)
+          throw new MalformedRecordError('ranklog.dead-letter', 'it has no header ranklog_reason');
         const { key, value, headers } = record;
-        if (letter !== undefined) return { ...letter, key, value, headers };
-        throw new MalformedRecordError('ranklog.dead-letter', 'it has no header ranklog_reason');
+        return { ...letter, key, value, headers };
       },
       factsOf: ({ code }) => ({ reason: code }),
     });

@@ -8,25 +8,23 @@ import {
 import { toError } from '#errors';
 import { ResultUnknownError } from './client-errors.js';
 
-/** What ranklog made of a score event. */
+/** The outcome of a score event. */
 export type SendOutcome =
   /** `after` is null in views that the player has left: see RankMovement. */
   | { readonly status: 'ranked'; readonly change: RankChange }
   | { readonly status: 'deadLetter'; readonly letter: DeadLetter }
   /**
-   * The event has neither. `unchanged`: its board publishes every rank change, so the event changed
-   * no view. `unpublished`: its board does not (`publish` in the definition), or is not live, so it
-   * is unknown whether the event changed anything. `places` are those of the player in the event's
-   * views, read after the event was applied: they may include later events. Missing without a
-   * `reader`, and if it did not answer in time. A banned or erased player has no published place:
-   * the status is one of these, and each of the `places` has `standing: null`.
+   * The event has neither a rank change nor a dead letter. `unchanged`: its board publishes every
+   * rank change, so the event changed no view. `unpublished`: its board does not publish every one
+   * (`publish` in the definition), or is not live, so the event may have changed a view.
+   *
+   * `places` are the player's places in the event's views, read after the event was applied: they
+   * may include later events. Missing without a `reader`, and if it did not answer in time. A
+   * banned or erased player has no published place: each of the `places` has `standing: null`.
    */
   | { readonly status: 'unchanged' | 'unpublished'; readonly places?: readonly ViewPlace[] };
 
-/**
- * The place of a player in one view, as a BoardReader reads it; null for a player who is not in the
- * view.
- */
+/** The place of a player in one view, as a BoardReader reads it. */
 export interface ViewPlace {
   readonly board: string;
   readonly view: string;
@@ -34,6 +32,7 @@ export interface ViewPlace {
   readonly stale: boolean;
   readonly size: number;
   readonly playerId: string;
+  /** null for a player who is not in the view. */
   readonly standing: {
     readonly rank: number;
     readonly competitionRank: number;
@@ -50,8 +49,8 @@ export interface PlaceReader {
 }
 
 /**
- * Fields of `publish` that keep rank changes from being published. In a stored definition, those at
- * their defaults are missing.
+ * The fields of `publish` that restrict which rank changes are published. A stored definition lacks
+ * the fields that have their defaults.
  */
 export interface PublishFields {
   readonly rankChanges?: string;
@@ -73,9 +72,7 @@ export class ResultWait {
   readonly outcome: Promise<SendOutcome>;
   /** Where Kafka put the event; undefined until Kafka has acknowledged it. */
   at: Source | undefined;
-  /**
-   * Results of the player that were read before the offset was known, by the ids of their causes.
-   */
+  /** Results of the player that came before the offset was known, by the ids of their causes. */
   readonly #early = new Map<string, () => SendOutcome>();
   #resolve: (outcome: SendOutcome) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;

@@ -62,7 +62,7 @@ export type HandlerOutcome = 'handled' | 'aborted' | Error;
 export class HandlerRetries {
   readonly #errors: Required<Omit<HandlerErrors, 'onSkipped'>>;
 
-  /** @throws RangeError if a policy is unknown or a number is negative or no number */
+  /** @throws RangeError if the policy is unknown, or a number is negative or NaN */
   constructor(
     private readonly logger: ReturnType<Kafka['logger']>,
     errors: HandlerErrors = {},
@@ -85,7 +85,7 @@ export class HandlerRetries {
   ): Promise<HandlerOutcome> {
     const { policy, retries, initialDelayMs, maxDelayMs } = this.#errors;
     const backoff = new Backoff({ firstMs: initialDelayMs, maxMs: maxDelayMs });
-    for (let attempt = 1; !signal.aborted; attempt++)
+    for (let attempt = 1; !signal.aborted; attempt++) {
       try {
         await handle();
         return 'handled';
@@ -98,6 +98,7 @@ export class HandlerRetries {
         if (isLast) return toError(error);
         await delay(pauseMs, undefined, { signal }).catch(() => undefined);
       }
+    }
     return 'aborted';
   }
 

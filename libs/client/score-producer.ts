@@ -46,8 +46,8 @@ export interface ScoreProducerOptions {
    */
   readonly reader?: PlaceReader;
   /**
-   * For `send` with `transaction: true`. Unique per process: if two share it, the transactions of
-   * each fail while the other sends.
+   * For `send` with `transaction: true`. Unique per process: processes that share it make each
+   * other's transactions fail.
    */
   readonly transactionalId?: string;
 }
@@ -70,7 +70,7 @@ function clampedMs(timeoutMs: number): number {
   return Math.max(0, Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
 }
 
-/** In this order, so that a reader that refuses the places is asked for nothing more. */
+/** Reads the places first: a reader that refuses them gets no further request. */
 async function placesAndPublishing(reader: PlaceReader, event: ScoreEvent, time: number) {
   const places = await reader.placesOfEvent(event, time);
   const { definition } = await reader.board(event.board);
@@ -79,14 +79,14 @@ async function placesAndPublishing(reader: PlaceReader, event: ScoreEvent, time:
 
 /**
  * Sends score events: validates them first, keys them by player, so that a player's events stay in
- * order, and retries without duplicates. Whether a board accepts them (unknown columns, ...) shows
- * only when ranklog applies them.
+ * order, and retries without duplicates. A board can still refuse an event (unknown column, ...)
+ * when ranklog applies it.
  */
 export class ScoreProducer {
   readonly #producer: Producer;
   readonly #topic: string;
   readonly #source: string;
-  /** The number of partitions, as kafkajs knew it at the last send; 0 before. */
+  /** The number of partitions that kafkajs knew at the last send; 0 before the first one. */
   #partitions = 0;
   readonly #feedOptions: ResultFeedOptions;
   readonly #reader: PlaceReader | undefined;
@@ -122,15 +122,15 @@ export class ScoreProducer {
 
   /**
    * How many records wait for Kafka, or for their outcome in `sendAndWait`. An event whose
-   * `sendAndWait` has timed out counts until Kafka has answered, because it takes memory as long.
+   * `sendAndWait` has timed out takes memory until Kafka has answered, so it counts until then.
    */
   get inFlight(): number {
     return this.#inFlight;
   }
 
   /**
-   * The first send connects, too: call this to know at the start whether Kafka answers, and has the
-   * topic.
+   * Call this to learn at the start whether Kafka answers and has the topic; the first send
+   * connects, too.
    * @throws TopicsMissingError, KafkaUnreachableError after about 10 s without Kafka
    */
   async connect(): Promise<void> {
@@ -162,7 +162,7 @@ export class ScoreProducer {
     }
   }
 
-  /** Rejects what still waits in `sendAndWait`. Nothing can be sent afterwards. */
+  /** Rejects the calls of `sendAndWait` that still wait. Sends fail afterwards. */
   async disconnect(): Promise<void> {
     this.#isClosed = true;
     this.#connected = undefined;
@@ -189,12 +189,14 @@ export class ScoreProducer {
 
   /**
    * Sends an event and waits until ranklog has applied it. Resolves with its committed rank change
-   * or dead letter, or, once ranklog's group has committed past the event, with the status that it
-   * has neither: for such an event about half a second later. If the board publishes only some rank
-   * changes, such as `moved`, a duplicate and an event that moved nobody are both `unpublished`.
-   * With a `reader`, these have the player's present places, if they are read within a second and
-   * within `timeoutMs`. While calls wait, and 5 s longer, the producer reads all rank changes and
-   * dead letters from Kafka, once for all calls.
+   * or dead letter. If the event has neither, resolves about half a second later, once ranklog's
+   * group has committed past the event. If the board publishes only some rank changes, such as
+   * `moved`, a duplicate and an event that moved no player are both `unpublished`. With a `reader`,
+   * these two have the player's present places, if they are read within a second and within
+   * `timeoutMs`.
+   *
+   * While calls wait, and 5 s longer, the producer reads all rank changes and dead letters from
+   * Kafka, once for all calls.
    * @throws InvalidScoreEventError, SendError, or ResultUnknownError after `timeoutMs`, which
    * includes the time to send, and if reading fails or the producer is disconnected; RangeError if
    * `timeoutMs` is negative or NaN
@@ -207,7 +209,8 @@ export class ScoreProducer {
     const begin = Date.now();
     const message = this.#listed(event, 0);
     const wait = new ResultWait(this.#topic, event);
-    if (this.#feed?.isClosed !== false) this.#feed = new ResultFeed(this.#feedOptions);
+    if (this.#feed === undefined || this.#feed.isClosed)
+      this.#feed = new ResultFeed(this.#feedOptions);
     const feed = this.#feed;
     const timer = setTimeout(
       () => wait.fail(`no result after ${timeoutMs} ms`),
@@ -224,9 +227,10 @@ export class ScoreProducer {
       await Promise.race([sent, wait.outcome]);
       const outcome = await wait.outcome;
       if (outcome.status === 'ranked' || outcome.status === 'deadLetter') return outcome;
+
       // The record's timestamp decides the windows of an event without a time.
       const time = this.#appendedAt.get(message) ?? sentAt;
-      const read = await this.#read(event, time, begin + timeoutMs - Date.now());
+      const read = await this.#readPlaces(event, time, begin + timeoutMs - Date.now());
       if (read === undefined) return outcome;
       return { status: read.publishesAll ? outcome.status : 'unpublished', places: read.places };
     } finally {
@@ -240,11 +244,11 @@ export class ScoreProducer {
   }
 
   /**
-   * What Redis has after the event was applied: the places, and whether the live definition, which
-   * may not be in the definitions topic yet, publishes every rank change. Undefined without a
-   * reader, after a second or `timeoutMs`, and if the read fails.
+   * Reads the player's places from Redis, after the event was applied, and whether the board
+   * publishes every rank change. The live definition may not be in the definitions topic yet.
+   * Undefined without a reader, after a second or `timeoutMs`, and if the read fails.
    */
-  async #read(event: ScoreEvent, time: number, timeoutMs: number) {
+  async #readPlaces(event: ScoreEvent, time: number, timeoutMs: number) {
     const reader = this.#reader;
     if (reader === undefined) return undefined;
     const read = placesAndPublishing(reader, event, time).catch(() => undefined);
@@ -276,7 +280,8 @@ export class ScoreProducer {
    * hold any number of the first messages of each partition. Each send has messages of one
    * partition: when leaders move during a send to several brokers, kafkajs may drop messages or
    * send them twice. The very first message is sent alone, so that kafkajs learns the partitions.
-   * @returns where Kafka put each message @throws SendError
+   * @returns where Kafka put each message
+   * @throws SendError
    */
   async sendMessages(messages: readonly Message[]): Promise<ReadonlyMap<Message, Source>> {
     return this.#counted(messages, () => this.#sendMessages(messages));
@@ -294,7 +299,9 @@ export class ScoreProducer {
   /** Counts the messages as in flight while they are sent. */
   #counted<T>(messages: readonly Message[], send: () => Promise<T>): Promise<T> {
     this.#inFlight += messages.length;
-    return send().finally(() => (this.#inFlight -= messages.length));
+    return send().finally(() => {
+      this.#inFlight -= messages.length;
+    });
   }
 
   /** Like sendMessages, without counting what is in flight. */
@@ -329,7 +336,8 @@ export class ScoreProducer {
     for (const chunk of sendChunks(messages)) {
       const placed = chunk.map((message) => ({ ...message, ...place }));
       const [sent] = await this.#producer.send({ topic, messages: placed, acks: -1 });
-      const [partition, first] = [sent?.partition ?? NaN, Number(sent?.baseOffset)];
+      const partition = sent?.partition ?? NaN;
+      const first = Number(sent?.baseOffset);
       const appendedAt = Number(sent?.logAppendTime ?? -1);
       for (const [index, message] of chunk.entries()) {
         acknowledged.set(message, { topic, partition, offset: first + index });

@@ -6,10 +6,7 @@ import { byPartition } from './send-chunks.js';
 
 /** Sends the messages of each call in one Kafka transaction. Calls wait for each other. */
 export class ScoreTransactions {
-  /**
-   * Undefined before the first transaction, and after one that failed: a publisher that failed is
-   * of no more use.
-   */
+  /** Undefined before the first transaction, and after a failed one, which breaks the publisher. */
   #publisher: TransactionalPublisher | undefined;
   /** The last call. It never rejects. */
   #last: Promise<unknown> = Promise.resolve();
@@ -20,7 +17,10 @@ export class ScoreTransactions {
     private readonly transactionalId: string,
   ) {}
 
-  /** @returns where Kafka put each message @throws TransactionFailedError */
+  /**
+   * @returns where Kafka put each message
+   * @throws TransactionFailedError
+   */
   send(messages: readonly Message[]): Promise<ReadonlyMap<Message, Source>> {
     if (messages.length === 0) return Promise.resolve(new Map());
     const sent = this.#last.then(() => this.#sendOrClose(messages));
@@ -54,10 +54,14 @@ export class ScoreTransactions {
       return { topic, partition, batches: encoder.close() };
     });
     const offsets = await publisher.publish({ records });
+
     const places = new Map<Message, Source>();
-    for (const [part, [partition, placed]] of parts.entries())
-      for (const [index, message] of placed.entries())
-        places.set(message, { topic, partition, offset: offsets[part]?.[index] ?? NaN });
+    for (const [part, [partition, placed]] of parts.entries()) {
+      for (const [index, message] of placed.entries()) {
+        const offset = offsets[part]?.[index] ?? NaN;
+        places.set(message, { topic, partition, offset });
+      }
+    }
     return places;
   }
 

@@ -38,12 +38,12 @@ export function byPartition(
   messages: readonly Message[],
   partitions: number,
 ): Map<number, Message[]> {
-  const placed = new Map<number, Message[]>();
+  const parts = new Map<number, Message[]>();
   for (const message of messages) {
     const partition = partitionOf(String(message.key), partitions);
-    const others = placed.get(partition) ?? [];
-    placed.set(partition, others);
-    others.push(message);
+    const part = parts.get(partition);
+    if (part === undefined) parts.set(partition, [message]);
+    else part.push(message);
   }
-  return placed;
+  return parts;
 }
