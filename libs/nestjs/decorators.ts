@@ -6,8 +6,8 @@ import type { DeadLetterRecord, LeaderChange, PeriodResult, RankChange } from '#
 /** The subscription of a handler. */
 interface GroupOptions {
   /**
-   * Whether a new group starts at the first result in Kafka; by default that of the module. All
-   * handlers of a group must agree: give a handler that differs a `groupId` of its own.
+   * Whether a new group starts at the first result in Kafka; by default as in the options of the
+   * module. All handlers of a group must agree: give a handler that differs its own `groupId`.
    */
   readonly fromBeginning?: boolean;
 }
@@ -15,13 +15,10 @@ interface GroupOptions {
 /** Which results a handler gets; without a field, all. */
 export interface ResultFilter extends GroupOptions {
   readonly board?: string;
-  /**
-   * The name of a view, such as `all` or `week:2026-W47 region=eu`, or a pattern that its name
-   * matches.
-   */
+  /** The name of a view, such as `all` or `week:2026-W47 region=eu`, or a pattern for names. */
   readonly view?: string | RegExp;
   /**
-   * By default that of the module. The consumer group is `GROUP.rank-changes`,
+   * By default the `groupId` of the module. The consumer group is `GROUP.rank-changes`,
    * `GROUP.leader-changes` or `GROUP.period-results`.
    */
   readonly groupId?: string;
@@ -31,7 +28,7 @@ export interface ResultFilter extends GroupOptions {
 export interface DeadLetterFilter extends GroupOptions {
   /** The reason, such as `UNKNOWN_BOARD`. */
   readonly code?: string;
-  /** By default that of the module. The consumer group is `GROUP.dead-letters`. */
+  /** By default the `groupId` of the module. The consumer group is `GROUP.dead-letters`. */
   readonly groupId?: string;
 }
 
@@ -108,7 +105,7 @@ type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
  */
 export function findHandlers<T>(discovery: DiscoveryService, kind: ResultKind) {
   const wrappers = [...discovery.getProviders(), ...discovery.getControllers()];
-  // several tokens may provide one instance
+  // Several tokens may provide one instance.
   const byInstance = new Map(wrappers.map((wrapper) => [wrapper.instance as unknown, wrapper]));
   return [...byInstance.values()].flatMap((wrapper) => handlersOf<T>(wrapper, kind));
 }
@@ -120,6 +117,7 @@ function handlersOf<T>(wrapper: InstanceWrapper, kind: ResultKind): DecoratedHan
   return new MetadataScanner().getAllMethodNames(prototype).flatMap((key) => {
     const method = prototype?.[key];
     if (method === undefined) return [];
+
     const name = `${instance.constructor.name}.${key}`;
     const filters = filtersOf(kind, method);
     if (filters.length > 0 && (wrapper.isTransient || !wrapper.isDependencyTreeStatic()))

@@ -1,4 +1,2 @@
-/**
- * An entry of its own, so that the other one needs neither class-validator nor class-transformer.
- */
+/** A separate entry: the main one needs neither class-validator nor class-transformer. */
 export * from '#contracts/dto';

@@ -25,7 +25,7 @@ export interface LeadersEvent extends Pick<LeaderStep, 'top' | 'entered' | 'left
 
 type Follower = Pick<LeaderChangeFollower, 'ended' | 'close'>;
 
-/** What all streams of the process share. */
+/** The leader changes that all streams of the process share. */
 interface Feed {
   readonly changes: Subject<LeaderChange>;
   readonly follower: Promise<Follower>;
@@ -37,10 +37,7 @@ interface Feed {
  */
 const HEARTBEAT_MS = 15_000;
 
-/**
- * How many events of a stream may wait for its client. Of those after them, only the newest is
- * kept.
- */
+/** How many events of a stream may wait for its client. Of later ones, only the newest is kept. */
 const MOST_UNWRITTEN = 16;
 
 /** How long a follower without streams stays open: a page that is loaded again connects again. */
@@ -65,16 +62,17 @@ export class LiveLeaders implements OnModuleDestroy {
   ) {}
 
   /**
-   * The events of a view. The data of each is a LeadersEvent. The first is a `snapshot`, and so is
-   * the first of a new week, and the first after a change of the board. Each later one has the type
-   * `leaders`. A client that connects again begins with a snapshot, and one that reads slowly gets
-   * the newest leaders only. In between there are events of the type `heartbeat` without content.
+   * The events of a view. The data of each is a LeadersEvent. The first event is a `snapshot`, and
+   * so is the first event of a new week, and the first after a change of the board. All later
+   * events have the type `leaders`. A client that connects again begins with a snapshot. A client
+   * that reads slowly gets only the newest leaders. Between these, there are events of the type
+   * `heartbeat` without content.
    * @throws NotPublishedError, the errors of BoardReader, and KafkaUnreachableError
    */
   async stream(board: string, selection: ViewSelection = {}): Promise<Observable<MessageEvent>> {
     const live = await this.reader.board(board);
     const view = publishedView(live, selection);
-    // An expired view is an error before the answer begins
+    // Throws for an expired view before the answer begins.
     await this.reader.count(board, { view });
     await this.#opened().follower;
     return new Observable((subscriber) => {
@@ -168,11 +166,9 @@ class LeadersStream {
   #generation = '';
   #view = '';
   #leaders = new LeadersByView();
-  /** The leader changes that came while a snapshot is read; undefined at other times. */
+  /** The leader changes that came during the read of a snapshot; undefined at other times. */
   #waiting: LeaderChange[] | undefined;
-  /**
-   * How many events were sent whose data nobody has read. Nest reads it when it writes the event.
-   */
+  /** How many events were sent, but not written. Nest reads the data of an event to write it. */
   #unwritten = 0;
   /** The newest leader change that came while MOST_UNWRITTEN events were waiting. */
   #held: LeaderChange | undefined;
@@ -186,27 +182,28 @@ class LeadersStream {
   take(change: LeaderChange): void {
     const { board, view, version } = change;
     if (board !== this.shown.board) return;
-    if (this.#waiting !== undefined) this.#waiting.push(change);
-    else if (view !== this.#view) return;
-    else if (this.#unwritten >= MOST_UNWRITTEN) this.#hold(change);
-    else {
-      const step = this.#leaders.take(change); // undefined for what the snapshot has
-      if (step === undefined) return;
-      const { top, entered, left, moved } = step;
-      this.#send('leaders', { board, view, version, top, entered, left, moved });
+    if (this.#waiting !== undefined) {
+      this.#waiting.push(change);
+      return;
     }
+    if (view !== this.#view) return;
+    if (this.#unwritten >= MOST_UNWRITTEN) {
+      this.#hold(change);
+      return;
+    }
+
+    const step = this.#leaders.take(change);
+    if (step === undefined) return; // the snapshot contains it
+    const { top, entered, left, moved } = step;
+    this.#send('leaders', { board, view, version, top, entered, left, moved });
   }
 
-  /**
-   * Reads the board again. Sends a snapshot if it or the view to show has changed, else a
-   * heartbeat.
-   */
+  /** Reads the board again. Sends a snapshot if the board or view has changed, else a heartbeat. */
   async beat(): Promise<void> {
     if (this.#waiting !== undefined || this.#unwritten >= MOST_UNWRITTEN) return;
     const live = await this.reader.board(this.shown.board).catch(() => undefined);
-    if (live === undefined)
-      this.#send('heartbeat', {}); // the next heartbeat reads it again
-    else await this.show(live);
+    if (live !== undefined) await this.show(live);
+    else this.#send('heartbeat', {}); // the next heartbeat reads the board again
   }
 
   async show(live: LiveBoard): Promise<void> {
@@ -228,6 +225,7 @@ class LeadersStream {
     const top = entries.map(({ playerId, rank, competitionRank, columns }) => {
       return { playerId, rank, competitionRank, columns };
     });
+
     const changes = this.#waiting;
     this.#waiting = undefined;
     this.#held = undefined;

@@ -25,7 +25,7 @@ import {
 
 type Caught = Error & { readonly code?: string };
 
-/** What replies of Express and of Fastify have in common. */
+/** The common parts of the replies of Express and Fastify. */
 interface Reply {
   status(code: number): unknown;
   header(name: string, value: string): unknown;
@@ -46,8 +46,8 @@ interface Answer {
  *
  *     app.useGlobalFilters(new RanklogExceptionFilter())
  *
- * Nest handles all other errors, such as those of the clients of Redis and Kafka. Nest also handles
- * these errors in microservices and GraphQL.
+ * Nest handles all other errors, such as errors of the clients of Redis and Kafka. In microservices
+ * and GraphQL, Nest handles all errors.
  */
 @Catch(
   BoardStoreError,
@@ -70,7 +70,7 @@ export class RanklogExceptionFilter implements ExceptionFilter<Caught> {
   }
 }
 
-/** The event by which Nest's own filter of gateways answers. */
+/** Answers by the event that Nest's own filter of gateways sends. */
 function emitException({ message }: Caught, host: ArgumentsHost): void {
   const client = host.switchToWs().getClient<{ emit(name: string, data: object): unknown }>();
   client.emit('exception', { status: 'error', message });
@@ -87,7 +87,7 @@ function answerTo(error: Caught): Answer {
   return { status: problem.status, headers: problemHeaders(problem.status), body: problem };
 }
 
-/** An error whose code is that of a problem. */
+/** An error with the code of a problem. */
 function problemErrorOf(error: Caught): Caught {
   if (error instanceof InvalidScoreEventError)
     return new RefusedEventError(error.position?.index ?? 0, error);

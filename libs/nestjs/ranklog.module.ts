@@ -17,8 +17,8 @@ import { ResultSubscriptions } from './result-subscriptions.js';
 const inject = [RANKLOG_OPTIONS];
 
 /**
- * Nest ignores an override of a module that is imported by `forRoot`. Its loader of lazy modules
- * knows of all overrides.
+ * Nest ignores an override of a module that is imported by `forRoot`. The loader of lazy modules
+ * has all overrides.
  */
 function refuseOverride(loader: object): void {
   const { moduleOverrides = [] } = loader as {
@@ -33,8 +33,8 @@ function refuseOverride(loader: object): void {
 }
 
 /**
- * Nest bootstraps this module last and destroys it first: when it connects, nothing else can fail
- * any more; and the subscribers stop before any provider of the application, as handlers use them.
+ * Nest bootstraps this module last and destroys it first. So when it connects, no other module can
+ * fail any more, and the subscribers stop before the providers that handlers use.
  */
 @Module({
   imports: [DiscoveryModule],
@@ -46,15 +46,16 @@ class SubscriptionsModule {
     const all = [...modules.values()];
     if (all.filter(({ metatype }) => metatype === RanklogModule).length > 1)
       throw new Error('RanklogModule is imported with two sets of options: call forRoot once');
-    for (const module of all) if (module.metatype === SubscriptionsModule) module.distance = -1;
+    for (const module of all) {
+      if (module.metatype === SubscriptionsModule) module.distance = -1;
+    }
   }
 }
 
 /**
  * Provides a ScoreProducer, a ModerationProducer, a BoardReader, a LiveLeaders and a RanklogHealth
- * in all modules, and subscribes the methods that are decorated with @OnRankChange(),
- * @OnLeaderChange(),
- * @OnPeriodClosed() or @OnDeadLetter().
+ * in all modules. Subscribes the methods with a decorator: `@OnRankChange()`, `@OnLeaderChange()`,
+ * `@OnPeriodClosed()` or `@OnDeadLetter()`.
  *
  *     RanklogModule.forRoot({ kafka, redis, groupId: 'badges' })
  *

@@ -74,12 +74,12 @@ function selectView<T extends { board: string; view: string }>(result: T, filter
 
 function matches(board: string, view: string, filter: AnyFilter): boolean {
   if (filter.board !== undefined && filter.board !== board) return false;
-  return filter.view instanceof RegExp
-    ? view.search(filter.view) >= 0
-    : (filter.view ?? view) === view;
+  if (filter.view === undefined) return true;
+  if (filter.view instanceof RegExp) return view.search(filter.view) >= 0;
+  return filter.view === view;
 }
 
-/** @throws unless results can name a view so: of "week", they name an instance */
+/** @throws for a name that no result has: results have `week:2026-W47`, and never `week` */
 function requireName(definition: BoardDefinition, name: string): void {
   const { view } = selectedView(definition, { view: name });
   if (view === name) return;
@@ -93,9 +93,9 @@ function requireName(definition: BoardDefinition, name: string): void {
 /** @throws if the handlers of a group differ */
 function fromBeginningOf<T>(group: string, handlers: readonly DecoratedHandler<T>[]) {
   const [first, ...others] = handlers;
-  const asked = first?.filter.fromBeginning;
-  const other = others.find(({ filter }) => filter.fromBeginning !== asked);
-  if (other === undefined) return asked;
+  const fromBeginning = first?.filter.fromBeginning;
+  const other = others.find(({ filter }) => filter.fromBeginning !== fromBeginning);
+  if (other === undefined) return fromBeginning;
   throw new Error(
     `${other.name} and ${first?.name ?? ''} are in group ${group} and differ in ` +
       'fromBeginning: give one of them a groupId of its own',
@@ -124,8 +124,8 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
 
   /**
    * Resolves once the producer is connected and all subscribers have started. If one fails to
-   * start, nothing stays connected. What can be checked without Kafka is checked first. Nothing
-   * connects if tests put something else in the place of the producer or the reader.
+   * start, nothing stays connected. Checks that need no Kafka come first. Connects nothing if tests
+   * replace the producer or the reader.
    */
   async onApplicationBootstrap(): Promise<void> {
     const starts = [
@@ -164,8 +164,8 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
 
   /**
    * The starts of the subscribers.
-   * @throws if a handler has no group, handlers of a group differ in fromBeginning, its class is no
-   * singleton, or an option is invalid
+   * @throws if a handler has no group, handlers of a group differ in fromBeginning, the class of a
+   * handler is not a singleton, or an option is invalid
    */
   #subscribe<T>({ kind, Subscriber, select }: Kind<T>): (() => Promise<void>)[] {
     return [...this.#byGroup<T>(kind)].map(([group, handlers]) => {
@@ -189,7 +189,7 @@ export class ResultSubscriptions implements OnApplicationBootstrap, OnModuleDest
     });
   }
 
-  /** A board or a window may be added later, so this is no error. Never rejects. */
+  /** Only warns, because a board or a window may be added later. Never rejects. */
   async #warnOfUnknown(): Promise<void> {
     const methods = new Map<string, string[]>();
     for (const { name, filter } of this.#named) {

@@ -67,12 +67,20 @@ export class MemoryKafka {
     const bytes = Buffer.from(String(value));
     const record = { key: key === null ? null : Buffer.from(key), value: bytes };
     const decoded = decodePlayerRecord({ ...record, headers, timestamp: Date.now() });
-    if (decoded?.ok) {
-      const { board, playerId, reason, by, kind } = decoded.playerRecord;
-      const given = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
-      this.playerRecords.push({ kind, board, playerId, ...given });
-      this.applied(decoded.playerRecord, offset);
-    } else this.events.push(JSON.parse(bytes.toString()) as ScoreEvent);
+    if (!decoded?.ok) {
+      this.events.push(JSON.parse(bytes.toString()) as ScoreEvent);
+      return;
+    }
+
+    const { board, playerId, reason, by, kind } = decoded.playerRecord;
+    this.playerRecords.push({
+      kind,
+      board,
+      playerId,
+      ...(reason !== undefined && { reason }),
+      ...(by !== undefined && { by }),
+    });
+    this.applied(decoded.playerRecord, offset);
   }
 }
 
@@ -105,9 +113,7 @@ export class MemoryProducer extends ScoreProducer {
     this.#definitions = definitions;
   }
 
-  /**
-   * Keeps the event, and resolves with the places that the standings of the test give its player.
-   */
+  /** Keeps the event. Resolves with the player's places in the standings of the test. */
   override async sendAndWait(event: ScoreEvent): Promise<SendOutcome> {
     await this.send(event);
     const isKnown = this.#definitions?.has(event.board) === true;

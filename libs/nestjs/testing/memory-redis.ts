@@ -23,12 +23,12 @@ interface Named {
   readonly pattern: string;
 }
 
-/** Any prefix will do: the reader of the tests has the same. */
+/** Any prefix works: the reader of the tests has the same prefix. */
 export const PREFIX = 'ranklog';
 
 const SERVER = 'memory';
 const NO_VERSION = '0';
-/** What a test sends is applied at once. */
+/** Records of a test are applied at once. */
 const ALL_APPLIED = String(Number.MAX_SAFE_INTEGER);
 const keys = new KeySpace(PREFIX);
 
@@ -50,7 +50,7 @@ export class MemoryRedis {
     this.#definitions = new Map(definitions.map((definition) => [definition.board, definition]));
   }
 
-  /** As ranklog applies a player record: nothing changes an erasure. */
+  /** Applies a player record like ranklog: nothing changes an erasure. */
   setBan(record: DecodedPlayerRecord, offset: number): void {
     const { board, playerId } = record;
     const key = keys.bans(0, board);
@@ -68,7 +68,7 @@ export class MemoryRedis {
     this.#rankings.set(keys.ranking(0, board, view), made);
   }
 
-  // By these names, a BoardReader finds that the scripts are defined.
+  // A BoardReader checks by these names that the scripts are defined.
   readonly ranklogPage = true;
   readonly ranklogPlayers = true;
   readonly ranklogHistogram = true;
@@ -171,7 +171,7 @@ function reply(words: Words, players: readonly MemoryPlayer[]): Buffer[] {
   return [Buffer.from(words.join('\n')), statesOf(players)];
 }
 
-/** As lua/includes/players.lua. */
+/** Like lua/includes/players.lua. */
 function placesOf(view: MemoryView, players: readonly MemoryPlayer[]): Words {
   return players.flatMap(({ playerId, state }) => [
     playerId,
@@ -181,22 +181,24 @@ function placesOf(view: MemoryView, players: readonly MemoryPlayer[]): Words {
   ]);
 }
 
-/** As lua/commands/page-10.lua. */
+/** Like lua/commands/page-10.lua. */
 function pageOf(view: MemoryView, named: Named): Buffer[] {
   const { bestValue, worstValue, pageSize, mostCounted } = named;
   const from = bestValue === '' ? 0 : view.countUpTo(Number(bestValue) - 1);
   const end = worstValue === '' ? view.size : view.countUpTo(Number(worstValue));
   const anchored = firstPosition(view, named, from);
   if (anchored === undefined) return reply([...headOf(view), 0, 0, '', 0, 0, 0], []);
+
   const first = Math.max(from, anchored);
   const players = view.slice(first, Math.max(0, Math.min(pageSize, end - first)));
-  const place = [first, 0, '', 0, from, Math.max(from, end)];
-  const [top, last] = [players[0], players.at(-1)];
-  if (top !== undefined && last !== undefined) {
-    place[1] = view.countBetter(top.state);
-    if (mostCounted > 0) place[2] = view.countDifferentBetter(top.state);
-    place[3] = view.countWorse(last.state);
-  }
+  const top = players[0];
+  const last = players.at(-1);
+  const better = top === undefined ? 0 : view.countBetter(top.state);
+  const counts = top !== undefined && mostCounted > 0;
+  const differentBetter = counts ? view.countDifferentBetter(top.state) : '';
+  const worse = last === undefined ? 0 : view.countWorse(last.state);
+
+  const place = [first, better, differentBetter, worse, from, Math.max(from, end)];
   const ids = players.map(({ playerId }) => playerId);
   return reply([...headOf(view), ...place, ...ids], players);
 }
@@ -223,7 +225,7 @@ function firstPosition(view: MemoryView, named: Named, from: number): number | u
   }
 }
 
-/** As lua/commands/histogram-10.lua. */
+/** Like lua/commands/histogram-10.lua. */
 function bucketsOf(view: MemoryView, { bestValue, worstValue, bucketCount }: Named): Words {
   if (view.size === 0) return [];
   let best = bestValue === '' ? view.firstValueAt(0) : Number(bestValue);

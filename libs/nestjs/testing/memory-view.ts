@@ -8,15 +8,16 @@ export interface MemoryPlayer {
 
 let version = 0;
 
-/**
- * A version that is larger than all before, as those of views and of leader changes are compared.
- */
+/** A version that is larger than all before: readers compare versions. */
 export function nextVersion(): number {
   version += 1;
   return version;
 }
 
-/** The players of a view in order. Costs grow with the view: it is meant for tests. */
+/**
+ * The players of a view in order, for tests.
+ * Cost: each method is linear in the players.
+ */
 export class MemoryView {
   readonly #players: readonly MemoryPlayer[];
 
@@ -78,10 +79,7 @@ export class MemoryView {
     return new Set(better.map((player) => player.state.map(({ value }) => value).join())).size;
   }
 
-  /**
-   * How many players are in front of a player with this state, who may be in the view or not; that
-   * player counts, too.
-   */
+  /** The number of players in front of a player, plus 1 if that player is in the view. */
   countUpToPlayer(player: MemoryPlayer): number {
     return this.#count((other) => this.#compare(other, player) <= 0);
   }

@@ -54,7 +54,7 @@ export interface GivenStanding {
   readonly playerId: string;
   /** The values of all columns, or the value of the only one. */
   readonly score: Decimal | Readonly<Record<string, Decimal>>;
-  /** RFC 3339. By default, of players with equal scores those who are given first are in front. */
+  /** RFC 3339. By default, players with equal scores rank in the given order. */
   readonly reachedAt?: string;
 }
 
@@ -62,9 +62,9 @@ const NOT_STARTED = 'handlers are found when the application starts: await its i
 const FIRST_REACHED = Date.parse('2026-11-25T12:00:00.000Z');
 
 /**
- * The providers of RanklogModule without Kafka and Redis, for tests. It keeps what is sent. A
- * BoardReader answers every question from the standings that the test gives. The test emits
- * results, which the decorated handlers get.
+ * The providers of RanklogModule without Kafka and Redis, for tests. Keeps the records that the
+ * service sends. The BoardReader reads the standings that the test sets. The test emits results,
+ * which the decorated handlers get.
  *
  *     const ranklog = new RanklogTestingModule({ boards: readFileSync('boards.yaml', 'utf8') });
  *     const builder = ranklog.override(Test.createTestingModule({ imports: [AppModule] }));
@@ -106,7 +106,7 @@ export class RanklogTestingModule {
     return this.#kafka.playerRecords;
   }
 
-  /** To be imported by tests of modules that rely on the RanklogModule of their application. */
+  /** For tests of a module that relies on the RanklogModule of its application: import this. */
   get module(): DynamicModule {
     const providers = [...this.#providers(), RanklogHealth];
     const exported = [ScoreProducer, ModerationProducer, BoardReader, LiveLeaders, RanklogHealth];
@@ -120,8 +120,8 @@ export class RanklogTestingModule {
   }
 
   /**
-   * Replaces the providers of the RanklogModule that the application imports. Its options are not
-   * made: no client connects.
+   * Replaces the providers of the RanklogModule that the application imports. Nest does not create
+   * its options, so no client connects.
    */
   override(builder: TestingModuleBuilder): TestingModuleBuilder {
     for (const provider of this.#providers()) {
@@ -133,8 +133,7 @@ export class RanklogTestingModule {
   }
 
   /**
-   * Replaces the players of a view: of `all`, or of the one that a read with the same selection
-   * reads.
+   * Replaces the players of the view that a read with the same selection reads; by default `all`.
    * @throws NoSuchViewError, NoInstanceError, MalformedViewError, InvalidReadError
    */
   setStandings(
@@ -155,26 +154,27 @@ export class RanklogTestingModule {
   }
 
   /**
-   * Gives a rank change to the handlers that are decorated for it. Missing fields are those of
-   * `rankChange()`. Resolves when all have handled it. @throws what a handler throws
+   * Gives a rank change to the handlers that are decorated for it. `rankChange()` adds the missing
+   * fields. Resolves when all have handled it.
+   * @throws the error of a handler
    */
   emitRankChange(fields?: RankChangeFields): Promise<void> {
     return this.#emit(RankChangeSubscriber, rankChange(fields));
   }
 
-  /** As emitRankChange, for leader changes. The streams of LiveLeaders get it, too. */
+  /** Like emitRankChange, for leader changes. The streams of LiveLeaders get it, too. */
   async emitLeaderChange(fields?: LeaderChangeFields): Promise<void> {
     const change = leaderChange(fields);
     this.#leaders.take(change);
     await this.#emit(LeaderChangeSubscriber, change);
   }
 
-  /** As emitRankChange, for the results of closed windows. */
+  /** Like emitRankChange, for the results of closed windows. */
   emitPeriodResult(fields?: PeriodResultFields): Promise<void> {
     return this.#emit(PeriodResultSubscriber, periodResult(fields));
   }
 
-  /** As emitRankChange, for dead letters. */
+  /** Like emitRankChange, for dead letters. */
   emitDeadLetter(fields?: DeadLetterFields): Promise<void> {
     return this.#emit(DeadLetterSubscriber, deadLetter(fields));
   }
@@ -182,6 +182,16 @@ export class RanklogTestingModule {
   async #emit<T>(Subscriber: SubscriberClass<T>, result: T): Promise<void> {
     if (this.#subscriptions === undefined) throw new Error(NOT_STARTED);
     await this.#subscriptions.deliver(Subscriber, result);
+  }
+
+  #subscribe(discovery: DiscoveryService): ResultSubscriptions {
+    this.#subscriptions = new MemorySubscriptions(
+      this.#options,
+      discovery,
+      this.#producer,
+      this.#reader,
+    );
+    return this.#subscriptions;
   }
 
   #providers(): (ValueProvider | FactoryProvider)[] {
@@ -196,21 +206,13 @@ export class RanklogTestingModule {
       {
         provide: ResultSubscriptions,
         inject: [DiscoveryService],
-        useFactory: (discovery: DiscoveryService) =>
-          (this.#subscriptions = new MemorySubscriptions(
-            this.#options,
-            discovery,
-            producer,
-            reader,
-          )),
+        useFactory: (discovery: DiscoveryService) => this.#subscribe(discovery),
       },
     ];
   }
 }
 
-/**
- * Keeps the handlers of the application, which in production get what subscribers read from Kafka.
- */
+/** Keeps the handlers of the application, and gives them the results that the test emits. */
 class MemorySubscriptions extends ResultSubscriptions {
   readonly #handles = new Map<unknown, ((result: unknown) => unknown)[]>();
   #isStarted = false;
@@ -250,7 +252,9 @@ class MemoryLeaders extends LiveLeaders {
   protected override follow(take: (change: LeaderChange) => void) {
     this.#take = take;
     let end: (reason: Error) => void = () => undefined;
-    const ended = new Promise<Error>((resolve) => (end = resolve));
+    const ended = new Promise<Error>((resolve) => {
+      end = resolve;
+    });
     const close = () => {
       end(new Error('closed'));
       return Promise.resolve();

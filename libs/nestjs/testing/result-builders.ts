@@ -47,7 +47,7 @@ const TIME = '2026-11-25T12:00:00.000Z';
 const TOPIC = 'ranklog.score-events';
 let offset = 0;
 
-/** Each result has a source of its own, as services know results by it. */
+/** Each result gets its own source, because services identify results by it. */
 function nextSource() {
   return { topic: TOPIC, partition: 0, offset: offset++ };
 }
@@ -55,7 +55,7 @@ function nextSource() {
 /**
  * A rank change as RankChangeSubscriber and @OnRankChange() deliver it. By default, `player` enters
  * the view `all` of `board` at rank 1.
- * @throws MalformedRecordError for a field that no rank change has
+ * @throws MalformedRecordError for an invalid field
  */
 export function rankChange({ changes = [{}], ...fields }: RankChangeFields = {}): RankChange {
   const made = {
@@ -79,9 +79,9 @@ function placing(fields: Partial<Placing> | null) {
 }
 
 /**
- * A leader change as LeaderChangeSubscriber and @OnLeaderChange() deliver it. By default, nobody is
- * in the top of the view `all` of `board`.
- * @throws MalformedRecordError for a field that no leader change has
+ * A leader change as LeaderChangeSubscriber and @OnLeaderChange() deliver it. By default, the top
+ * of the view `all` of `board` is empty.
+ * @throws MalformedRecordError for an invalid field
  */
 export function leaderChange({ top = [], ...fields }: LeaderChangeFields = {}): LeaderChange {
   const { value } = encodeLeaderChange({
@@ -102,9 +102,9 @@ export function leaderChange({ top = [], ...fields }: LeaderChangeFields = {}): 
 }
 
 /**
- * A period result as PeriodResultSubscriber and @OnPeriodClosed() deliver it. By default, it is
- * that of the week 2026-W47 of `board`.
- * @throws MalformedRecordError for a field that no period result has
+ * A period result as PeriodResultSubscriber and @OnPeriodClosed() deliver it; by default, of the
+ * week 2026-W47 of `board`.
+ * @throws MalformedRecordError for an invalid field
  */
 export function periodResult({ results = [], ...fields }: PeriodResultFields = {}): PeriodResult {
   const window = fields.view?.split(' ')[0] ?? 'week:2026-W47';
@@ -125,8 +125,8 @@ export function periodResult({ results = [], ...fields }: PeriodResultFields = {
 }
 
 /**
- * A dead letter as DeadLetterSubscriber and @OnDeadLetter() deliver it. By default, it is that of a
- * score event for an unknown board.
+ * A dead letter as DeadLetterSubscriber and @OnDeadLetter() deliver it; by default, of a score
+ * event for an unknown board.
  */
 export function deadLetter({ value = '{}', ...fields }: DeadLetterFields = {}): DeadLetterRecord {
   return {
