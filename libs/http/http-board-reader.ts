@@ -63,11 +63,15 @@ export class HttpBoardReader implements ViewReads {
     return this.#get(pathOf(board), {});
   }
 
-  /** All views in one list, sorted by text; one request for about 10,000. */
+  /**
+   * All views in one list, sorted by text.
+   * Cost: a request for each 10,000 views.
+   */
   async views(board: string): Promise<HttpView[]> {
     const found = new Map<string, HttpView>(); // pages may repeat views
     const path = `${pathOf(board)}/views`;
-    for (let from: object = {}; ;) {
+    let from: object = {};
+    for (;;) {
       const { views, next } = await this.#get<{ views: HttpView[]; next?: string }>(path, from);
       for (const view of views) found.set(view.view, view);
       if (next === undefined) return [...found.values()].sort((a, b) => (a.view < b.view ? -1 : 1));
@@ -101,14 +105,16 @@ export class HttpBoardReader implements ViewReads {
     return this.#get(`${pathOf(board)}/rank`, { ...selection, ...columns });
   };
 
-  at: ViewReads['at'] = async (board, asked, request = {}) =>
-    this.#get(`${pathOf(board)}/at`, { ...request, ...asked });
+  at: ViewReads['at'] = async (board, rankOrShare, request = {}) =>
+    this.#get(`${pathOf(board)}/at`, { ...request, ...rankOrShare });
 
   histogram: ViewReads['histogram'] = async (board, request = {}) =>
     this.#get(`${pathOf(board)}/histogram`, request);
 
-  search: ViewReads['search'] = async (board, text, request = {}) =>
-    this.#get(`${pathOf(board)}/players`, { ...request, ...{ search: text } });
+  search: ViewReads['search'] = async (board, text, request = {}) => {
+    const parameters = { ...request, search: text };
+    return this.#get(`${pathOf(board)}/players`, parameters);
+  };
 
   #get<T>(path: string, { where = {}, at, scores, ...rest }: CountRequest & object): Promise<T> {
     const parameters = new URLSearchParams();
@@ -121,11 +127,14 @@ export class HttpBoardReader implements ViewReads {
 
   /** A request with a body is a POST. */
   async #request<T>(path: string, body?: object): Promise<T> {
-    const { headers: own, timeoutMs = 10_000, token } = this.options;
+    const { headers: given, timeoutMs = 10_000, token } = this.options;
     const signal = AbortSignal.timeout(timeoutMs);
-    const login = token !== undefined && { authorization: `Bearer ${token}` };
-    const content = body && { 'content-type': 'application/json' };
-    const headers = { accept: 'application/json', ...login, ...own, ...content };
+    const headers = {
+      accept: 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...given,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
     const init = body && { method: 'POST', body: JSON.stringify(body) };
     try {
       const response = await fetch(this.#url + path, { ...init, headers, signal });
@@ -150,7 +159,7 @@ function segment(id: string): string {
 const pathOf = (board: string) => `/v1/boards/${segment(board)}`;
 
 function prefixed(prefix: string, fields: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(Object.entries(fields).map(([name, of]) => [prefix + name, of]));
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [prefix + name, value]));
 }
 
 function bodyOf<T extends ViewSelection>({ at, ...rest }: T) {
@@ -160,11 +169,11 @@ function bodyOf<T extends ViewSelection>({ at, ...rest }: T) {
 function timeOf(at: Date | number | undefined): string | undefined {
   if (at === undefined) return undefined;
   const time = new Date(at);
-  // The service refuses what is no time
+  // The service refuses a text that is not a time.
   return Number.isNaN(time.getTime()) ? String(at) : time.toISOString();
 }
 
-/** undefined for what is not JSON */
+/** undefined for a text that is not JSON */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -173,7 +182,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The problem that a response describes; a proxy's answer may be none. */
+/** The error of a failed request. The answer may come from a proxy, and then is not a problem. */
 function readErrorOf(
   { status, statusText }: Response,
   text: string,
