@@ -1,6 +1,6 @@
 import { nearNames, NoSuchViewError } from '#board';
 import { UnknownBoardError } from '#board-store/reader';
-import { DEAD_LETTER_CODES } from '#contracts';
+import { wayOutOf } from '#contracts';
 import { RanklogError } from '#errors';
 import { PROBLEMS, type ProblemCode } from './problem-codes.js';
 
@@ -13,7 +13,7 @@ export class ProblemError extends RanklogError {
   constructor(
     readonly code: ProblemCode,
     detail: string,
-    /** The misspelt name, and those that could be meant. */
+    /** A misspelt name, and the names that it could mean. */
     readonly names?: { readonly asked: string; readonly known: readonly string[] },
   ) {
     super(detail);
@@ -24,14 +24,11 @@ export class ProblemError extends RanklogError {
 export class RefusedEventError extends ProblemError {
   readonly event: { readonly index: number; readonly code: string; readonly wayOut: string };
 
-  /**
-   * `index`: the place of the event in the request, from 0; `letter`: what its dead letter says.
-   */
+  /** `index`: the place of the event in the request, from 0; `letter`: its dead letter. */
   constructor(index: number, letter: { readonly code: string; readonly detail: string }) {
     super('INVALID_EVENT', `event ${index}: ${letter.detail}; no event was sent`);
     const { code } = letter;
-    const wayOut = (DEAD_LETTER_CODES as Readonly<Record<string, string>>)[code] ?? '';
-    this.event = { index, code, wayOut };
+    this.event = { index, code, wayOut: wayOutOf(code) };
   }
 }
 
@@ -40,6 +37,7 @@ export function problemWith(code: ProblemCode, error: Error, detail = error.mess
   const [status, title] = PROBLEMS[code];
   const type = `urn:ranklog:problem:${code}`;
   const suggestion = suggestionFor(error);
+  const event = error instanceof RefusedEventError ? error.event : undefined;
   return {
     type,
     title,
@@ -47,7 +45,7 @@ export function problemWith(code: ProblemCode, error: Error, detail = error.mess
     detail,
     code,
     ...(suggestion !== undefined && { suggestion }),
-    ...(error instanceof RefusedEventError && { event: error.event }),
+    ...(event !== undefined && { event }),
   };
 }
 
