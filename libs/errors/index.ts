@@ -14,13 +14,13 @@ export function toError(thrown: unknown): Error {
   return isError(thrown) ? thrown : new Error(String(thrown));
 }
 
-/** Whether a value has the fields of an error: `instanceof` fails for those of another realm. */
+/** Whether a value has the fields of an error: `instanceof` fails for errors of another realm. */
 export function isError(value: unknown): value is Error {
   const { name, message } = Object(value) as Record<string, unknown>;
   return typeof name === 'string' && typeof message === 'string';
 }
 
-/** As Promise.all, but waits for all of them: none is under way when it throws. */
+/** Like Promise.all, but settles only when all promises have settled. */
 export async function allOf<T>(work: Iterable<T>): Promise<Awaited<T>[]> {
   await Promise.allSettled(work);
   return Promise.all(work);

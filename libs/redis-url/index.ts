@@ -1,15 +1,15 @@
 /**
- * Where Redis is: REDIS_URL, taken apart. The URL of one server is for ioredis, which also takes
- * its login and database.
+ * The parts of REDIS_URL. For a single server, they lack login and database: ioredis reads these
+ * from the URL itself.
  */
 export interface RedisAddress {
   readonly kind: 'server' | 'cluster' | 'sentinel';
   readonly hasTls: boolean;
-  /** Of a cluster, some of its nodes; of sentinels, some of them. */
+  /** The server, some nodes of the cluster, or some of the sentinels. */
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
   readonly username?: string;
   readonly password?: string;
-  /** The name that the sentinels have for the primary. */
+  /** The name of the primary for the sentinels. */
   readonly primary?: string;
 }
 
@@ -22,13 +22,15 @@ const DEFAULT_PORTS = { server: 6_379, cluster: 6_379, sentinel: 26_379 };
 const LIST = /^redis(s?)\+(cluster|sentinel):\/\/(?:([^@/]*)@)?([^@/?\s]+)(?:\/([^/?\s]*))?$/;
 const NODE = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/;
 
-/** Undefined: not a URL of Redis. */
+/** Undefined for a text that is not a URL of Redis. */
 export function parseRedisUrl(text: string): RedisAddress | undefined {
   const [, tls, kind, login, list = '', primary] = LIST.exec(text) ?? [];
   if (kind === undefined) return serverAddress(text);
+
   const form = kind as 'cluster' | 'sentinel';
   const needsPrimary = form === 'sentinel';
-  if (needsPrimary !== Boolean(primary)) return undefined;
+  const hasPrimary = primary !== undefined && primary !== '';
+  if (needsPrimary !== hasPrimary) return undefined;
   const nodes = list.split(',').map((node) => nodeOf(node, DEFAULT_PORTS[form]));
   if (!nodes.every((node) => node !== undefined)) return undefined;
   const credentials = loginOf(login);

@@ -40,7 +40,9 @@ export class RanklogProgram {
       env: { ...inherited(), ...env, ...READABLE_LOG, npm_lifecycle_event: 'test' },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    this.#child.stderr?.on('data', (data: Buffer) => (this.#log += data.toString()));
+    this.#child.stderr?.on('data', (data: Buffer) => {
+      this.#log += data.toString();
+    });
     this.#ended = new Promise((resolve, reject) => {
       this.#child.on('error', reject);
       this.#child.on('close', resolve);
@@ -48,16 +50,18 @@ export class RanklogProgram {
   }
 
   /**
-   * Resolves once the command has ended. @throws unless its exit code is 0, or after the deadline
+   * Resolves once the command has ended.
+   * @throws unless its exit code is 0, and after the deadline, a time of performance.now()
    */
   async succeeds(deadline: number): Promise<void> {
     const late = delay(deadline - performance.now(), undefined, { ref: false });
-    if ((await Promise.race([this.#ended, late])) !== 0) throw this.#failure();
+    const code = await Promise.race([this.#ended, late]);
+    if (code !== 0) throw this.#failure();
   }
 
   /**
    * Waits until the log has a text, and returns the match.
-   * @throws if the command ends before, or after the deadline, a time of performance.now()
+   * @throws if the command ends first, and after the deadline, a time of performance.now()
    */
   async logs(text: RegExp, deadline: number): Promise<RegExpExecArray> {
     for (;;) {

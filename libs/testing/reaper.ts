@@ -46,12 +46,16 @@ export async function useServers(folder: ServersFolder): Promise<() => void> {
 }
 
 async function reap(folder: ServersFolder): Promise<void> {
-  do await untilUnused(folder);
-  while (!(await stopIfUnused(folder)));
+  let isStopped = false;
+  while (!isStopped) {
+    await untilUnused(folder);
+    isStopped = await stopIfUnused(folder);
+  }
 }
 
 async function untilUnused(folder: ServersFolder): Promise<void> {
-  for (let unusedMs = 0; unusedMs < UNUSED_MS;) {
+  let unusedMs = 0;
+  while (unusedMs < UNUSED_MS) {
     await delay(POLL_MS);
     unusedMs = isUsed(folder) ? 0 : unusedMs + POLL_MS;
   }
@@ -75,9 +79,8 @@ async function stopIfUnused(folder: ServersFolder): Promise<boolean> {
 function isUsed(folder: ServersFolder): boolean {
   const users = usersOf(folder);
   if (!existsSync(users)) return false;
-  return readdirSync(users).some((name) => {
-    return runningPidIn(textOf(path.join(users, name))) !== undefined;
-  });
+  const files = readdirSync(users).map((name) => path.join(users, name));
+  return files.some((file) => runningPidIn(textOf(file)) !== undefined);
 }
 
 /** Empty if its process has just deleted the file. */

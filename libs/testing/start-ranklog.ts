@@ -18,10 +18,7 @@ export interface RanklogOptions {
   readonly timeoutMs?: number;
 }
 
-/**
- * The options of RanklogModule, ScoreProducer and the subscribers. BoardReader takes `redis` and
- * `prefix`.
- */
+/** Options of RanklogModule, ScoreProducer and subscribers. BoardReader takes `redis`, `prefix`. */
 export interface RanklogClients {
   readonly kafka: Kafka;
   readonly redis: Redis;
@@ -47,7 +44,7 @@ const START_TIMEOUT_MS = 60_000;
 const ADDRESS = /"HTTP at (http:[^"]+)"/;
 
 /**
- * Starts a ranklog with all roles for a test. Takes the servers of startServers.
+ * Starts a ranklog with all roles for a test, on the servers of startServers.
  *
  *     const ranklog = await startRanklog({ boards: readFileSync('boards.yaml', 'utf8') });
  *     const module = RanklogModule.forRoot(ranklog.clients);
@@ -148,7 +145,7 @@ class TestRanklog implements RunningRanklog {
       const existing = new Set(await admin.listTopics());
       const topics = Object.values(topicNames(topicPrefix)).filter((topic) => existing.has(topic));
       if (topics.length > 0) await admin.deleteTopics({ topics });
-      // There may be none
+      // The group may not exist.
       await admin.deleteGroups([this.clients.ranklogGroup]).catch(() => undefined);
     } finally {
       await admin.disconnect();

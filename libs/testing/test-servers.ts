@@ -11,18 +11,18 @@ export interface TestServers {
   readonly kafkaBrokers: string;
   readonly redisUrl: string;
   /**
-   * Ends this use of the servers. Those that were started end a few seconds after the last use, and
-   * so they do if the process is killed.
+   * Ends this use of the servers. Servers that were started end a few seconds after the last use,
+   * also if the process is killed.
    */
   stop(): Promise<void>;
 }
 
 /**
- * Kafka and Redis: those that KAFKA_BROKERS and REDIS_URL name. A server that is not named is
- * started in the folder `.ranklog/testing`, unless it runs. All processes of a test run share these
+ * The Kafka and the Redis that KAFKA_BROKERS and REDIS_URL name. Starts a server that is not named
+ * in the folder `.ranklog/testing`, unless it runs. All processes of a test run share these
  * servers, which end a few seconds after the last use. To keep them for the whole run, call this in
  * the global set-up of your test runner.
- * @throws ServersError, with what to install
+ * @throws ServersError, which says what to install
  */
 export async function startServers(): Promise<TestServers> {
   const { KAFKA_BROKERS, REDIS_URL } = process.env;
