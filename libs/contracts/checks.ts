@@ -11,6 +11,11 @@ export interface Check {
   readonly isOptional?: true;
 }
 
+/** The check of an object, and its fields in the order of their checks. */
+export interface ObjectCheck<T> extends Check {
+  readonly fields: readonly (keyof T)[];
+}
+
 /** The schemas of all named checks, for the docs and for schemas/. */
 export const SCHEMAS: Record<string, Schema> = {};
 
@@ -80,9 +85,9 @@ export function nullOr({ problem, schema }: Check): Check {
 export function objectOf<T extends object>(
   name: string,
   checks: Readonly<Record<keyof T, Check>>,
-): Check {
+): ObjectCheck<T> {
   const fields = Object.entries<Check>(checks);
-  return named(name, {
+  const check = named(name, {
     problem: (value) => {
       if (!isPlainObject(value)) return OBJECT.problem(value);
       for (const [field, { problem }] of fields) {
@@ -97,6 +102,7 @@ export function objectOf<T extends object>(
       properties: Object.fromEntries(fields.map(([field, { schema }]) => [field, schema])),
     },
   });
+  return { ...check, fields: Object.keys(checks) as (keyof T)[] };
 }
 
 export function listOf({ problem, schema }: Check, minItems = 0): Check {

@@ -64,24 +64,10 @@ const contract = new ResultContract<LeaderChange>(
  * its cause and view.
  */
 export function encodeLeaderChange(change: LeaderChange) {
-  const { board, generation, view, version, since, source, occurredAt } = change;
-  const { top, entered, left, moved } = change;
-  const value = {
-    board,
-    generation,
-    view,
-    version,
-    since,
-    source,
-    occurredAt,
-    top,
-    entered,
-    left,
-    moved,
-  };
+  const { board, view, source } = change;
   return {
     key: `${board} ${view}`,
-    value: JSON.stringify(value),
+    value: contract.encode(change),
     headers: contract.headers(`${causeId(source)} ${view}`, source),
   };
 }

@@ -54,11 +54,9 @@ export function periodResultId({ board, view, revision }: PeriodResult): string 
  * score topic.
  */
 export function encodePeriodResult(result: PeriodResult, topic: string) {
-  const { board, generation, view, window, start, end, revision, size, results } = result;
-  const value = { board, generation, view, window, start, end, revision, size, results };
   return {
-    key: `${board} ${view}`,
-    value: JSON.stringify(value),
+    key: `${result.board} ${result.view}`,
+    value: contract.encode(result),
     headers: contract.headers(periodResultId(result), { topic }),
   };
 }

@@ -1,5 +1,5 @@
 import { RanklogError } from '#errors';
-import type { Check } from './checks.js';
+import type { ObjectCheck } from './checks.js';
 import { cloudEventHeaders } from './cloud-events.js';
 import { headerText, type RawRecord, type Source } from './record.js';
 
@@ -20,8 +20,15 @@ export class MalformedRecordError extends RanklogError {
 export class ResultContract<T extends object> {
   constructor(
     private readonly type: string,
-    private readonly check: Check,
+    private readonly check: ObjectCheck<T>,
   ) {}
+
+  /** The JSON text of a result, without other fields that the object may have. */
+  encode(result: T): string {
+    const fields: Partial<T> = {};
+    for (const field of this.check.fields) fields[field] = result[field];
+    return JSON.stringify(fields);
+  }
 
   /** The CloudEvents headers of a record. `ce_source` names the topic of `source`. */
   headers(id: string, source: Pick<Source, 'topic'>) {
