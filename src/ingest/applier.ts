@@ -12,7 +12,7 @@ import type { KafkaRecord, PartitionAssignment } from '#kafka-batch';
 import { Metrics } from '../infra/metrics.js';
 import { LiveBoards } from './live-boards.js';
 import { PartitionWaits } from './partition-waits.js';
-import { readRecord, type ReadRecord } from './read-record.js';
+import { readRecord, withRecords, type ReadRecord, type RecordVerdict } from './read-record.js';
 import { StoreChangedError, type ShardStates } from './resync.js';
 import { recordIdentity } from './score-log.js';
 import { settlingCalls, splitRuns, type BatchPosition, type Run } from './split-calls.js';
@@ -25,7 +25,7 @@ export interface AppliedRun {
   readonly boards: Boards;
   /** Missing if the run has no record. */
   readonly lastRecord?: RecordIdentity | undefined;
-  readonly verdicts: readonly { readonly verdict: Verdict; readonly read: ReadRecord }[];
+  readonly verdicts: readonly RecordVerdict[];
 }
 
 /**
@@ -48,7 +48,7 @@ interface ApplierServices {
 /** How many attempts a run gets if the boards change each time. Then the partition starts again. */
 const MAX_BOARD_CHANGES = 5;
 
-/** They changed during a start, or too often during one run: the partition must start again. */
+/** The boards changed during a start, or too often during one run: the partition starts again. */
 const BOARDS_CHANGED = 'the live boards changed while events were applied';
 
 @Injectable()
@@ -69,10 +69,10 @@ export class ApplierFactory {
 }
 
 /**
- * Applies the records of one partition to the boards, strictly in order. A run goes to the shards
- * of its records, at the same time; a shard gets one call at a time. `sendOffset`
- * moves the others along before results are published. So a shard whose applied offset is below
- * the published position has lost events.
+ * Applies the records of one partition to the boards, strictly in order. A run goes to all shards
+ * of its records at the same time; each shard gets one call at a time. Before results are
+ * published, `sendOffset` raises the applied offsets of shards without records. So a shard whose
+ * applied offset is below the published position has lost events.
  */
 export class Applier {
   readonly #continuity: readonly string[];
@@ -100,7 +100,8 @@ export class Applier {
   /**
    * Applies records in runs, each when the caller asks for it. If the live boards change meanwhile,
    * the remaining records are read and split again, because a run may cost much more on the new
-   * boards. @throws StoreChangedError
+   * boards.
+   * @throws StoreChangedError
    */
   async *apply(
     records: readonly KafkaRecord[],
@@ -110,6 +111,7 @@ export class Applier {
     for (let attempt = 1; attempt <= MAX_BOARD_CHANGES; attempt++) {
       const refused = yield* this.#applyRuns(records, { ...position, from });
       if (refused === undefined) return;
+
       if (refused > from) attempt = 1;
       from = refused;
       await this.services.boards.refresh();
@@ -133,11 +135,12 @@ export class Applier {
       return published === 0 ? logStart : Math.min(needed, logStart);
     });
     const offset = Math.min(published, ...next);
-    // Offsets that the log no longer has can be left out if they are applied and their results are
-    // published.
+
+    // Offsets that were cut can be left out if they are applied and their results are published.
     const isCut = offset < logStart && Math.min(...next) >= logStart;
-    const isLeftOut = isCut && !(await store.hasUnpublished(partition, logStart));
-    return isLeftOut ? logStart : offset;
+    if (!isCut) return offset;
+    const hasUnpublished = await store.hasUnpublished(partition, logStart);
+    return hasUnpublished ? offset : logStart;
   }
 
   /**
@@ -152,7 +155,8 @@ export class Applier {
     for (const [shard, appliedOffset] of this.#appliedOffsets.entries()) {
       if (appliedOffset >= this.#done) continue;
       const run = { from: appliedOffset + 1, through: this.#done, items: [], boards };
-      if ((await this.#call(shard, run, published)) === undefined) throw new Error(BOARDS_CHANGED);
+      const verdicts = await this.#call(shard, run, published);
+      if (verdicts === undefined) throw new Error(BOARDS_CHANGED);
     }
   }
 
@@ -201,21 +205,20 @@ export class Applier {
   async #applyRun(run: ReadRun, published: number): Promise<AppliedRun | undefined> {
     const { through, items, boards } = run;
     const last = items.at(-1)?.record;
-    const lastRecord = last && recordIdentity(last);
+    const lastRecord = last === undefined ? undefined : recordIdentity(last);
     const verdicts = await this.#applyShards({ ...run, lastRecord }, published);
     if (verdicts === undefined) return undefined;
+
     this.#done = through;
-    return { through, items, boards, lastRecord, verdicts: pair(verdicts, items) };
+    return { through, items, boards, lastRecord, verdicts: withRecords(verdicts, items) };
   }
 
-  /**
-   * Applies a run to the shards of its records and returns their verdicts; undefined if the boards
-   * have changed.
-   */
+  /** Returns the verdicts of all shards of a run; undefined if the boards have changed. */
   async #applyShards(run: ReadRun, published: number): Promise<Verdict[] | undefined> {
     const calls = [...this.#byShard(run.items)].map(([shard, items]) =>
       this.#call(shard, { ...run, items }, published),
     );
+
     const verdicts: Verdict[] = [];
     for (const found of await allOf(calls)) {
       if (found === undefined) return undefined;
@@ -224,7 +227,10 @@ export class Applier {
     return verdicts.sort((a, b) => a.offset - b.offset);
   }
 
-  /** Such a call fits any definition of the boards, so it is repeated when they change. */
+  /**
+   * Sends shards a run without records. Such a run fits any definition of the boards, so it is sent
+   * again when they change.
+   */
   async #callWithoutRecords(
     through: number,
     published: number,
@@ -253,37 +259,42 @@ export class Applier {
     items: readonly ReadRecord[],
   ): Promise<readonly Verdict[] | undefined> {
     const verdicts = await this.#retryWhileRecovering(call, items);
-    const isOpen = this.#believed(call.shard) < call.through;
-    return verdicts === undefined || !isOpen ? verdicts : this.#settle(call, items);
+    if (verdicts === undefined) return undefined;
+
+    const isApplied = this.#believed(call.shard) >= call.through;
+    return isApplied ? verdicts : this.#settle(call, items);
   }
 
   /**
-   * Settles player records that the first call has marked: see lua/includes/settle.lua. The views
-   * are read after the mark, as later events put no member of a banned player into others.
+   * Settles player records that the first call has marked: see lua/includes/settle.lua. Reads the
+   * views after the mark, because from then on no event adds a banned player to another view.
    */
   async #settle(
     call: ApplyCall,
     items: readonly ReadRecord[],
   ): Promise<readonly Verdict[] | undefined> {
-    const { shard, lastRecord, ...others } = call;
+    const { lastRecord, ...common } = call;
     const records = call.entries.filter((entry) => entry.kind === 'player');
     const live = call.boards.get(records[0]?.board ?? '');
     if (live === undefined)
       throw new Error(`offset ${call.through} was not applied, and not refused`);
-    const ids = records.map(({ playerId }) => playerId);
-    const views = await this.services.store.viewsOfPlayers(live, ids);
+
+    const playerIds = records.map(({ playerId }) => playerId);
+    const views = await this.services.store.viewsOfPlayers(live, playerIds);
     const verdicts: Verdict[] = [];
     let { from } = call;
     for (const { entries, isLast } of settlingCalls(records, views, live.definition)) {
-      const last = entries.at(-1)?.offset ?? call.through;
-      const isEnd = last === records.at(-1)?.offset;
-      const through = isEnd ? call.through : last;
-      const part = { ...others, shard, believed: this.#believed(shard), from, through, entries };
-      const end = isEnd && lastRecord ? { isLast, lastRecord } : { isLast };
-      const found = await this.#retryWhileRecovering({ ...part, ...end }, items);
+      const lastOffset = entries.at(-1)?.offset ?? call.through;
+      const isEnd = lastOffset === records.at(-1)?.offset;
+      const through = isEnd ? call.through : lastOffset;
+      const believed = this.#believed(call.shard);
+      const part = { ...common, believed, from, through, entries, isLast };
+      const settling = isEnd && lastRecord !== undefined ? { ...part, lastRecord } : part;
+      const found = await this.#retryWhileRecovering(settling, items);
       if (found === undefined) return undefined;
       if (!isLast) continue;
-      if (this.#believed(shard) < through)
+
+      if (this.#believed(call.shard) < through)
         throw new Error(`the records from offset ${from} on are not marked any more`);
       verdicts.push(...found);
       from = through + 1;
@@ -336,6 +347,7 @@ export class Applier {
     const events = new Map<string, number>();
     for (const { event, entry } of items) {
       if (event === undefined || entry.offset <= believed || entry.offset > applied) continue;
+
       const { board } = event;
       if (entry.kind === 'player' && 'kind' in event)
         counters.ranklog_player_records_total.inc({ board, kind: event.kind });
@@ -350,7 +362,7 @@ export class Applier {
   #callOf(shard: number, run: ReadRun, published: number): ApplyCall {
     const { from, through, items, lastRecord, boards } = run;
     const believed = this.#believed(shard);
-    const isGap = from > this.#done + 1; // offsets that nobody has read: the shard refuses the call
+    const isGap = from > this.#done + 1; // some offsets were not read: the shard refuses the call
     return {
       shard,
       partition: this.assignment.partition,
@@ -379,34 +391,22 @@ export class Applier {
   /**
    * Groups records by the shard of the board that they name, even if there is no such board. A
    * record that can't be decoded goes to the partition's home shard. So the shard depends on the
-   * record alone, and only one shard decides on the record. A run without records is the home
-   * shard's.
+   * record alone, and only one shard decides on the record. A run without records goes to the home
+   * shard.
    */
   #byShard(items: readonly ReadRecord[]): Map<number, ReadRecord[]> {
     const { store } = this.services;
     const home = store.homeShard(this.assignment.partition);
     if (items.length === 0) return new Map([[home, []]]);
+
     const shards = new Map<number, ReadRecord[]>();
     for (const item of items) {
       const board = item.event?.board;
       const shard = board === undefined ? home : store.shardOf(board);
-      const found = shards.get(shard);
-      if (found === undefined) shards.set(shard, [item]);
-      else found.push(item);
+      const itemsOfShard = shards.get(shard);
+      if (itemsOfShard === undefined) shards.set(shard, [item]);
+      else itemsOfShard.push(item);
     }
     return shards;
   }
-}
-
-/**
- * Gives each verdict its record. Both lists are in order of offsets. A record can have several
- * verdicts, or none.
- */
-function pair(verdicts: readonly Verdict[], items: readonly ReadRecord[]): AppliedRun['verdicts'] {
-  let at = 0;
-  return verdicts.flatMap((verdict) => {
-    while ((items[at]?.record.offset ?? Infinity) < verdict.offset) at += 1;
-    const read = items[at];
-    return read?.record.offset === verdict.offset ? { verdict, read } : [];
-  });
 }

@@ -1,20 +1,20 @@
 import { RanklogError } from '#errors';
 
 /**
- * The times of continuity tokens by shard, in µs of their servers. They are the metadata of each
- * committed offset, so that a server of Redis that another one has replaced can be told from it.
+ * The times of continuity tokens by shard, in µs by the clocks of their servers. They are the
+ * metadata of each committed offset, so that a process can recognise a replaced server of Redis.
  */
 export type ContinuityTimes = readonly number[];
 
 /** 256 shards take 2,732 of the 4,096 bytes that brokers take as metadata. */
 const BYTES_OF_A_TIME = 8;
 
-/** How long a server is refused, before it takes over from one that nobody may use any more. */
+/** How long a replaced server is refused before it takes over: the newer one may be gone. */
 export const REFUSED_MS = 30_000;
 
 /**
- * Another server has become the primary of shards, while this process still uses the one before:
- * two act as primary. The partition starts again, until the client finds the new one.
+ * Another server has become the primary of shards, while this process still uses the previous one:
+ * both act as primary. The partition starts again until the client finds the new primary.
  */
 export class ReplacedServerError extends RanklogError {
   /** A new process may find the new server. */
@@ -25,7 +25,8 @@ export class ReplacedServerError extends RanklogError {
     readonly usedAt: ReadonlyMap<number, number>,
     newest: ContinuityTimes,
   ) {
-    const [[shard, time] = [0, 0]] = usedAt;
+    const [first] = usedAt;
+    const [shard, time] = first ?? [0, 0];
     const others = usedAt.size > 1 ? ` (and ${usedAt.size - 1} more)` : '';
     super(
       `shard ${shard}${others} is on a Redis server that another one has replaced: this one ` +
@@ -48,7 +49,7 @@ export function encodeTimes(times: ContinuityTimes): string {
   return bytes.toString('base64');
 }
 
-/** Returns [] for metadata of other programs, and of a version that wrote none. */
+/** Returns [] for metadata of other programs, and of versions that wrote none. */
 export function decodeTimes(metadata: string): ContinuityTimes {
   const bytes = Buffer.from(metadata, 'base64');
   if (bytes.length % BYTES_OF_A_TIME !== 0 || bytes.toString('base64') !== metadata) return [];
@@ -60,12 +61,12 @@ export function decodeTimes(metadata: string): ContinuityTimes {
 
 /** The later time of each shard. */
 export function latestTimes(one: ContinuityTimes, other: ContinuityTimes): ContinuityTimes {
-  const [longer, shorter] = one.length > other.length ? [one, other] : [other, one];
-  return longer.map((time, shard) => Math.max(time, shorter[shard] ?? 0));
+  const length = Math.max(one.length, other.length);
+  return Array.from({ length }, (_, shard) => Math.max(one[shard] ?? 0, other[shard] ?? 0));
 }
 
 /**
- * Checks that no shard is on an older server than the newest one on which results were drawn.
+ * Checks that no shard is on an older server than the newest one on which results were computed.
  * `used`: by shard, when its server was compared with Kafka.
  * @throws ReplacedServerError
  */

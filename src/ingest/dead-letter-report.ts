@@ -3,12 +3,12 @@ import { Logger } from '../infra/logger.js';
 import { Metrics } from '../infra/metrics.js';
 import { RepeatedWarnings } from '../infra/repeated-warnings.js';
 
-/** `board` is empty unless it was live; `id` is that of the record. */
+/** `board` is empty unless it was live; `id` is the id of the record. */
 export type ReportedDeadLetter = Readonly<Record<'reason' | 'board' | 'id' | 'detail', string>>;
 
 /**
- * Counts the dead letters that this process has published, and logs each reason with its number
- * since its last line.
+ * Counts the dead letters that this process has published. Logs each reason with its count since
+ * the last log line.
  */
 @Injectable()
 export class DeadLetterReport {

@@ -8,8 +8,8 @@ const PROTOCOL = 'ranklog-';
 
 /**
  * How ingest joins its consumer group. The protocol has a hash of the identity, so Kafka admits
- * only members of the same ranklog. Their user data is the identity, so that those who are refused
- * can say how they differ.
+ * only members of the same ranklog. Their user data is the identity, so that a refused process can
+ * say how the identities differ.
  */
 export function membershipOf(identity: IdentityCheck) {
   const hash = createHash('sha256').update(identity.text).digest('hex');
@@ -21,21 +21,23 @@ export function membershipOf(identity: IdentityCheck) {
 }
 
 /**
- * The error for a group with members that are not of this ranklog, or of a version whose members
- * can't join ours.
+ * The error for a group whose members are not of this ranklog, or of a version that can't share a
+ * group with this one.
  */
 function joinRefusal(group: GroupFacts, identity: IdentityCheck): Error {
   const { groupId, protocol, members } = group;
   const who = membersText(group);
-  const read = new Set(members.flatMap(({ topics }) => topics));
   if (protocol.startsWith(PROTOCOL)) {
     const theirs = parseObject(members[0]?.userData ?? '') ?? {}; // a stranger may send any text
     const differences = identity.differences(theirs).join(', ');
     return new GroupTakenError(groupId, `another ranklog: ${differences} (${who})`);
   }
+
   const { topicPrefix = '' } = identity.ours;
-  if (protocol === ROUND_ROBIN && read.size === 1 && read.has(topicNames(topicPrefix).scoreEvents))
-    return new PreviousVersionError(groupId, who);
+  const topicsRead = new Set(members.flatMap(({ topics }) => topics));
+  const readScores = topicsRead.size === 1 && topicsRead.has(topicNames(topicPrefix).scoreEvents);
+  if (protocol === ROUND_ROBIN && readScores) return new PreviousVersionError(groupId, who);
+
   const text =
     'other consumers, such as a subscriber, or a ranklog of an earlier version with other ' +
     `topics: ${who}`;

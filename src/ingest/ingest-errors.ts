@@ -7,10 +7,7 @@ import type { PartitionHealth } from '#kafka-batch';
  */
 export class NeedsOperatorError extends RanklogError {}
 
-/**
- * Members that are not of this ranklog use its consumer group: they would take partitions and never
- * read them.
- */
+/** Other members use our consumer group: they would take partitions and never read them. */
 export class GroupTakenError extends RanklogError {
   constructor(group: string, others: string) {
     super(
@@ -20,9 +17,9 @@ export class GroupTakenError extends RanklogError {
   }
 }
 
-/** Members of a version of this ranklog that assigned partitions otherwise still run. */
+/** Members of an earlier version, which assigned partitions in another way, still run. */
 export class PreviousVersionError extends RanklogError {
-  /** They may have been ended by then. */
+  /** The operator may have ended them by then. */
   override readonly retriable = true;
 
   constructor(group: string, members: string) {

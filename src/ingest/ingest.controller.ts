@@ -12,8 +12,8 @@ const MAX_CONCURRENT_STARTS = 16;
 const LONG_START_MS = 5_000;
 
 /**
- * Opens a PartitionIngest for each start of an assigned partition, hands it the batches, and closes
- * it on release.
+ * Opens a PartitionIngest at each start of an assigned partition, gives it the batches, and closes
+ * it when the partition is released.
  */
 @Controller()
 export class IngestController {

@@ -23,7 +23,7 @@ export class LiveBoards {
 
   /**
    * Makes `refresh` register boards that Redis has lost. For a process with the role
-   * reconciliation; other processes wait until such a one has registered them.
+   * reconciliation; other processes wait until it has registered them.
    */
   registerBy(registrar: Registrar): void {
     this.#registrar = registrar;
@@ -36,6 +36,7 @@ export class LiveBoards {
    */
   async refresh(): Promise<void> {
     if ((await this.store.boards()) === this.#boards) return;
+
     let boards = await this.#read();
     if (boards === undefined) {
       await this.#registrar?.register();
@@ -65,24 +66,25 @@ export class LiveBoards {
    */
   async deleteExpiredViews(logger: Logger, signal: AbortSignal): Promise<void> {
     const failures: string[] = [];
-    for (const live of this.#boards.live.values())
+    for (const live of this.#boards.live.values()) {
       try {
         const count = await this.#deleteExpiredViewsOf(live, signal);
         if (count > 0) logger.info(`board "${live.board}": removed ${count} expired view(s)`);
       } catch (error) {
         failures.push(`board "${live.board}": ${toError(error).message}`);
       }
+    }
     if (failures.length > 0) throw new Error(failures.join('; '));
   }
 
-  /**
-   * Deletes until no expired view is left: during a backlog, views may expire faster than one call
-   * removes them.
-   */
+  /** Deletes until no expired view is left: in a backlog, many may expire during one call. */
   async #deleteExpiredViewsOf(live: LiveBoard, signal: AbortSignal): Promise<number> {
     let total = 0;
-    for (let count = 1; count > 0 && !signal.aborted; total += count)
-      count = await this.store.sweep(live);
+    while (!signal.aborted) {
+      const count = await this.store.sweep(live);
+      if (count === 0) break;
+      total += count;
+    }
     return total;
   }
 
@@ -95,6 +97,7 @@ export class LiveBoards {
     const isComplete = known.every(
       (board) => live.has(board) || building.has(board) || removed.has(board),
     );
-    return isComplete && live.size + building.size + removed.size > 0 ? boards : undefined;
+    const isEmpty = live.size + building.size + removed.size === 0;
+    return isComplete && !isEmpty ? boards : undefined;
   }
 }

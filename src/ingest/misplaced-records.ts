@@ -18,10 +18,7 @@ const REASONS: Readonly<Record<Misplacement, string>> = {
   partition: "they are not in the partition that Kafka's default partitioner gives",
 };
 
-/**
- * Counts and logs score events that are not where Kafka's default partitioner puts their player's
- * id.
- */
+/** Counts and logs events that are not where Kafka's default partitioner puts their player's id. */
 @Injectable()
 export class MisplacedRecords {
   readonly #warnings = new RepeatedWarnings<Warned>((warned, count) => {
@@ -49,9 +46,9 @@ export class MisplacedRecords {
 }
 
 /**
- * Finds the misplaced records of a partition. Records from before the present number of partitions
- * was seen may have been placed by another number, so only their keys are judged. Retries go to the
- * partition of their original, and are left out.
+ * Finds the misplaced records of a partition. Checks only the keys of records from before the
+ * present number of partitions was seen, because a producer may have used another number for them.
+ * Skips retries, which go to the partition of their original.
  */
 export class PlacementWatch {
   #partitions: number;
@@ -68,22 +65,25 @@ export class PlacementWatch {
     this.#since = end;
   }
 
-  /** Takes what a check of the log has found. */
+  /** Notes the result of a check of the log. */
   look({ partitions, end }: FoundLog): void {
     if (partitions === this.#partitions) return;
     this.#partitions = partitions;
     this.#since = end;
   }
 
-  /** Reports the misplaced ones of records that were applied. */
+  /** Reports misplaced records among applied ones. */
   report(items: readonly ReadRecord[], boards: Boards['live'], misplaced: MisplacedRecords): void {
     const { topic, partition } = this.watched;
     const place = { partition, partitions: this.#partitions };
     for (const { record, event, entry } of items) {
       if (entry.kind !== 'event' || event === undefined || event.retryOf !== undefined) continue;
       if (record.offset < this.firstNew) continue;
+
       const reason = misplacementOf(record, event.playerId, place);
-      if (reason === undefined || (reason === 'partition' && record.offset < this.#since)) continue;
+      if (reason === undefined) continue;
+      if (reason === 'partition' && record.offset < this.#since) continue;
+
       const definition = boards.get(event.board)?.definition;
       if (definition !== undefined)
         misplaced.found(reason, definition, `${topic}/${partition}/${record.offset}`);

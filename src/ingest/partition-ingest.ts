@@ -17,10 +17,7 @@ import type { BatchPosition } from './split-calls.js';
 
 /** How often a partition sends its published position to all shards. */
 const KEEP_UP_EVERY_MS = 5_000;
-/**
- * How often to check for a recreated topic and a replaced server of Redis, even if nothing shows
- * them.
- */
+/** How often to check for a recreated topic and a replaced server of Redis. */
 const CHECK_EVERY_MS = 10_000;
 
 /** A partition that has started, and the offset at which reading begins. */
@@ -39,7 +36,7 @@ export class PartitionIngestFactory {
   ) {}
 
   /**
-   * Fences the previous publisher, and continues the partition from what Kafka and Redis hold.
+   * Fences the previous publisher, and continues the partition from the state in Kafka and Redis.
    * @throws StoreChangedError, ReplacedServerError, WrongLogError, NeedsOperatorError, and errors
    * of Kafka and Redis
    */
@@ -51,10 +48,9 @@ export class PartitionIngestFactory {
       const { published } = publisher;
       const applier = await this.appliers.open(assignment, continuity);
       const { appliedOffsets } = applier;
-      await this.resync.checkApplied(assignment.partition, published, {
-        appliedOffsets,
-        continuity,
-      });
+      const shards = { appliedOffsets, continuity };
+      await this.resync.checkApplied(assignment.partition, published, shards);
+
       const firstNew = Math.max(published, ...appliedOffsets.map((applied) => applied + 1));
       const log = await this.logs.open(assignment, { published, firstNew });
       const offset = await applier.firstToRead(published, log.start);
@@ -75,7 +71,7 @@ export class PartitionIngestFactory {
  */
 export class PartitionIngest {
   readonly #tasks: readonly RecurringTask[];
-  /** Runs the steps on the boards, batches and `#keepUp`, strictly one after the other. */
+  /** Runs batches and `#keepUp`, which call the boards, strictly one after the other. */
   readonly #steps = pLimit(1);
 
   constructor(
@@ -92,10 +88,7 @@ export class PartitionIngest {
     for (const task of this.#tasks) task.start();
   }
 
-  /**
-   * Applies a batch. Returns when there is room for the next one; the results may be published
-   * later.
-   */
+  /** Applies a batch. Returns when there is room for the next one; publishes results later. */
   handle({ records, from, nextOffset, fetchedSince }: RecordBatch): Promise<void> {
     return this.#steps(async () => {
       // Fetches were interrupted since the last check: the topic may have been recreated.
@@ -105,7 +98,7 @@ export class PartitionIngest {
     });
   }
 
-  /** Publishes what is applied, if that is still possible, and closes the publisher. */
+  /** Publishes the results of applied records, if that is still possible; closes the publisher. */
   async close(): Promise<void> {
     for (const task of this.#tasks) void task.stop();
     await this.#steps(() => undefined); // waits for the steps before this one
@@ -115,7 +108,7 @@ export class PartitionIngest {
   async #apply(records: readonly KafkaRecord[], position: BatchPosition): Promise<void> {
     for await (const run of this.applier.apply(records, position)) {
       this.log.applied(run);
-      // The replay ends here. Shards without records of it need its last offset, or other
+      // The replay ends here. Shards without records in it need its last offset; otherwise other
       // partitions keep waiting for them.
       if (run.through + 1 === position.published)
         await this.applier.sendOffset(run.through, position.published);
@@ -138,8 +131,9 @@ export class PartitionIngest {
    */
   async #watch(): Promise<void> {
     const checks = [this.log.check(this.publisher.published), this.publisher.checkServers()];
-    for (const found of await Promise.allSettled(checks)) {
-      const error: unknown = found.status === 'rejected' ? found.reason : undefined;
+    for (const outcome of await Promise.allSettled(checks)) {
+      if (outcome.status === 'fulfilled') continue;
+      const error: unknown = outcome.reason;
       if (error instanceof PermanentPartitionError || error instanceof ReplacedServerError)
         this.assignment.restart(error);
     }

@@ -15,7 +15,7 @@ interface LogServices {
 interface LogCheck {
   /** When the check began. */
   readonly at: number;
-  /** The last applied record at that time; if there was none, that of the first run since. */
+  /** The last applied record at that time; if there was none, the one of the first run since. */
   last: RecordIdentity | undefined;
 }
 
@@ -34,10 +34,16 @@ export class PartitionLogFactory {
     this.#services = { continuity, scoreLog, misplaced };
   }
 
-  /** Checks the log when its partition starts. @throws WrongLogError */
-  async open(of: TopicPartition, { published, firstNew }: Reached): Promise<PartitionLog> {
+  /**
+   * Checks the log when its partition starts.
+   * @throws WrongLogError
+   */
+  async open(
+    topicPartition: TopicPartition,
+    { published, firstNew }: Reached,
+  ): Promise<PartitionLog> {
     const { continuity, scoreLog } = this.#services;
-    const { partition } = of;
+    const { partition } = topicPartition;
     const at = performance.now();
     const last = await continuity.lastRecord(partition);
     const found = await scoreLog.check(partition, { published, last });
@@ -45,15 +51,10 @@ export class PartitionLogFactory {
     const older = await continuity.checkedRecord(partition);
     if (older !== undefined && older.offset !== last?.offset)
       await scoreLog.check(partition, { published, last: older });
-    const placement = new PlacementWatch(of, firstNew, found);
-    return new PartitionLog(
-      this.#services,
-      { partition, start: found.start, placement },
-      {
-        at,
-        last,
-      },
-    );
+
+    const placement = new PlacementWatch(topicPartition, firstNew, found);
+    const opened = { partition, start: found.start, placement };
+    return new PartitionLog(this.#services, opened, { at, last });
   }
 }
 
@@ -91,7 +92,7 @@ export class PartitionLog {
     return this.#checked.at;
   }
 
-  /** Takes a run that was applied. */
+  /** Notes a run that was applied. */
   applied({ items, boards, lastRecord }: AppliedRun): void {
     this.#placement.report(items, boards.live, this.services.misplaced);
     this.#last = lastRecord ?? this.#last;
@@ -100,7 +101,8 @@ export class PartitionLog {
 
   /**
    * Reads again the record that was the last applied one at the previous check. A later record
-   * proves nothing: it could itself be from another log. @throws WrongLogError
+   * proves nothing: it could itself be from another log.
+   * @throws WrongLogError
    */
   async check(published: number): Promise<void> {
     const next = { at: performance.now(), last: this.#last };

@@ -41,8 +41,9 @@ export class PublisherFactory {
 
   /**
    * Fences the previous publisher of the partition. `tokens` are the continuity of the shards on
-   * which its results will be drawn. An older server fences nobody, and no resync is between its
-   * last look and its first transaction unnoticed, as that fences.
+   * which its results will be computed. Checks twice that no shard is on a replaced server: first,
+   * so that such a server fences no publisher; and after the fencing. A resync after the second
+   * check fences this publisher, so its first transaction fails.
    * @throws ReplacedServerError
    */
   async open(assignment: Assignment, tokens: readonly string[]): Promise<PartitionPublisher> {
@@ -50,11 +51,13 @@ export class PublisherFactory {
     const { partition } = assignment;
     const continuity = tokens.map(timeOf);
     requireNewest(continuity.entries(), await resultLog.newestContinuity());
+
     const publisher = await resultLog.openPublisher(partition);
     try {
       const published = await resultLog.publishedPosition(partition);
-      const services = { resultLog, deadLetters, metrics };
       requireNewest(continuity.entries(), await resultLog.newestContinuity());
+
+      const services = { resultLog, deadLetters, metrics };
       const open = { partition, publisher, continuity };
       return new PartitionPublisher(services, assignment, open, published);
     } catch (error) {
@@ -100,8 +103,9 @@ export class PartitionPublisher {
   }
 
   /**
-   * Checks that the servers of Redis are the newest ones. So a publisher that was fenced finds out
-   * while it has nothing to publish. @throws ReplacedServerError
+   * Checks that the servers of Redis are the newest ones. So a fenced publisher notices its fencing
+   * even while it has nothing to publish.
+   * @throws ReplacedServerError
    */
   async checkServers(): Promise<void> {
     requireNewest(this.open.continuity.entries(), await this.services.resultLog.recentContinuity());
@@ -109,11 +113,13 @@ export class PartitionPublisher {
 
   /**
    * Takes the results of a run, unless they are published. Another run, or a flush, must follow.
-   * Resolves once there is room for more. @throws the error that failed the publisher
+   * Resolves once there is room for more.
+   * @throws the error that failed the publisher
    */
   async add({ through, verdicts }: AppliedRun): Promise<void> {
     if (through < this.#published) return;
     this.#throwFailure();
+
     const { partition } = this.assignment;
     const results = verdicts.map(({ verdict, read }) =>
       this.services.resultLog.encode(partition, verdict, read),
@@ -126,23 +132,25 @@ export class PartitionPublisher {
       this.#fail(toError(error));
       throw error;
     }
+
     publication.nextOffset = through + 1;
     publication.weight += weight;
     this.#waitingResults += weight;
     this.#gauge.inc(weight);
     this.#isFlushed = false;
     this.#start();
+
     while (this.#waitingResults > MAX_WAITING_RESULTS) await firstValueFrom(this.#room);
     this.#throwFailure();
   }
 
-  /** Publishes what was added, even if it is little. */
+  /** Publishes all added results, however few they are. */
   flush(): void {
     this.#isFlushed = true;
     this.#start();
   }
 
-  /** Publishes what was added, if that is still possible; the outbox keeps the rest. */
+  /** Publishes all added results, if that is still possible; otherwise the outbox keeps them. */
   async close(): Promise<void> {
     this.flush();
     await this.#running;
@@ -157,10 +165,7 @@ export class PartitionPublisher {
     if (this.#isDue) this.#running ??= this.#run();
   }
 
-  /**
-   * Whether to publish the first waiting publication, or to wait for more results of the same
-   * batch.
-   */
+  /** Whether to publish the first publication now, without more results of the same batch. */
   get #isDue(): boolean {
     const [first, second] = this.#waiting;
     if (first === undefined) return false;
@@ -200,19 +205,23 @@ export class PartitionPublisher {
 
   #encode({ topic, board, record, deadLetter }: Result, publication: Publication): void {
     if (deadLetter !== undefined) publication.deadLetters.push(deadLetter);
-    const ofTopic = publication.results.get(topic) ?? {
-      batches: new BatchEncoder(this.services.resultLog.maxBytes(this.assignment.partition, topic)),
-      counts: new Map<string, number>(),
-    };
-    publication.results.set(topic, ofTopic);
-    ofTopic.batches.add(record);
-    ofTopic.counts.set(board, (ofTopic.counts.get(board) ?? 0) + 1);
+
+    let topicResults = publication.results.get(topic);
+    if (topicResults === undefined) {
+      const maxBytes = this.services.resultLog.maxBytes(this.assignment.partition, topic);
+      topicResults = { batches: new BatchEncoder(maxBytes), counts: new Map() };
+      publication.results.set(topic, topicResults);
+    }
+    const { batches, counts } = topicResults;
+    batches.add(record);
+    counts.set(board, (counts.get(board) ?? 0) + 1);
   }
 
   /** The last waiting publication if it has room, else a new one. */
   #publicationFor(weight: number): Publication {
     const last = this.#waiting.at(-1);
     if (last !== undefined && last.weight + weight <= MAX_RESULTS_PER_TRANSACTION) return last;
+
     const added = { results: new Map(), deadLetters: [], nextOffset: 0, weight: 0 };
     this.#waiting.push(added);
     return added;
@@ -233,8 +242,8 @@ export class PartitionPublisher {
 }
 
 /**
- * A dead letter may have as large a key and headers as its record. Those of other results are
- * small.
+ * How many results this one counts as. A dead letter copies the key and the headers of its record,
+ * which may be large. Other results have small ones, which do not count.
  */
 function weightOf({ record, deadLetter }: Result): number {
   const { key = null, value, headers = {} } = record;

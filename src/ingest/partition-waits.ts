@@ -23,21 +23,28 @@ export class PartitionWaits {
     private readonly log: Logger,
   ) {}
 
-  /** By partition: the shards in which it waits. */
+  /** By partition: the shards that it waits for. */
   get current(): ReadonlyMap<number, ReadonlySet<number>> {
     return this.#waiting;
   }
 
   done({ partition }: PartitionAssignment, shard: number): void {
     const shards = this.#waiting.get(partition);
-    if (shards?.delete(shard) && shards.size === 0) this.#waiting.delete(partition);
+    if (shards === undefined) return;
+    shards.delete(shard);
+    if (shards.size === 0) this.#waiting.delete(partition);
   }
 
-  /** Resolves when the partition may try again. @throws when the partition is taken away */
+  /**
+   * Resolves when the partition may try again.
+   * @throws when the partition is taken away
+   */
   async wait(assignment: PartitionAssignment, shard: number): Promise<void> {
     const { topic, partition, signal } = assignment;
     assignment.progress();
-    this.#waiting.set(partition, (this.#waiting.get(partition) ?? new Set()).add(shard));
+    const shards = this.#waiting.get(partition) ?? new Set();
+    this.#waiting.set(partition, shards.add(shard));
+
     if (this.#isLogDue(partition)) {
       const targets = await this.continuity.recoveryTargets();
       if (targets.length > 0)

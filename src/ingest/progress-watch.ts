@@ -44,7 +44,9 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   onApplicationBootstrap(): void {
-    this.#lastCheck = this.#awakeSince = performance.now();
+    const now = performance.now();
+    this.#lastCheck = now;
+    this.#awakeSince = now;
     this.#checks.start();
   }
 
@@ -56,6 +58,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     const now = performance.now();
     if (now - this.#lastCheck > 2 * this.#everyMs) this.#awakeSince = now;
     this.#lastCheck = now;
+
     const reason = this.#stall(this.transport.health(), now);
     if (reason === undefined) return;
     void this.#checks.stop();
@@ -63,10 +66,11 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     this.shutdown.fail();
   }
 
-  /** Why the process makes no progress; undefined if it makes some. */
+  /** The reason why the process makes no progress; undefined if it makes progress. */
   #stall({ loopAgeMs, partitions }: ConsumerHealth, now: number): string | undefined {
     if (this.#isTooLong(loopAgeMs, now))
       return `nothing was fetched from ${this.#topic} for ${seconds(loopAgeMs)}`;
+
     for (const [partition, { state, error, stuckMs }] of partitions) {
       if (!this.#isTooLong(stuckMs, now) || error instanceof NeedsOperatorError) continue;
       const last = error === undefined ? 'no error' : `last error: ${error.message}`;
@@ -78,15 +82,18 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     return this.#allStopped(partitions, now);
   }
 
+  /** A new process may help unless all partitions have stopped at batches that can't be read. */
   #allStopped(partitions: ConsumerHealth['partitions'], now: number): string | undefined {
     const stopped = [...partitions].filter(([, health]) => isStopped(health));
-    const isReason = stopped.some(([, { error }]) => !(error instanceof UnreadableBatchError));
-    if (!isReason || stopped.length < partitions.size) {
+    const mayHelp = stopped.some(([, { error }]) => !(error instanceof UnreadableBatchError));
+    if (!mayHelp || stopped.length < partitions.size) {
       this.#allStoppedSince = undefined;
       return undefined;
     }
+
     this.#allStoppedSince ??= now;
     if (!this.#isTooLong(now - this.#allStoppedSince, now)) return undefined;
+
     const reasons = stopped.map(
       ([partition, { error }]) => `${partition}: ${error?.message ?? ''}`,
     );

@@ -10,14 +10,14 @@ import {
 import type { KafkaConnection } from '../infra/kafka.js';
 import { decodeTimes, latestTimes, type ContinuityTimes } from './continuity-times.js';
 
-/** Half of the time between two looks of a partition. */
+/** Half of the time between two checks of a partition. */
 const RECENT_MS = 5_000;
 
 /**
- * The published positions of score partitions. Each is the largest that three places have, as each
- * place alone may lack it: Kafka deletes the committed offsets of a group without members, and may
- * show the offset of a finished transaction later than its records; Redis may lose what it stores;
- * old results are deleted.
+ * The published positions of score partitions. Each is the largest position in three places,
+ * because any one of them may lack it: Kafka deletes the committed offsets of a group without
+ * members, and may show the offset of a finished transaction later than its records; Redis may lose
+ * data; old results are deleted.
  */
 export class PublishedPositions {
   readonly #scoreEvents: string;
@@ -51,7 +51,7 @@ export class PublishedPositions {
   }
 
   /**
-   * The newest servers of Redis on which results were drawn.
+   * The newest servers of Redis on which results were computed.
    * Cost: one request, with the metadata of all partitions.
    */
   async newestContinuity(): Promise<ContinuityTimes> {
@@ -67,8 +67,8 @@ export class PublishedPositions {
   }
 
   /**
-   * By partition, what the group and Redis have. Needs no right to read results, and costs less
-   * than `of`.
+   * The larger position of two places, the group and Redis, by partition. Needs no right to read
+   * results, and costs less than `of`.
    */
   async stored(): Promise<Map<number, number>> {
     const [committed, stored] = await Promise.all([
@@ -83,20 +83,22 @@ export class PublishedPositions {
   async #readNewest(): Promise<ContinuityTimes> {
     const { admin } = this.connection;
     const committed = await committedWithMetadata(admin, this.group, this.#scoreEvents);
-    return [...committed.values()]
-      .map(({ metadata }) => decodeTimes(metadata))
-      .reduce(latestTimes, []);
+    let newest: ContinuityTimes = [];
+    for (const { metadata } of committed.values())
+      newest = latestTimes(newest, decodeTimes(metadata));
+    return newest;
   }
 
   /**
-   * The offset after the score event that caused the last result; 0 if there is none, or if another
-   * topic or partition did.
+   * The offset after the score event that caused the last result; 0 if there is no result, or if
+   * its cause is in another topic or partition.
    */
   async #afterLastCause(topic: string, partition: number): Promise<number> {
     const last = await lastCommittedRecord(this.connection.kafka, topic, partition);
     const prefix = `${this.#scoreEvents}/${partition}/`;
     const cause = causeOf(last);
-    return cause.startsWith(prefix) ? Number.parseInt(cause.slice(prefix.length), 10) + 1 : 0;
+    if (!cause.startsWith(prefix)) return 0;
+    return Number.parseInt(cause.slice(prefix.length), 10) + 1;
   }
 }
 

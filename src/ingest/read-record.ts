@@ -1,5 +1,5 @@
 import { isVoided, nearNames, resolveRecord } from '#board';
-import { banText, type ApplyEntry, type Boards, type LiveBoard } from '#board-store';
+import { banText, type ApplyEntry, type Boards, type LiveBoard, type Verdict } from '#board-store';
 import {
   cutDetail,
   decodeRecord,
@@ -20,6 +20,12 @@ export interface ReadRecord {
   readonly entry: ApplyEntry | Skipped;
 }
 
+/** A verdict, and the record that it is about. */
+export interface RecordVerdict {
+  readonly verdict: Verdict;
+  readonly read: ReadRecord;
+}
+
 /** A player record is never a duplicate. */
 interface ReadPlayerRecord extends DecodedPlayerRecord {
   readonly eventId?: undefined;
@@ -29,17 +35,15 @@ interface ReadPlayerRecord extends DecodedPlayerRecord {
 interface Skipped {
   readonly kind: 'none';
   readonly offset: number;
-  /**
-   * Set if all windows of the event have closed and the board only counts such events: the detail.
-   */
+  /** The detail, if all windows of the event have closed and the board only counts such events. */
   readonly late?: string;
 }
 
 /**
  * Decodes a record of a partition and resolves it against the live boards. Never throws: a record
  * that can't be applied becomes a dead letter. Skips events of a board that is being built (the
- * build applies them), or from before the board begins, and retries of records that the board takes
- * itself.
+ * build applies them), events from before the board begins, and retries of records that the board
+ * takes itself.
  */
 export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
   const { offset } = record;
@@ -47,13 +51,16 @@ export function readRecord(record: KafkaRecord, partition: number, boards: Board
   if (!decoded.ok) return { record, event: undefined, entry: deadLetter(offset, decoded) };
   if ('playerRecord' in decoded)
     return readPlayerRecord(record, decoded.playerRecord, partition, boards);
+
   const { event } = decoded;
   const { board } = event;
   const live = boards.live.get(board);
-  if (live === undefined && !boards.building.has(board))
-    return { record, event, entry: unknownBoard(offset, board, boards) };
-  if (live === undefined || offset < (live.starts?.get(partition) ?? 0) || isRepeat(event, live))
+  if (live === undefined) return { record, event, entry: notLive(offset, board, boards) };
+
+  const firstOffset = live.starts?.get(partition) ?? 0;
+  if (offset < firstOffset || isRepeat(event, live))
     return { record, event, entry: { kind: 'none', offset } };
+
   const resolved = resolveRecord(live.definition, event, partition, record);
   if (resolved.ok)
     return { record, event, entry: { kind: 'event', offset, board, event: resolved.event } };
@@ -63,8 +70,8 @@ export function readRecord(record: KafkaRecord, partition: number, boards: Board
 }
 
 /**
- * A player record also counts if it is from before the board begins: the player is still banned. A
- * voided one does not count.
+ * A player record from before the board begins counts, too: the player is still banned. A voided
+ * record does not count.
  */
 function readPlayerRecord(
   record: KafkaRecord,
@@ -75,17 +82,38 @@ function readPlayerRecord(
   const { offset } = record;
   const { board, playerId } = event;
   const live = boards.live.get(board);
-  if (live === undefined && !boards.building.has(board))
-    return { record, event, entry: unknownBoard(offset, board, boards) };
-  if (live === undefined || isVoided(live.definition, event, partition, record))
+  if (live === undefined) return { record, event, entry: notLive(offset, board, boards) };
+
+  if (isVoided(live.definition, event, partition, record))
     return { record, event, entry: { kind: 'none', offset } };
+
   const entry = banText(event, { partition, offset });
   return { record, event, entry: { kind: 'player', offset, board, playerId, entry } };
 }
 
-function unknownBoard(offset: number, board: string, { live }: Boards): ApplyEntry {
+/** The entry of a record whose board is not live: it is being built, or unknown. */
+function notLive(offset: number, board: string, { live, building }: Boards): ReadRecord['entry'] {
+  if (building.has(board)) return { kind: 'none', offset };
   const detail = unknownBoardDetail(board, live);
   return deadLetter(offset, { code: 'UNKNOWN_BOARD', detail });
+}
+
+/**
+ * Gives each verdict its record. Both lists are in order of offsets. A record can have several
+ * verdicts, or none.
+ */
+export function withRecords(
+  verdicts: readonly Verdict[],
+  items: readonly ReadRecord[],
+): RecordVerdict[] {
+  const found: RecordVerdict[] = [];
+  let index = 0;
+  for (const verdict of verdicts) {
+    while ((items[index]?.record.offset ?? Infinity) < verdict.offset) index += 1;
+    const read = items[index];
+    if (read?.record.offset === verdict.offset) found.push({ verdict, read });
+  }
+  return found;
 }
 
 /** Cuts the detail, because Redis and Kafka keep a copy of it for each record. */
@@ -105,8 +133,10 @@ function unknownBoardDetail(board: string, boards: ReadonlyMap<string, LiveBoard
   unknownDetails.set(boards, details);
   const known = details.get(board);
   if (known !== undefined) return known;
+
   const detail = `there is no board ${JSON.stringify(board)}`;
   if (details.size >= MAX_COMPARED_NAMES) return detail;
+
   const near = nearNames(board, boards.keys(), MAX_SUGGESTIONS);
   const full = near.length === 0 ? detail : `${detail}; did you mean ${near.join(', ')}?`;
   details.set(board, full);

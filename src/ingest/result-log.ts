@@ -39,10 +39,7 @@ const MAX_CONCURRENT_FENCINGS = 8;
 const MAX_FENCINGS = 10;
 const MAX_FENCED_PAUSE_MS = 100;
 
-/**
- * A record for a result topic. It goes to the partition with the same number as the partition of
- * the score event.
- */
+/** A record for a result topic. It goes to the partition with the number of the score partition. */
 export interface Result {
   readonly topic: string;
   readonly board: string;
@@ -52,8 +49,8 @@ export interface Result {
 }
 
 /**
- * Results of applied records, by topic, with their numbers by board; and the published position
- * once they are in Kafka.
+ * The results of one transaction by topic, with their counts by board. `nextOffset` is the
+ * published position once they are in Kafka.
  */
 export interface Publication {
   readonly results: Map<string, { batches: BatchEncoder; counts: Map<string, number> }>;
@@ -65,7 +62,7 @@ export interface Publication {
 
 /**
  * The only publisher of a partition that can commit, and the servers of Redis on which its results
- * are drawn.
+ * are computed.
  */
 export interface OpenPublisher {
   readonly partition: number;
@@ -78,8 +75,8 @@ type Limits = ReadonlyMap<string, number>;
 
 /**
  * The result topics and the published position: all state of ingest that is in Kafka. Results of
- * score partition p go to partition p of the result topics, which one transactional producer at a
- * time writes.
+ * score partition p go to partition p of the result topics. One transactional producer at a time
+ * writes a partition.
  */
 @Injectable()
 export class ResultLog {
@@ -105,20 +102,23 @@ export class ResultLog {
    * @throws NeedsOperatorError
    */
   async checkPartition(partition: number): Promise<void> {
-    for (const [topic, count] of await mapOf(this.#positions.resultTopics, (topic) =>
+    const counts = await mapOf(this.#positions.resultTopics, (topic) =>
       partitionCount(this.connection.kafka, topic),
-    ))
-      if (count <= partition)
-        throw new NeedsOperatorError(
-          `topic ${topic} has ${count} partition(s), so it lacks partition ${partition}, where ` +
-            `the results of score partition ${partition} belong; run "ranklog topics", which ` +
-            `creates missing topics and partitions. Until then, score partition ${partition} ` +
-            'waits',
-        );
+    );
+    for (const [topic, count] of counts) {
+      if (count > partition) continue;
+      throw new NeedsOperatorError(
+        `topic ${topic} has ${count} partition(s), so it lacks partition ${partition}, where ` +
+          `the results of score partition ${partition} belong; run "ranklog topics", which ` +
+          `creates missing topics and partitions. Until then, score partition ${partition} ` +
+          'waits',
+      );
+    }
+
     this.#limits.set(partition, await this.#readLimits());
   }
 
-  /** Fences every earlier publisher of the partition: none of them can commit any more. */
+  /** Fences all earlier publishers of the partition: they can't commit any more. */
   openPublisher(partition: number): Promise<TransactionalPublisher> {
     const transactionalId = `${this.identity.group}-${this.#topics.scoreEvents}-${partition}`;
     return TransactionalPublisher.open(this.connection.kafka, transactionalId);
@@ -132,12 +132,12 @@ export class ResultLog {
     return this.#positions.of(partition);
   }
 
-  /** The newest servers of Redis on which results were drawn. */
+  /** The newest servers of Redis on which results were computed. */
   newestContinuity(): Promise<ContinuityTimes> {
     return this.#positions.newestContinuity();
   }
 
-  /** The same, up to some seconds old, for frequent looks. */
+  /** As newestContinuity, but up to some seconds old: for frequent checks. */
   recentContinuity(): Promise<ContinuityTimes> {
     return this.#positions.recentContinuity();
   }
@@ -154,6 +154,7 @@ export class ResultLog {
     const { scoreEvents } = this.#topics;
     const count = await partitionCount(this.connection.kafka, scoreEvents);
     if (count === 0) throw new TopicsMissingError([scoreEvents]);
+
     const partitions = Array.from({ length: count }, (_, partition) => partition);
     const limit = pLimit(MAX_CONCURRENT_FENCINGS);
     let failure: Error | undefined;
@@ -166,21 +167,23 @@ export class ResultLog {
         throw error;
       }
     };
-    // Waits also for those under way: they would fence the next attempt.
+    // Also waits for fencings under way after a failure: they would fence the next attempt.
     return new Map(await allOf(partitions.map((partition) => limit(finalPosition, partition))));
   }
 
   /**
-   * A start of the partition, or another resync, may fence this publisher: then it fences that one.
+   * Commits `continuity`, and returns the final position. A start of the partition, or another
+   * resync, may fence this publisher; then it opens a new one, which fences the other publisher.
    */
   async #finalPosition(partition: number, continuity: ContinuityTimes): Promise<number> {
-    for (let attempt = 1; ; attempt++)
+    for (let attempt = 1; ; attempt++) {
       try {
         return await this.#commitContinuity(partition, continuity);
       } catch (error) {
         if (!(error instanceof ProducerFencedError) || attempt === MAX_FENCINGS) throw error;
         await delay(Math.random() * MAX_FENCED_PAUSE_MS); // two resyncs must not stay in step
       }
+    }
   }
 
   /** Fences the publisher of a partition, and commits its position again, with `continuity`. */
@@ -192,7 +195,8 @@ export class ResultLog {
         this.newestContinuity(),
       ]);
       const times = latestTimes(before, continuity);
-      await publisher.publish({ records: [], offset: this.#offset(partition, position, times) });
+      const offset = this.#groupOffset(partition, position, times);
+      await publisher.publish({ records: [], offset });
       return position;
     } finally {
       await publisher.close();
@@ -203,6 +207,7 @@ export class ResultLog {
   encode(partition: number, verdict: Verdict, { record, event }: ReadRecord): Result {
     const { scoreEvents, rankChanges, leaderChanges, deadLetters } = this.#topics;
     const source = { topic: scoreEvents, partition, offset: verdict.offset };
+
     if (verdict.kind === 'deadLetter') {
       const maxBytes = this.maxBytes(partition, deadLetters);
       const { code: reason, detail } = verdict;
@@ -211,11 +216,13 @@ export class ResultLog {
       const deadLetter = { reason, board, id: causeId(source), detail };
       return { topic: deadLetters, board, record: letter, deadLetter };
     }
+
     if (event === undefined)
       throw new Error(
         `the outbox has a result for ${scoreEvents}/${partition}/${verdict.offset}, which is ` +
           'no score event; is this another topic under the same name?',
       );
+
     const { board, playerId, eventId } = event;
     const { generation } = verdict;
     const occurredAt = formatTime(event.occurredAt ?? record.timestamp);
@@ -224,16 +231,17 @@ export class ResultLog {
       const message = encodeRankChange(change, `[${verdict.changes}]`);
       return { topic: rankChanges, board, record: message };
     }
-    const cause = { board, generation, source, occurredAt };
+
     const { view, version, since, top, before } = verdict;
     const movements = leaderMovements(since === null ? [] : before, top);
-    const message = encodeLeaderChange({ ...cause, view, version, since, top, ...movements });
+    const change = { board, generation, source, occurredAt, view, version, since, top };
+    const message = encodeLeaderChange({ ...change, ...movements });
     return { topic: leaderChanges, board, record: message };
   }
 
   /**
    * Publishes results, position and `continuity` in one transaction.
-   * @throws what TransactionalPublisher.publish throws
+   * @throws the errors of TransactionalPublisher.publish
    */
   async publish(
     { partition, publisher, continuity }: OpenPublisher,
@@ -243,7 +251,7 @@ export class ResultLog {
       return { topic, partition, batches: batches.close() };
     });
     try {
-      const offset = this.#offset(partition, nextOffset, continuity);
+      const offset = this.#groupOffset(partition, nextOffset, continuity);
       await publisher.publish({ records, offset });
     } catch (error) {
       if (error instanceof RecordTooLargeError) throw await this.#sizeError(partition, error);
@@ -251,14 +259,19 @@ export class ResultLog {
     }
   }
 
-  #offset(partition: number, offset: number, continuity: ContinuityTimes) {
-    const group = { groupId: this.identity.group, topic: this.#topics.scoreEvents };
-    return { ...group, partition, offset, metadata: encodeTimes(continuity) };
+  #groupOffset(partition: number, offset: number, continuity: ContinuityTimes) {
+    return {
+      groupId: this.identity.group,
+      topic: this.#topics.scoreEvents,
+      partition,
+      offset,
+      metadata: encodeTimes(continuity),
+    };
   }
 
   /**
-   * Results are encoded for the limits at the start: if these still hold, the refused result can't
-   * be made smaller.
+   * Results are encoded for the limits at the start of the partition. If these limits still hold,
+   * the refused result can't be made smaller.
    */
   async #sizeError(partition: number, cause: RecordTooLargeError): Promise<Error> {
     const before = this.#limits.get(partition);
@@ -278,7 +291,7 @@ export class ResultLog {
     );
   }
 
-  /** The size limit of a batch of a result topic, when the partition started. */
+  /** The most bytes of a batch for a result topic, as read when the partition started. */
   maxBytes(partition: number, topic: string): number {
     return Math.min(this.#limits.get(partition)?.get(topic) ?? Infinity, MAX_REQUEST_BYTES);
   }
@@ -291,6 +304,7 @@ export class ResultLog {
   }
 }
 
+/** Reads the values of all keys at the same time. */
 async function mapOf<Key, Value>(
   keys: readonly Key[],
   read: (key: Key) => Promise<Value>,

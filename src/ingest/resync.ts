@@ -21,7 +21,7 @@ import {
 import { recoveryTargetsText } from './partition-waits.js';
 import { ResultLog } from './result-log.js';
 
-/** How often to look whether another process has ended its resync. */
+/** How long to wait before checking again whether another process has ended its resync. */
 const RETRY_MS = 100;
 
 /**
@@ -39,26 +39,28 @@ export class StoreChangedError extends RanklogError {
   }
 }
 
-/** A shard to resync, and what was read of it. */
+/** A shard to resync, and its continuity as read before. */
 interface LostShard {
   readonly shard: number;
   readonly seen: Continuity;
 }
 
-/** A token that names a server, or none; that of a resync under way names no server. */
+/** Matches an empty token, or one that names a server. During a resync, the token names none. */
 const OF_ANOTHER_SERVER = /^([\da-f]+ |$)/;
 
-/** Of a shard on a replaced server: the time of its token, and the first and the last refusal. */
+/** The refusals of a shard on a replaced server. */
 interface Refusal {
+  /** The time of the shard's token. */
   readonly usedAt: number;
+  /** The first and the last refusal, by performance.now(). */
   readonly since: number;
   readonly last: number;
 }
 
-/** What a partition found at its start, by shard. */
+/** What a partition reads at its start, by shard. */
 export interface ShardStates {
   readonly appliedOffsets: readonly number[];
-  /** Tokens. */
+  /** The token of each shard. */
   readonly continuity: readonly string[];
 }
 
@@ -68,13 +70,13 @@ export interface ShardStates {
  * to `suspect` and starts again. A resync first fences the publishers of all partitions. So results
  * computed before the loss are in Kafka below a recovery target, or in the outbox that Redis still
  * has, or are never published. No rank is computed without the events whose results subscribers
- * have, nor by an outdated definition: a shard that lacks a promotion is emptied.
+ * have, or by an outdated definition: a shard that lacks a promotion is emptied.
  */
 @Injectable()
 export class Resync {
   /**
-   * Shards with a sign of a loss, and the time of the token that they had. A later one means that
-   * the shard was resynced since.
+   * By shard with a sign of a loss: the time of its token. A token with a later time means that the
+   * shard was resynced since.
    */
   readonly #suspected = new Map<number, number>();
   /** Shards on replaced servers. */
@@ -106,21 +108,11 @@ export class Resync {
    * partitions start at the same time.
    */
   continuity(): Promise<string[]> {
-    return this.#inTurn(async () => {
-      for (;;) {
-        const seen = await allOf(this.store.allShards.map((shard) => this.store.continuity(shard)));
-        const lost = seen.flatMap((continuity, shard) =>
-          this.#isContinued(shard, continuity) ? [] : [{ shard, seen: continuity }],
-        );
-        const tokens = seen.map(({ token }) => token);
-        if (lost.length === 0) return tokens;
-        await this.#resync(lost, tokens.map(timeOf));
-      }
-    });
+    return this.#inTurn(() => this.#resyncUntilContinued());
   }
 
   /**
-   * Checks that each shard has applied the events whose results are published, or recovers them.
+   * Checks that each shard has applied the events with published results, or recovers them.
    * @throws StoreChangedError
    */
   async checkApplied(
@@ -132,12 +124,13 @@ export class Resync {
       (shard) => (appliedOffsets[shard] ?? -1) + 1 < published,
     );
     if (behind.length === 0) return;
+
     const targets = await this.store.recoveryTargets();
+    const sufficient = targets.filter(
+      (target) => target.partition === partition && target.target >= published,
+    );
     for (const shard of behind) {
-      const isRecovering = targets.some(
-        (found) =>
-          found.shard === shard && found.partition === partition && found.target >= published,
-      );
+      const isRecovering = sufficient.some((target) => target.shard === shard);
       if (!isRecovering)
         throw new StoreChangedError(
           shard,
@@ -148,15 +141,22 @@ export class Resync {
     }
   }
 
-  /** Logs once when a shard has recovered. Cost: none while no shard recovers. */
+  /**
+   * Logs once when a shard has recovered.
+   * Cost: none while no shard recovers.
+   */
   async logRecovered(): Promise<void> {
     if (this.#recovering.size === 0) return;
+
     const targets = await this.store.recoveryTargets();
-    for (const shard of this.#recovering)
-      if (targets.every((target) => target.shard !== shard) && this.#recovering.delete(shard))
-        this.log.info(
-          `shard ${shard} has recovered: every partition has reached its recovery target`,
-        );
+    for (const shard of this.#recovering) {
+      const isRecovering = targets.some((target) => target.shard === shard);
+      if (isRecovering) continue;
+      this.#recovering.delete(shard);
+      this.log.info(
+        `shard ${shard} has recovered: every partition has reached its recovery target`,
+      );
+    }
   }
 
   #suspectSince(shard: number, time: number): void {
@@ -164,9 +164,9 @@ export class Resync {
   }
 
   /**
-   * A replaced server that is refused for long takes over, as nobody may use the newer one any
-   * more: it is resynced, so its ranks are right then. While two servers are really in use, they
-   * take turns.
+   * Notes refusals. A replaced server that is refused for longer than `refusedMs` takes over,
+   * because perhaps no process uses the newer server any more. It is resynced first, which makes
+   * its ranks right. Two servers that are both in use take turns.
    */
   #refused(error: ReplacedServerError): void {
     const now = performance.now();
@@ -189,40 +189,65 @@ export class Resync {
     return seen.isContinued && timeOf(seen.token) > (this.#suspected.get(shard) ?? -1);
   }
 
-  /**
-   * Resyncs shards together, so that all publishers are fenced only once, and renews the leases
-   * meanwhile. Releases the leases also on failure, so that any process can begin at once. Leaves
-   * out shards that another process resyncs.
-   */
-  async #resync(lost: readonly LostShard[], times: ContinuityTimes): Promise<void> {
-    const begun = new Map<number, BegunResync>();
-    const ofAll = async (work: (resync: BegunResync) => Promise<void>): Promise<void> => {
-      // If Redis is down, endResync fails too
-      await Promise.allSettled([...begun.values()].map(work));
-    };
-    const renew = () => ofAll((resync) => this.store.renew(resync));
-    const renewal = new RecurringTask(renew, this.leaseMs / 4);
-    renewal.start();
-    try {
-      const newest = await this.resultLog.newestContinuity();
-      this.#requireNewest(lost, newest);
-      await allOf(
-        lost.map(async ({ shard, seen }) => {
-          const options = { ms: this.leaseMs, after: newest[shard] ?? 0 };
-          const resync = await this.store.beginResync(shard, seen, options);
-          if (resync !== undefined) begun.set(shard, resync);
-        }),
-      );
-      if (begun.size > 0) await this.#setTargets(begun, times);
-      if (begun.size < lost.length) await delay(RETRY_MS); // another process resyncs the others
-    } finally {
-      await renewal.stop();
-      await ofAll((resync) => this.store.release(resync)); // or they expire
+  async #resyncUntilContinued(): Promise<string[]> {
+    for (;;) {
+      const seen = await allOf(this.store.allShards.map((shard) => this.store.continuity(shard)));
+      const tokens = seen.map(({ token }) => token);
+      const lost: LostShard[] = [];
+      for (const [shard, continuity] of seen.entries())
+        if (!this.#isContinued(shard, continuity)) lost.push({ shard, seen: continuity });
+      if (lost.length === 0) return tokens;
+
+      await this.#resync(lost, tokens.map(timeOf));
     }
   }
 
   /**
-   * A server that is not known to be another one than before must be the newest one.
+   * Resyncs shards together, so that all publishers are fenced only once, and renews the leases
+   * meanwhile. Releases the leases also on failure, so that any process can begin at once. Skips
+   * shards that another process resyncs.
+   */
+  async #resync(lost: readonly LostShard[], times: ContinuityTimes): Promise<void> {
+    const begun = new Map<number, BegunResync>();
+    const renewal = new RecurringTask(() => this.#renew(begun), this.leaseMs / 4);
+    renewal.start();
+    try {
+      const newest = await this.resultLog.newestContinuity();
+      this.#requireNewest(lost, newest);
+      await allOf(lost.map((shard) => this.#begin(shard, newest, begun)));
+      if (begun.size > 0) await this.#setTargets(begun, times);
+      // Another process resyncs the other shards.
+      if (begun.size < lost.length) await delay(RETRY_MS);
+    } finally {
+      await renewal.stop();
+      await this.#release(begun);
+    }
+  }
+
+  /** Begins the resync of a shard, and adds it to `begun` unless another process resyncs it. */
+  async #begin(
+    { shard, seen }: LostShard,
+    newest: ContinuityTimes,
+    begun: Map<number, BegunResync>,
+  ): Promise<void> {
+    const options = { ms: this.leaseMs, after: newest[shard] ?? 0 };
+    const resync = await this.store.beginResync(shard, seen, options);
+    if (resync !== undefined) begun.set(shard, resync);
+  }
+
+  /** Renews the leases. Ignores failures: if Redis is down, endResync fails too. */
+  async #renew(begun: ReadonlyMap<number, BegunResync>): Promise<void> {
+    await Promise.allSettled([...begun.values()].map((resync) => this.store.renew(resync)));
+  }
+
+  /** Releases the leases. Ignores failures: the leases expire. */
+  async #release(begun: ReadonlyMap<number, BegunResync>): Promise<void> {
+    await Promise.allSettled([...begun.values()].map((resync) => this.store.release(resync)));
+  }
+
+  /**
+   * Checks that the shards are on the newest servers. Skips a shard whose token is known to be from
+   * another server than its present one, and a server that takes over.
    * @throws ReplacedServerError
    */
   #requireNewest(lost: readonly LostShard[], newest: ContinuityTimes): void {
@@ -242,25 +267,27 @@ export class Resync {
     });
     const positions = await this.resultLog.finalPositions(times);
     const newest = await this.resultLog.newestContinuity();
-    // Another server was resynced meanwhile: only a later time than that one's makes this one
-    // newer.
-    if ([...begun.keys()].some((shard) => (newest[shard] ?? 0) > (times[shard] ?? 0))) return;
+    // Another server was resynced meanwhile: begin again with a later time, to be newer.
+    const isOvertaken = (shard: number) => (newest[shard] ?? 0) > (times[shard] ?? 0);
+    if ([...begun.keys()].some(isOvertaken)) return;
+
     const readable = await this.definitions.readAll();
-    // A shard from before a promotion is emptied, also if this version can't read the promoted
-    // definition.
+    // With unreadable definitions, so that a shard that lacks their promotion is emptied, too.
     const current = new Map<string, Promoted>([...readable, ...this.definitions.unreadable]);
     const ended = await allOf(
       [...begun].map(async ([shard, resync]) => {
         const recovered = await this.store.endResync(shard, resync, positions, current);
-        // The new token may look older: the clock of the server before may have been ahead.
-        if (recovered !== undefined) {
-          this.#suspected.delete(shard);
-          this.#refusals.delete(shard);
-        }
+        if (recovered !== undefined) this.#forgetSigns(shard);
         return { shard, recovered };
       }),
     );
     this.#logResyncs(ended, await this.store.recoveryTargets());
+  }
+
+  /** The new token may look older: the clock of the previous server may have been ahead. */
+  #forgetSigns(shard: number): void {
+    this.#suspected.delete(shard);
+    this.#refusals.delete(shard);
   }
 
   #logResyncs(
@@ -269,21 +296,26 @@ export class Resync {
   ): void {
     const complete: number[] = [];
     for (const { shard, recovered } of ended) {
+      if (recovered === undefined) {
+        this.log.warn(`shard ${shard} ${CHANGED_MEANWHILE}`);
+        continue;
+      }
+
+      const isOutdated = recovered.outdated.length > 0;
       const missing = targets.filter((target) => target.shard === shard);
-      if (recovered === undefined) this.log.warn(`shard ${shard} ${CHANGED_MEANWHILE}`);
-      else if (recovered.outdated.length > 0)
+      if (isOutdated)
         this.log.warn(
           `shard ${shard} is from before the last change of ${boardsText(recovered.outdated)}: ` +
             'all that it holds is discarded, and built again from the log by the live definitions',
         );
-      else if (missing.length === 0) complete.push(shard);
-      if (recovered === undefined || missing.length === 0) continue;
-      this.#recovering.add(shard);
-      this.log.warn(
-        `shard ${shard} has lost events whose results are published; applying them again before ` +
-          'any new event: ' +
-          recoveryTargetsText(missing),
-      );
+      if (missing.length > 0) {
+        this.#recovering.add(shard);
+        this.log.warn(
+          `shard ${shard} has lost events whose results are published; applying them again ` +
+            `before any new event: ${recoveryTargetsText(missing)}`,
+        );
+      }
+      if (!isOutdated && missing.length === 0) complete.push(shard);
     }
     if (complete.length > 0)
       this.log.info(

@@ -13,9 +13,7 @@ import {
 } from '#kafka-batch';
 import { KafkaConnection } from '../infra/kafka.js';
 
-/**
- * Returns what identifies a record when it is read again. The hash of key and value has 64 bits.
- */
+/** Identifies a record when it is read again. The hash of key and value has 64 bits. */
 export function recordIdentity({ offset, timestamp, key, value }: KafkaRecord): RecordIdentity {
   const hash = createHash('sha256')
     .update(`${key?.length ?? -1} ${value?.length ?? -1}\n`)
@@ -25,7 +23,7 @@ export function recordIdentity({ offset, timestamp, key, value }: KafkaRecord): 
   return { offset, timestamp, hash: hash.slice(0, 16) };
 }
 
-/** What ranklog knows of a partition: its published position, and its last applied record. */
+/** The published position of a partition, and its last applied record. */
 interface KnownLog {
   readonly published: number;
   readonly last: RecordIdentity | undefined;
@@ -70,14 +68,17 @@ export class ScoreLog {
         `${applied} ${known}, but the log starts at ${range.start} and ends at ${range.end}: ` +
           'the topic was recreated or restored from a backup',
       );
+
     if (last === undefined || range.start > last.offset) return undefined;
-    // An earlier version could read it
+    // An earlier version, which could read the batch, may have applied the record.
     if (isPassedOver({ topic, partition }, last.offset)) return undefined;
+
     if (record === undefined)
       return new Error(
         `Kafka does not return the last applied record of ${topic}/${partition}, offset ` +
           `${last.offset}, though the log starts at ${range.start} and ends at ${range.end}`,
       );
+
     const { timestamp, hash } = recordIdentity(record);
     const isSame = timestamp === last.timestamp && hash === last.hash;
     if (isSame) return undefined;

@@ -22,11 +22,9 @@ export const FULL_CALL: CallLimits = { entries: 500, viewUpdates: 2_000 };
 /** The limit for the entries of one call. A larger entry gets a call of its own. */
 export const MAX_CALL_BYTES = 1_048_576;
 
-/**
- * Cost of an update that looks up ranks before and after; each further column adds a share of the
- * update's cost.
- */
+/** Cost of an update that looks up ranks before and after. */
 const UPDATE_WITH_RANKS = 2;
+/** Each further column adds this share of the cost of an update. */
 const FURTHER_COLUMN = 1 / 8;
 /** Cost of reading and storing a view, once per call. */
 const UPDATES_OF_A_VIEW = 2;
@@ -35,11 +33,9 @@ const NAMES_OF_AN_UPDATE = 10;
 
 /** The most bytes of an entry, apart from its detail. */
 const BYTES_OF_AN_ENTRY = 512;
-/**
- * Bytes of a view, once per call, besides its text, which is sent three times: as an argument and
- * in two keys.
- */
+/** Bytes of a view, once per call, apart from its text. */
 const BYTES_OF_A_VIEW = 128;
+/** How often a call has the text of a view: as an argument and in two keys. */
 const TEXTS_OF_A_VIEW = 3;
 
 type Boards = ReadonlyMap<string, Pick<LiveBoard, 'definition'>>;
@@ -61,57 +57,74 @@ export interface BatchPosition {
 /**
  * Splits a batch into runs, each at most one full call. Together they cover every offset of the
  * batch, also those without a record. No run straddles the published position. Takes the items of a
- * run when the run is asked for.
+ * run only when the caller asks for the run.
  */
 export function* splitRuns<T extends Pick<ReadRecord, 'entry'>>(
   items: Iterable<T>,
   { from, nextOffset, published, boards }: BatchPosition & { readonly boards: Boards },
 ): Generator<Run<T>> {
-  let begin = from;
-  let open: T[] = [];
-  let work = new CallWork(boards, begin < published);
-  let content = new RunContent();
-  const closeAt = (end: number) => {
-    const run = { from: begin, through: end - 1, items: open };
-    begin = end;
-    open = [];
-    work = new CallWork(boards, begin < published);
-    content = new RunContent();
-    return run;
-  };
+  const beginAt = (offset: number) =>
+    new OpenRun<T>(offset, new CallWork(boards, offset < published));
+  let run = beginAt(from);
   for (const item of items) {
     const { offset } = item.entry;
-    if (begin < published && published <= offset) yield closeAt(published);
-    if (!content.take(item.entry) || !work.take(item.entry)) {
-      yield closeAt(offset);
-      content.take(item.entry);
-      work.take(item.entry);
+    if (run.from < published && published <= offset) {
+      yield run.endAt(published);
+      run = beginAt(published);
     }
-    open.push(item);
+    if (!run.take(item)) {
+      yield run.endAt(offset);
+      run = beginAt(offset);
+      run.take(item); // an empty run takes any item
+    }
   }
-  if (begin < published && published < nextOffset) yield closeAt(published);
-  yield closeAt(nextOffset);
+  if (run.from < published && published < nextOffset) {
+    yield run.endAt(published);
+    run = beginAt(published);
+  }
+  yield run.endAt(nextOffset);
 }
 
-/**
- * One call that settles player records of a run. With `isLast`, all views of its records are
- * settled then.
- */
+/** A run that may take more items. */
+class OpenRun<T extends Pick<ReadRecord, 'entry'>> {
+  readonly #items: T[] = [];
+  readonly #content = new RunContent();
+
+  constructor(
+    readonly from: number,
+    private readonly work: CallWork,
+  ) {}
+
+  /** Adds an item if it fits; the first one always does. Returns whether it was added. */
+  take(item: T): boolean {
+    const isTaken = this.#content.take(item.entry) && this.work.take(item.entry);
+    if (isTaken) this.#items.push(item);
+    return isTaken;
+  }
+
+  /** The run up to the offset before `end`. */
+  endAt(end: number): Run<T> {
+    return { from: this.from, through: end - 1, items: this.#items };
+  }
+}
+
+/** One call that settles player records of a run. */
 interface SettlingCall {
   readonly entries: readonly PlayerEntry[];
+  /** Whether all views of the entries are settled after this call. */
   readonly isLast: boolean;
 }
 
 /**
- * Some records that are settled together end once they have so many views: their results are one
- * reply.
+ * A group of records that are settled together is complete once they have this many views: one
+ * reply has the results of all of them.
  */
-const MAX_SETTLED = 2_000;
+const VIEWS_OF_A_GROUP = 2_000;
 
 /**
- * The calls that settle player records, by the views that each player has: first those for some of
- * the records, up to a last one, then those for the next records. A view of a record costs about as
- * much as two updates with ranks.
+ * The calls that settle player records, group by group: the last call of a group has `isLast`.
+ * `viewsOf` has the views of each player. A view of a record costs about as much as two updates
+ * with ranks.
  */
 export function* settlingCalls(
   records: readonly PlayerEntry[],
@@ -120,26 +133,32 @@ export function* settlingCalls(
 ): Generator<SettlingCall> {
   const updates = 2 * UPDATE_WITH_RANKS + UPDATES_OF_A_VIEW;
   const further = FURTHER_COLUMN * (columns.length - 1);
-  const cost = updates * (1 + further) + publish.leaders / NAMES_OF_AN_UPDATE;
-  const most = Math.max(1, Math.floor(FULL_CALL.viewUpdates / cost));
-  let some: PlayerEntry[] = [];
-  let count = 0;
+  const costOfAView = updates * (1 + further) + publish.leaders / NAMES_OF_AN_UPDATE;
+  const viewsOfACall = Math.max(1, Math.floor(FULL_CALL.viewUpdates / costOfAView));
+
+  let group: PlayerEntry[] = [];
+  let viewsOfGroup = 0;
   for (const [index, record] of records.entries()) {
     const views = viewsOf.get(record.playerId) ?? [];
-    some.push({ ...record, views });
-    count += views.length;
-    if (count < MAX_SETTLED && index < records.length - 1) continue;
-    yield* pagesOf(some, most);
-    some = [];
-    count = 0;
+    group.push({ ...record, views });
+    viewsOfGroup += views.length;
+    const isLast = index === records.length - 1;
+    if (viewsOfGroup < VIEWS_OF_A_GROUP && !isLast) continue;
+
+    yield* callsOfGroup(group, viewsOfACall);
+    group = [];
+    viewsOfGroup = 0;
   }
 }
 
-/** Calls with all of the records, and each with `most` of their views. There is always one. */
-function* pagesOf(records: readonly PlayerEntry[], most: number): Generator<SettlingCall> {
+/** Each call has all records of the group, and the next of their views. Yields at least one. */
+function* callsOfGroup(
+  records: readonly PlayerEntry[],
+  viewsOfACall: number,
+): Generator<SettlingCall> {
   const pending = records.map(({ views = [] }) => [...views]);
   do {
-    let room = most;
+    let room = viewsOfACall;
     const entries = records.map((record, index) => {
       const views = pending[index]?.splice(0, room) ?? [];
       room -= views.length;
@@ -153,28 +172,29 @@ function* pagesOf(records: readonly PlayerEntry[], most: number): Generator<Sett
 export const MAX_RECORDS = 100;
 
 /**
- * What a run consists of: events and dead letters; or player records of one board, at most one of
- * each player. States: empty, then either kind.
+ * The kind of a run: it has either events and dead letters, or player records of one board, at most
+ * one of each player. An empty run has no kind yet.
  */
 class RunContent {
   #hasEvents = false;
   #board = '';
   readonly #players = new Set<string>();
 
-  /**
-   * Adds an entry if the run may have it; an empty run may have any. Returns whether it was added.
-   */
+  /** Adds an entry if the run may have it. Returns whether it was added. */
   take(entry: ReadRecord['entry']): boolean {
     if (entry.kind === 'none') return true;
-    const isRecord = entry.kind === 'player';
-    if (isRecord ? this.#hasEvents : this.#players.size > 0) return false;
-    if (!isRecord) {
-      this.#hasEvents = true;
-      return true;
-    }
-    const { board, playerId } = entry;
+    if (entry.kind === 'player') return this.#takeRecord(entry);
+
+    if (this.#players.size > 0) return false;
+    this.#hasEvents = true;
+    return true;
+  }
+
+  #takeRecord({ board, playerId }: PlayerEntry): boolean {
+    if (this.#hasEvents) return false;
     if (this.#players.size > 0 && board !== this.#board) return false;
     if (this.#players.has(playerId) || this.#players.size >= MAX_RECORDS) return false;
+
     this.#board = board;
     this.#players.add(playerId);
     return true;
@@ -209,11 +229,14 @@ export class CallWork {
       return this.#add(1, BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.entry));
     if (entry.kind === 'deadLetter')
       return this.#add(0, BYTES_OF_AN_ENTRY + Buffer.byteLength(entry.detail));
-    const known = this.#lists.get(entry.event.views);
-    if (known !== undefined) return this.#add(known, BYTES_OF_AN_ENTRY);
+
+    const knownCost = this.#lists.get(entry.event.views);
+    if (knownCost !== undefined) return this.#add(knownCost, BYTES_OF_AN_ENTRY);
+
     const newViews = this.#newViews(entry);
     const bytes = BYTES_OF_AN_ENTRY + bytesOfViews(newViews);
     if (!this.#add(this.#cost(entry, newViews), bytes)) return false;
+
     this.#lists.set(entry.event.views, this.#cost(entry, NO_VIEWS));
     for (const name of newViews.keys()) this.#views.add(name);
     return true;
@@ -224,6 +247,7 @@ export class CallWork {
       this.#updates + updates > this.limits.viewUpdates || this.#bytes + bytes > MAX_CALL_BYTES;
     this.#isFull = this.isFull || (this.#entries > 0 && isTooMuch);
     if (this.#isFull) return false;
+
     this.#entries += 1;
     this.#updates += updates;
     this.#bytes += bytes;
@@ -240,17 +264,16 @@ export class CallWork {
   #cost({ board, event }: EventEntry, newViews: ReadonlyMap<string, ResolvedView>): number {
     const definition = this.boards.get(board)?.definition;
     if (definition === undefined) throw new Error(`a run has an event of unknown board ${board}`);
+
     const { columns, publish } = definition;
-    const shown = this.isMuted ? 0 : countPublished(event.views);
-    const ranked = publish.rankChanges === 'none' ? 0 : shown;
+    const published = this.isMuted ? 0 : countPublished(event.views);
+    const ranked = publish.rankChanges === 'none' ? 0 : published;
     const updates = event.views.length + (UPDATE_WITH_RANKS - 1) * ranked;
-    const reported = this.isMuted ? 0 : countPublished(newViews.values());
-    const named = publish.overtook * ranked + publish.leaders * reported;
-    return (
-      updates * (1 + FURTHER_COLUMN * (columns.length - 1)) +
-      UPDATES_OF_A_VIEW * newViews.size +
-      named / NAMES_OF_AN_UPDATE
-    );
+    const columnFactor = 1 + FURTHER_COLUMN * (columns.length - 1);
+
+    const newPublished = this.isMuted ? 0 : countPublished(newViews.values());
+    const names = publish.overtook * ranked + publish.leaders * newPublished;
+    return updates * columnFactor + UPDATES_OF_A_VIEW * newViews.size + names / NAMES_OF_AN_UPDATE;
   }
 }
 
