@@ -11,10 +11,7 @@ import type { PartitionAssignment, RecordBatch } from './kafkajs/types.js';
 const HANDLERS = ['OnPartitionAssigned', 'OnRecordBatch', 'OnPartitionReleased'] as const;
 type HandlerName = (typeof HANDLERS)[number];
 
-/**
- * The result of a handler. Nest turns a thrown error into a plain object, so errors travel as
- * values.
- */
+/** The result of a handler. Errors are values, because Nest makes plain objects of thrown ones. */
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 type HandlerDecorator<Input, Output = unknown> = <Own extends (input: Input) => Promise<Output>>(
@@ -32,14 +29,14 @@ export const OnPartitionAssigned = (): HandlerDecorator<PartitionAssignment, num
   handler('OnPartitionAssigned');
 
 /**
- * Marks the method that handles a batch. Batches of one partition come in sequence, those of
- * several concurrently.
+ * Marks the method that handles a batch. Batches of one partition come in sequence; batches of
+ * different partitions come concurrently.
  */
 export const OnRecordBatch = (): HandlerDecorator<RecordBatch> => handler('OnRecordBatch');
 
 /**
- * Marks the method that completes what is in flight when the partition is lost or restarted, or the
- * process stops.
+ * Marks the method that completes the work in flight when the partition is lost or restarted, or
+ * the process stops.
  */
 export const OnPartitionReleased = (): HandlerDecorator<PartitionAssignment> =>
   handler('OnPartitionReleased');
@@ -96,10 +93,7 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     super.addHandler(pattern, ...handler);
   }
 
-  /**
-   * Called by Nest. Joins the group; passes any error to the callback, and then leaves no
-   * connection open.
-   */
+  /** Called by Nest. Joins the group. After an error, which it passes on, no connection is open. */
   listen(callback: (error?: unknown) => void): void {
     this.#listen().then(() => callback(), callback);
   }

@@ -33,15 +33,9 @@ export interface BatchConsumerOptions {
   readonly topic: string;
   readonly handlers: PartitionHandlers;
   readonly logger: KafkaBatchLogger;
-  /**
-   * Called when the consumer has stopped and does not restart: the process should exit with an
-   * error.
-   */
+  /** Called when the consumer has stopped for good: the process should exit with an error. */
   readonly onFatal: (error: Error) => void;
-  /**
-   * Called before the consumer joins the group, with an admin client that is connected until
-   * `close`.
-   */
+  /** Called before the join of the group, with an admin client that is connected until `close`. */
   readonly onConnected?: (admin: Admin) => Promise<void>;
   readonly consumer?: Partial<Omit<ConsumerConfig, 'groupId' | 'retry'>>;
   readonly queue?: QueueLimits;
@@ -57,10 +51,7 @@ export interface BatchConsumerOptions {
 }
 
 export interface ConsumerHealth {
-  /**
-   * Time in ms since the consumer last fetched or joined the group, or began to join it; 0 before
-   * that.
-   */
+  /** Time in ms since the last fetch, join of the group, or start of a join; 0 before the first. */
   readonly loopAgeMs: number;
   readonly partitions: ReadonlyMap<number, PartitionHealth>;
 }
@@ -75,17 +66,13 @@ const CONSUMER_DEFAULTS = {
   heartbeatInterval: 1_000,
   maxBytesPerPartition: 262_144,
   metadataMaxAge: 15_000,
-  // kafkajs never resets its count of failures while the consumer is a member, so the waits must
-  // stay short
+  // kafkajs never resets its count of failures during a membership, so waits must stay short.
   retry: { initialRetryTime: 100, maxRetryTime: 1_000, multiplier: 2, factor: 0.2, retries: 20 },
 } as const;
 const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
 const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
-/**
- * Kafka waits 3 s by default for more members of a new group. A longer join means that it waits for
- * a member.
- */
+/** Kafka waits 3 s by default for members of a new group. A longer join waits for one of them. */
 const LONG_JOIN_MS = 5_000;
 
 /**
@@ -140,7 +127,10 @@ export class BatchConsumer {
     };
   }
 
-  /** Joins the group. Leaves no connection open if this fails. @throws KafkaUnreachableError */
+  /**
+   * Joins the group. Leaves no connection open if this fails.
+   * @throws KafkaUnreachableError
+   */
   async start(): Promise<void> {
     this.#starting = this.#start();
     try {
@@ -187,7 +177,7 @@ export class BatchConsumer {
 
   /**
    * With `membership`, joins once members of another protocol have left.
-   * @throws what `refusal` returns
+   * @throws the error that `refusal` returns
    */
   async #join(): Promise<void> {
     const { groupId, logger, membership, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.options;
@@ -195,21 +185,21 @@ export class BatchConsumer {
       await this.#run();
       return;
     }
+
     const { protocol, refusal } = membership;
     const deadline = performance.now() + connectTimeoutMs;
     const signals = [this.#closed.signal];
     if (membership.signal !== undefined) signals.push(membership.signal);
     const signal = AbortSignal.any(signals);
     const wait = { groupId, protocol, refusal, deadline, signal, logger };
-    await untilOthersLeave(this.#admin, wait);
     for (;;) {
+      await untilOthersLeave(this.#admin, wait);
       const refused = await this.#run();
       if (refused === undefined) return;
-      // The protocol of a group can't be read during a rebalance, and a group may never be without
-      // one.
+
+      // `untilOthersLeave` can't read the protocol during a rebalance, and rebalances may not end.
       if (performance.now() >= deadline) throw await this.#refusal(refused);
       await delay(CONNECT_PAUSE_MS, undefined, { signal });
-      await untilOthersLeave(this.#admin, wait);
     }
   }
 
@@ -217,6 +207,7 @@ export class BatchConsumer {
   async #run(): Promise<Error | undefined> {
     this.#refused = undefined;
     if (this.#isClosing) return undefined;
+
     this.#lastFetch = performance.now();
     this.#isJoining = true;
     const timer = setTimeout(() => this.#logLongJoin(), LONG_JOIN_MS).unref();
@@ -238,7 +229,7 @@ export class BatchConsumer {
 
   #logLongJoin(): void {
     const { groupId, topic, consumer, logger } = this.options;
-    const { sessionTimeout } = { ...CONSUMER_DEFAULTS, ...consumer };
+    const sessionTimeout = consumer?.sessionTimeout ?? CONSUMER_DEFAULTS.sessionTimeout;
     logger.warn(
       `${topic}: waiting to join consumer group ${groupId}: a member has not left it. ` +
         `If it was killed, Kafka removes it within ${sessionTimeout / 1_000} s`,
@@ -274,7 +265,9 @@ export class BatchConsumer {
       const { groupId, topic, onFatal } = this.options;
       onFatal(new OtherTopicsError(groupId, topic, topicsNotSubscribed));
     });
-    this.client.on(FETCH, () => void (this.#lastFetch = performance.now()));
+    this.client.on(FETCH, () => {
+      this.#lastFetch = performance.now();
+    });
     this.client.on(CRASH, ({ payload: { error, restart } }) => {
       this.#crash = this.#crashed(error, restart);
     });
@@ -293,6 +286,7 @@ export class BatchConsumer {
     this.#memberId = payload.memberId;
     const partitions = payload.memberAssignment[topic] ?? [];
     if (partitions.length > 0) this.client.pause([{ topic, partitions }]);
+
     for (const [partition, worker] of this.#workers) {
       const isKept = isSameMember && !this.#isClosing && partitions.includes(partition);
       if (isKept && worker.continue()) continue;
@@ -300,6 +294,7 @@ export class BatchConsumer {
       this.#workers.delete(partition);
     }
     if (this.#isClosing) return;
+
     for (const partition of partitions) {
       if (this.#workers.has(partition)) continue;
       const worker = this.#newWorker(partition);
@@ -356,8 +351,8 @@ export class BatchConsumer {
   }
 
   /**
-   * Delays a restart: kafkajs waits a second at most. Refuses none before `close`; `health` shows
-   * how long an outage lasts.
+   * Delays a restart, because kafkajs itself waits at most a second. Allows every restart until
+   * `close`; `health` shows how long an outage lasts.
    */
   async #mayRestart(): Promise<boolean> {
     const { signal } = this.#closed;
@@ -372,17 +367,15 @@ export class BatchConsumer {
       return;
     }
     this.#refused = isGroupRefused(error) ? error : undefined;
-    const isTriedAgain = this.#refused !== undefined && membership && this.#isJoining;
-    if (this.#isClosing || isTriedAgain) return;
+    const joinsAgain = this.#refused !== undefined && membership !== undefined && this.#isJoining;
+    if (this.#isClosing || joinsAgain) return;
+
     const reason = this.#refused === undefined ? error : await this.#refusal(error);
     logger.error(`${topic}: the consumer stopped: ${reason.message}`, { error: reason });
     onFatal(reason);
   }
 
-  /**
-   * Says who is in the group that refused this member; returns the error of Kafka if that is not
-   * known.
-   */
+  /** Returns an error that lists the members of the group; Kafka's error if they can't be read. */
   async #refusal(error: Error): Promise<Error> {
     const { groupId, membership } = this.options;
     try {

@@ -1,12 +1,9 @@
 import type { UnreadableBatchError } from '../kafkajs/kafka-errors.js';
 import type { RecordBatch } from '../kafkajs/types.js';
 
-/**
- * A fetch that waits for the handler. If it does not begin where the previous one ended, the worker
- * refuses it.
- */
+/** A fetch that waits for the handler. The worker refuses it unless it follows the previous one. */
 export type QueuedBatch = Pick<RecordBatch, 'from' | 'records' | 'nextOffset' | 'fetchedSince'> & {
-  /** What the worker throws in place of a batch. */
+  /** If set, the worker throws it instead of handling the batch. */
   readonly unreadable?: UnreadableBatchError | undefined;
 };
 
@@ -61,6 +58,7 @@ export class BatchQueue {
     if (signal.aborted) return undefined;
     const ready = this.#batches.shift();
     if (ready !== undefined) return this.#joined(ready);
+
     const stop = () => this.#endWait(undefined);
     signal.addEventListener('abort', stop);
     try {
@@ -77,19 +75,25 @@ export class BatchQueue {
 
   #joined(first: QueuedBatch): QueuedBatch {
     const joined = [first];
+    let last = first;
     let records = first.records.length;
-    for (let next = this.#batches[0]; next !== undefined; next = this.#batches[0]) {
+    let bytes = bytesOf(first);
+    for (;;) {
+      const next = this.#batches[0];
+      if (next === undefined || !canJoin(last, next)) break;
       if (records + next.records.length > MAX_JOINED) break;
-      if (next.from !== joined.at(-1)?.nextOffset) break; // the worker refuses this batch
-      if (next.unreadable !== undefined) break;
-      records += next.records.length;
-      joined.push(next);
+
       this.#batches.shift();
+      joined.push(next);
+      last = next;
+      records += next.records.length;
+      bytes += bytesOf(next);
     }
     this.#records -= records;
-    this.#bytes -= joined.reduce((sum, batch) => sum + bytesOf(batch), 0);
+    this.#bytes -= bytes;
     if (joined.length === 1) return first;
-    const { nextOffset, fetchedSince } = joined.at(-1) ?? first;
+
+    const { nextOffset, fetchedSince } = last;
     const all = joined.flatMap((batch) => batch.records);
     return { ...first, records: all, nextOffset, fetchedSince };
   }
@@ -99,6 +103,11 @@ export class BatchQueue {
     this.#records = 0;
     this.#bytes = 0;
   }
+}
+
+/** The worker must get a batch alone if it refuses the batch, or throws instead of handling it. */
+function canJoin(last: QueuedBatch, next: QueuedBatch): boolean {
+  return next.from === last.nextOffset && next.unreadable === undefined;
 }
 
 function bytesOf({ records }: QueuedBatch): number {

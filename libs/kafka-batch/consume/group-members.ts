@@ -8,10 +8,7 @@ const { MemberMetadata } = kafkajs.AssignerProtocol;
 /** The protocol of consumers of kafkajs that have no assigner of their own. */
 export const ROUND_ROBIN = 'RoundRobinAssigner';
 
-/**
- * The members of a consumer group. Kafka tells their protocol and topics only while no rebalance is
- * under way.
- */
+/** The members of a consumer group. During a rebalance, their protocol and topics are unknown. */
 export async function groupFacts(admin: Admin, groupId: string): Promise<GroupFacts> {
   const { groups } = await admin.describeGroups([groupId]);
   const { protocol = '', protocolType, members = [] } = groups[0] ?? {};
@@ -51,7 +48,8 @@ export async function untilOthersLeave(admin: Admin, wait: OthersWait): Promise<
   for (;;) {
     signal.throwIfAborted();
     const group = await groupFacts(admin, groupId).catch(() => undefined);
-    if (!group?.protocol || group.protocol === protocol) return;
+    if (group === undefined || group.protocol === '' || group.protocol === protocol) return;
+
     const error = refusal(group);
     if (performance.now() >= deadline) throw error;
     if (error.message !== logged) logger.warn(`waiting to join the group: ${error.message}`);

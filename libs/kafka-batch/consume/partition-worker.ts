@@ -38,10 +38,7 @@ export interface PartitionHandlers {
   assigned(assignment: PartitionAssignment): Promise<number>;
   batch(batch: RecordBatch): Promise<unknown>;
   released(assignment: PartitionAssignment): Promise<unknown>;
-  /**
-   * Called before a permanent error stops the partition. Returns true to start the partition again
-   * instead.
-   */
+  /** Called before a permanent error stops the partition. Returns true to restart it instead. */
   stops?(error: PermanentPartitionError): boolean;
 }
 
@@ -126,20 +123,21 @@ export class PartitionWorker {
   /**
    * Takes a batch, or returns false if kafkajs must not move on. Drops a fetch that was sent before
    * the last seek. Any other fetch with an unexpected offset restarts the worker, once earlier
-   * batches are handled; one that begins with a batch that can't be read stops it then. Never
-   * waits.
+   * batches are handled. A fetch that begins with a batch that can't be read stops the worker then.
+   * Never waits.
    */
   offer(batch: FetchedBatch): boolean {
     if (this.#state !== 'running' || batch.askedAt < this.#soughtAt) return false;
+
     const from = Number(batch.fetchedOffset);
     const { fetchedSince, unreadable } = batch;
     const isNext = from === this.#expected && unreadable === undefined;
-    if (isNext) this.#expected = Number(batch.lastOffset()) + 1;
     const records = isNext ? batch.messages.map(toRecord) : [];
+    if (isNext) this.#expected = Number(batch.lastOffset()) + 1;
     this.#logEnd = Number(batch.highWatermark);
     this.#queue.put({ from, records, nextOffset: this.#expected, fetchedSince, unreadable });
     this.#clock.working();
-    // kafkajs would fetch a refused batch again and again
+    // kafkajs would fetch a refused batch again and again.
     if (!this.#paused && (!isNext || this.#isFull())) this.#pause();
     return isNext;
   }
@@ -164,26 +162,34 @@ export class PartitionWorker {
   async #recover(error: Error): Promise<void> {
     const { signal } = this.#stop;
     if (signal.aborted) return;
-    const { topic, partition, logger, handlers, control } = this.options;
+    const { topic, partition, logger, handlers } = this.options;
     this.#failure = error;
+
     if (error instanceof PermanentPartitionError && handlers.stops?.(error) !== true) {
       this.#state = 'failed';
       this.#clock.idle();
       logger.error(`${topic}/${partition} stops: ${error.message}`, { error });
-      // `stops` may have stopped the worker
+      // `stops` may have stopped the worker.
       if (!this.#stop.signal.aborted) await once(signal, 'abort');
       return;
     }
+
     this.#state = 'backingOff';
-    void control.logRange().then(
-      ({ end }) => (this.#logEnd = end),
-      () => undefined,
-    ); // for the lag
+    void this.#readLogEnd();
     const wait = this.#backoff.next();
-    logger.warn(`${topic}/${partition} starts again in ${Math.round(wait)} ms: ${error.message}`, {
-      error,
-    });
+    const text = `starts again in ${Math.round(wait)} ms: ${error.message}`;
+    logger.warn(`${topic}/${partition} ${text}`, { error });
     await delay(wait, undefined, { signal }).catch(() => undefined);
+  }
+
+  /** Reads the end of the log, for the lag. Ignores failures. */
+  async #readLogEnd(): Promise<void> {
+    try {
+      const { end } = await this.options.control.logRange();
+      this.#logEnd = end;
+    } catch {
+      // The next fetch has the end of the log, too.
+    }
   }
 
   /**
@@ -203,17 +209,14 @@ export class PartitionWorker {
       if (!signal.aborted) await this.#consume(assignment, offset);
       signal.throwIfAborted();
     } catch (error) {
-      // a handler that waits fails with an error of its own when a restart is requested
+      // When a restart is requested, a waiting handler fails with an error of its own.
       throw ended.signal.aborted ? toError(ended.signal.reason) : error;
     } finally {
       await this.#release(assignment, ended);
     }
   }
 
-  /**
-   * Releases even if pausing fails, as it does between a crash of the kafkajs consumer and its
-   * restart.
-   */
+  /** Releases even if pausing fails, as it does after a crash of the kafkajs consumer. */
   async #release(assignment: PartitionAssignment, ended: AbortController): Promise<void> {
     if (this.#state === 'running') this.#state = 'starting';
     ended.abort();
@@ -245,20 +248,25 @@ export class PartitionWorker {
 
   async #consume(assignment: PartitionAssignment, offset: number): Promise<void> {
     const { queue } = this.options;
-    // kafkajs would silently go to another offset
-    this.#logEnd = (await this.#checkLog(offset)).end;
+    // If the log does not hold the offset, kafkajs would silently go to another one.
+    const log = await this.#checkLog(offset);
+    this.#logEnd = log.end;
     if (assignment.signal.aborted) return;
-    this.#expected = this.#handled = offset;
+
+    this.#expected = offset;
+    this.#handled = offset;
     this.#state = 'running';
     this.#failure = undefined;
     this.#clock.started(offset);
     this.#seek();
     this.#resume();
-    for (let expected = offset; ;) {
+    let expected = offset;
+    for (;;) {
       const next = await this.#queue.take(assignment.signal);
       if (next === undefined) return;
       if (next.from !== expected) await this.#refuse(next.from, expected);
       if (next.unreadable !== undefined) throw next.unreadable;
+
       await this.#handle(assignment, next);
       expected = next.nextOffset;
       if (this.#paused && this.#queue.records < queue.low && !this.#isFull()) this.#resume();
@@ -289,8 +297,9 @@ export class PartitionWorker {
   }
 
   /**
-   * @throws LogGapError if the log does not hold the offset; a new leader may show its last records
-   * late
+   * Checks that the log holds the offset, or ends there. Looks again while the log ends too early,
+   * because a new leader may show its last records late.
+   * @throws LogGapError
    */
   async #checkLog(expected: number): Promise<LogRange> {
     const { topic, partition, control } = this.options;

@@ -34,10 +34,10 @@ export class ProgressClock {
     this.#reached = Math.max(this.#reached, nextOffset);
   }
 
-  finished(nextOffset: number, more: boolean): void {
+  finished(nextOffset: number, hasMore: boolean): void {
     if (nextOffset < this.#reached) return;
     this.idle();
-    if (more) this.working();
+    if (hasMore) this.working();
   }
 
   /** Notes that a handler waits on purpose or works on a long task. */

@@ -1,13 +1,17 @@
-import kafkajs, { type Assigner, type PartitionAssigner } from 'kafkajs';
+import kafkajs, {
+  type Assigner,
+  type GroupMemberAssignment,
+  type PartitionAssigner,
+} from 'kafkajs';
 import { murmur2 } from '../produce/partitioner.js';
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
 
-/** What a member says when it joins its group. */
+/** The data with which a member joins its group. */
 export interface Membership {
   /** Kafka admits a member only if all others have the same protocol. */
   readonly protocol: string;
-  /** A text about the member, which those can read who describe the group. */
+  /** A text about the member, for clients that describe the group. */
   readonly userData: string;
 }
 
@@ -23,34 +27,40 @@ export function rendezvousAssigner({ protocol, userData }: Membership): Partitio
       const metadata = { version: 0, topics, userData: Buffer.from(userData) };
       return { name: protocol, metadata: MemberMetadata.encode(metadata) };
     },
-    assign: ({ members, topics }) => {
-      const assignments = members.map(({ memberId, memberMetadata }) => {
-        const subscribed = MemberMetadata.decode(memberMetadata)?.topics ?? [];
-        const assignment: Record<string, number[]> = {}; // partitions by topic
-        return { memberId, subscribed, assignment };
-      });
-      for (const topic of topics) {
-        const found = cluster.findTopicPartitionMetadata(topic);
-        const partitions = found.map(({ partitionId }) => partitionId);
-        const readers = assignments.filter(({ subscribed }) => subscribed.includes(topic));
-        const ids = readers.map(({ memberId }) => memberId);
-        const assigned = assignPartitions(ids, partitions);
-        for (const { memberId, assignment } of readers)
-          assignment[topic] = partitions.filter((number) => assigned.get(number) === memberId);
-      }
-      const encoded = assignments.map(({ memberId, assignment }) => {
-        const memberAssignment = { version: 0, assignment, userData: Buffer.alloc(0) };
-        return { memberId, memberAssignment: MemberAssignment.encode(memberAssignment) };
-      });
-      return Promise.resolve(encoded);
-    },
+    assign: (group) => Promise.resolve(assignTopics(cluster, group)),
+  });
+}
+
+type Cluster = Parameters<PartitionAssigner>[0]['cluster'];
+type Group = Parameters<Assigner['assign']>[0];
+
+function assignTopics(cluster: Cluster, { members, topics }: Group): GroupMemberAssignment[] {
+  const assignments = members.map(({ memberId, memberMetadata }) => {
+    const subscribed = MemberMetadata.decode(memberMetadata)?.topics ?? [];
+    const assignment: Record<string, number[]> = {}; // partitions by topic
+    return { memberId, subscribed, assignment };
+  });
+
+  for (const topic of topics) {
+    const metadata = cluster.findTopicPartitionMetadata(topic);
+    const partitions = metadata.map(({ partitionId }) => partitionId);
+    const readers = assignments.filter(({ subscribed }) => subscribed.includes(topic));
+    const readerIds = readers.map(({ memberId }) => memberId);
+    const assigned = assignPartitions(readerIds, partitions);
+    for (const { memberId, assignment } of readers)
+      assignment[topic] = partitions.filter((partition) => assigned.get(partition) === memberId);
+  }
+
+  return assignments.map(({ memberId, assignment }) => {
+    const memberAssignment = { version: 0, assignment, userData: Buffer.alloc(0) };
+    return { memberId, memberAssignment: MemberAssignment.encode(memberAssignment) };
   });
 }
 
 /**
  * The member of each partition, by rendezvous hashing: each pair of a member and a partition has a
- * weight of its own, and the heaviest pairs are taken first. Numbers of partitions differ by one at
- * most.
+ * weight of its own, and the heaviest pairs are taken first. The numbers of partitions of members
+ * differ by at most one.
  * Cost: sorts members x partitions pairs.
  */
 export function assignPartitions(

@@ -11,8 +11,8 @@ const TOPIC = 2;
 const FETCH = 1;
 
 /**
- * By right, as options of kafka-acls, a request that changes nothing. With the right, it fails for
- * another reason.
+ * For each right, named by options of kafka-acls: a request that changes nothing. With the right,
+ * the request succeeds, or fails for another reason.
  */
 const PROBES = {
   'Read --topic': (broker, topic): Promise<unknown> =>
@@ -31,25 +31,23 @@ function endTransaction(broker: Broker, transactionalId: string): Promise<unknow
   return broker.endTxn({ ...NOBODY, transactionalId });
 }
 
-/** A right, and the name of what it is for. */
+/** A right, and the name of its topic, group or transactional id. */
 export type Right = readonly [right: keyof typeof PROBES, name: string];
 
-/**
- * Which of these rights the user lacks, and the version of Fetch requests, which grows with the
- * releases of Kafka.
- */
+/** The rights that the user lacks, and the newest version of Fetch, which grows with releases. */
 export async function brokerFacts(kafka: Kafka, rights: readonly Right[]) {
   const cluster = createCluster(kafka);
   try {
     await cluster.connect();
     await cluster.refreshMetadata();
     const broker = await cluster.findControllerBroker();
-    const { [FETCH]: fetch } = await broker.apiVersions();
+    const versions = await broker.apiVersions();
     const missing: Right[] = [];
-    // One after the other: kafkajs would open a connection twice for concurrent requests, and lose
-    // one.
-    for (const right of rights) if (await isMissing(broker, right)) missing.push(right);
-    return { fetchVersion: fetch?.maxVersion ?? 0, missing };
+    // In sequence: for concurrent requests, kafkajs would open two connections and lose one.
+    for (const right of rights) {
+      if (await isMissing(broker, right)) missing.push(right);
+    }
+    return { fetchVersion: versions[FETCH]?.maxVersion ?? 0, missing };
   } finally {
     await cluster.disconnect();
   }

@@ -6,7 +6,8 @@ import { READ_COMMITTED, READ_UNCOMMITTED } from '../kafkajs/cluster.js';
 import { logBatch, type LogBatch } from '../kafkajs/committed-messages.js';
 import type { LogRange, TopicPartition } from '../kafkajs/types.js';
 
-export interface FetchAsk extends TopicPartition {
+/** An offset in the log of a partition. */
+export interface LogPosition extends TopicPartition {
   readonly offset: number;
 }
 
@@ -28,35 +29,43 @@ export class LeaderLookups {
     committed: this.#offsets(LATEST, READ_COMMITTED),
     written: this.#offsets(LATEST, READ_UNCOMMITTED),
   };
-  readonly #fetches = new Batched((asks: readonly FetchAsk[]) => this.#requestFetches(asks));
+  readonly #fetches = new Batched((positions: readonly LogPosition[]) =>
+    this.#requestFetches(positions),
+  );
 
   constructor(
     private readonly cluster: Cluster,
     private readonly nodeId: number,
   ) {}
 
-  async range(of: TopicPartition, end: LogEnd = 'committed'): Promise<LogRange> {
-    const [first, last] = await Promise.all([this.#starts.get(of), this.#ends[end].get(of)]);
-    return { start: answered(first, of), end: answered(last, of) };
+  async range(topicPartition: TopicPartition, end: LogEnd = 'committed'): Promise<LogRange> {
+    const [first, last] = await Promise.all([
+      this.#starts.get(topicPartition),
+      this.#ends[end].get(topicPartition),
+    ]);
+    return { start: required(first, topicPartition), end: required(last, topicPartition) };
   }
 
   /** The committed records of a partition from an offset on; undefined if there is nothing. */
-  async fetch(ask: FetchAsk): Promise<LogBatch | undefined> {
-    const fetched = await this.#fetches.get(ask);
-    return fetched && logBatch(fetched, ask.offset);
+  async fetch(position: LogPosition): Promise<LogBatch | undefined> {
+    const fetched = await this.#fetches.get(position);
+    return fetched === undefined ? undefined : logBatch(fetched, position.offset);
   }
 
   #offsets(timestamp: string, isolationLevel: number) {
-    return new Batched(async (asks: readonly TopicPartition[]) => {
-      const asked = new PartitionMap<{ partition: number; timestamp: string }>();
-      for (const ask of asks) asked.set(ask, { partition: ask.partition, timestamp });
+    return new Batched(async (wanted: readonly TopicPartition[]) => {
+      const requested = new PartitionMap<{ partition: number; timestamp: string }>();
+      for (const topicPartition of wanted)
+        requested.set(topicPartition, { partition: topicPartition.partition, timestamp });
+      const topics = requested.topics();
       const broker = await this.cluster.findBroker({ nodeId: this.nodeId });
-      const { responses } = await broker.listOffsets({ isolationLevel, topics: asked.topics() });
+      const { responses } = await broker.listOffsets({ isolationLevel, topics });
+
       const found = new PartitionMap<number>();
       for (const { topic, partitions } of responses)
         for (const { partition, offset } of partitions)
           found.set({ topic, partition }, Number(offset));
-      return new Map(asks.map((ask) => [ask, found.get(ask)]));
+      return new Map(wanted.map((topicPartition) => [topicPartition, found.get(topicPartition)]));
     });
   }
 
@@ -64,29 +73,36 @@ export class LeaderLookups {
    * Sends fetches, and repeats those that may be empty only because other fetches filled the
    * response, whose size is limited.
    */
-  async #requestFetches(asks: readonly FetchAsk[]): Promise<Map<FetchAsk, FetchedPartition>> {
-    const answers = new Map<FetchAsk, FetchedPartition>();
-    for (let open = [...asks]; open.length > 0; open = open.filter((ask) => !answers.has(ask))) {
-      const round = new PartitionMap<FetchAsk>();
-      for (const ask of open) round.set(ask, ask); // a request takes one offset of each partition
+  async #requestFetches(
+    positions: readonly LogPosition[],
+  ): Promise<Map<LogPosition, FetchedPartition>> {
+    const answers = new Map<LogPosition, FetchedPartition>();
+    let open = [...positions];
+    while (open.length > 0) {
+      // A request takes one offset of each partition.
+      const round = new PartitionMap<LogPosition>();
+      for (const position of open) round.set(position, position);
       const found = await this.#requestFetch(round.values());
+
       const isAnyFilled = found.values().some(({ messages }) => messages.length > 0);
-      for (const ask of round.values()) {
-        const fetched = found.get(ask) ?? { partition: ask.partition, messages: [] };
-        if (fetched.messages.length > 0 || !isAnyFilled) answers.set(ask, fetched);
+      for (const position of round.values()) {
+        const fetched = found.get(position) ?? { partition: position.partition, messages: [] };
+        if (fetched.messages.length > 0 || !isAnyFilled) answers.set(position, fetched);
       }
+      open = open.filter((position) => !answers.has(position));
     }
     return answers;
   }
 
-  async #requestFetch(asks: readonly FetchAsk[]): Promise<PartitionMap<FetchedPartition>> {
-    const asked = new PartitionMap<object>();
-    for (const ask of asks) {
-      const { partition, offset } = ask;
-      asked.set(ask, { partition, fetchOffset: String(offset), maxBytes: FETCH_BYTES });
+  async #requestFetch(positions: readonly LogPosition[]): Promise<PartitionMap<FetchedPartition>> {
+    const requested = new PartitionMap<object>();
+    for (const position of positions) {
+      const { partition, offset } = position;
+      requested.set(position, { partition, fetchOffset: String(offset), maxBytes: FETCH_BYTES });
     }
     const broker = await this.cluster.findBroker({ nodeId: this.nodeId });
-    const { responses } = await broker.fetch({ ...FETCH, topics: asked.topics() });
+    const { responses } = await broker.fetch({ ...FETCH, topics: requested.topics() });
+
     const found = new PartitionMap<FetchedPartition>();
     for (const { topicName: topic, partitions } of responses)
       for (const fetched of partitions) found.set({ topic, partition: fetched.partition }, fetched);
@@ -94,7 +110,8 @@ export class LeaderLookups {
   }
 }
 
-function answered(offset: number | undefined, { topic, partition }: TopicPartition): number {
+/** @throws unless Kafka returned an offset for the partition */
+function required(offset: number | undefined, { topic, partition }: TopicPartition): number {
   if (offset !== undefined) return offset;
   throw new kafkajs.KafkaJSError(`Kafka left ${topic}/${partition} out of its response`);
 }
@@ -108,8 +125,8 @@ class PartitionMap<Value> {
   }
 
   set({ topic, partition }: TopicPartition, value: Value): void {
-    const ofTopic = this.#topics.get(topic) ?? new Map<number, Value>();
-    this.#topics.set(topic, ofTopic.set(partition, value));
+    const partitions = this.#topics.get(topic) ?? new Map<number, Value>();
+    this.#topics.set(topic, partitions.set(partition, value));
   }
 
   values(): Value[] {
@@ -118,8 +135,8 @@ class PartitionMap<Value> {
 
   /** The values in the form of a request. */
   topics(): { topic: string; partitions: Value[] }[] {
-    return [...this.#topics].map(([topic, ofTopic]) => {
-      return { topic, partitions: [...ofTopic.values()] };
+    return [...this.#topics].map(([topic, partitions]) => {
+      return { topic, partitions: [...partitions.values()] };
     });
   }
 }

@@ -10,10 +10,10 @@ import { repeatWhile, whenKnown } from './when-known.js';
 export const NEW_TOPIC_MS = 2_000;
 
 /**
- * The range of each partition of a topic, in the order of the partitions. Cost: a connection to
- * each leader, and two requests, however many partitions it leads.
- * @throws UNKNOWN_TOPIC_OR_PARTITION after two seconds if the topic is missing, and other errors of
- * Kafka
+ * The range of each partition of a topic, in the order of the partitions.
+ * Cost: a connection to each leader, and two requests, however many partitions it leads.
+ * @throws UNKNOWN_TOPIC_OR_PARTITION after two seconds if the topic is missing, or another Kafka
+ * error
  */
 export function logRanges(
   kafka: Kafka,
@@ -32,15 +32,21 @@ function rangesOf(kafka: Kafka, topic: string, end?: LogEnd): Promise<Map<number
   });
 }
 
-/** The range of one partition. Asks only its leader. @throws if there is no such partition */
+/**
+ * The range of one partition. Asks only its leader.
+ * @throws if there is no such partition
+ */
 export function logRange(
   kafka: Kafka,
   topic: string,
   partition: number,
   end?: LogEnd,
 ): Promise<LogRange> {
-  const of = { topic, partition };
-  return withLeaders(kafka, topic, (leaders) => leaderOf(leaders, of).range(of, end));
+  const topicPartition = { topic, partition };
+  return withLeaders(kafka, topic, (leaders) => {
+    const leader = leaderOf(leaders, topicPartition);
+    return leader.range(topicPartition, end);
+  });
 }
 
 /**

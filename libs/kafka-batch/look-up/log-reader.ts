@@ -18,10 +18,7 @@ export interface LogReaderOptions {
   readonly from: ReadonlyMap<number, number>;
   /** 1 MiB by default. A larger record is read nevertheless. */
   readonly maxBytesPerPartition?: number;
-  /**
-   * Whether a partition ends, with a warning, before a batch that can't be read, instead of failing
-   * the reader.
-   */
+  /** Whether an unreadable batch ends its partition, with a warning, instead of the reader. */
   readonly endsAtUnreadable?: boolean;
   /** Its abort ends all pending calls. */
   readonly signal?: AbortSignal;
@@ -56,8 +53,9 @@ export class LogReader {
     private readonly options: LogReaderOptions,
   ) {
     this.#positions = new Map(options.from);
-    const { signal } = options;
-    this.#signal = AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]);
+    const signals = [this.#closed.signal];
+    if (options.signal !== undefined) signals.push(options.signal);
+    this.#signal = AbortSignal.any(signals);
   }
 
   /**
@@ -84,8 +82,8 @@ export class LogReader {
   }
 
   /**
-   * Whether some answer is still to be returned: then a round without records does not show the end
-   * of the log.
+   * Whether `fetch` has not yet returned all answers. If so, a round without records does not mean
+   * the end of the log.
    */
   get isWaiting(): boolean {
     return !this.#requests.isIdle;
@@ -109,7 +107,7 @@ export class LogReader {
   async close(): Promise<void> {
     this.#closed.abort(new Error('the log reader was closed'));
     const disconnected = this.#disconnect();
-    disconnected.catch(() => undefined); // there is nothing left to save
+    disconnected.catch(() => undefined); // no later step needs the connection
     await Promise.race([disconnected, delay(CLOSE_MS, undefined, { ref: false })]);
   }
 
@@ -128,17 +126,18 @@ export class LogReader {
   }
 
   async #retry<T>(work: () => Promise<T>): Promise<T> {
-    for (;;)
+    for (;;) {
       try {
         this.#signal.throwIfAborted();
-        const done = await unlessAborted(this.#signal, this.#track(work()));
+        const result = await unlessAborted(this.#signal, this.#track(work()));
         this.#backoff.reset();
-        return done;
+        return result;
       } catch (error) {
         if (this.#signal.aborted || isPermanent(error)) throw error;
         this.#failed(error);
         await this.#pause(this.#backoff.next());
       }
+    }
   }
 
   #failed(error: unknown): void {
@@ -156,11 +155,14 @@ export class LogReader {
     const deadline = performance.now() + MAX_WAIT_MS;
     if (this.#isStale) await this.cluster.refreshMetadata();
     this.#isStale = false;
-    for (const [leader, partitions] of this.#byLeader(wanted))
-      if (!this.#requests.isPending(leader))
-        this.#requests.add(leader, this.#track(this.#request(leader, partitions)));
+
+    for (const [leader, partitions] of this.#byLeader(wanted)) {
+      if (this.#requests.isPending(leader)) continue;
+      this.#requests.add(leader, this.#track(this.#request(leader, partitions)));
+    }
+
     for (;;) {
-      // After an abort, waits end at once: the loop would spin until the deadline
+      // After an abort, waits end at once: the loop would spin until the deadline.
       this.#signal.throwIfAborted();
       const left = deadline - performance.now();
       const batches = left > 0 ? await this.#take(left) : [];
@@ -179,28 +181,32 @@ export class LogReader {
       const leader = leaders.get(partition);
       if (leader === undefined)
         throw new KafkaJSError(`no leader of ${topic}/${partition} is known`);
-      byLeader.set(leader, [...(byLeader.get(leader) ?? []), partition]);
+      const partitions = byLeader.get(leader) ?? [];
+      partitions.push(partition);
+      byLeader.set(leader, partitions);
     }
     return byLeader;
   }
 
   /**
-   * Throws a permanent failure. Throws any other only if no broker returned records, else logs it:
-   * the next round retries.
+   * Throws a permanent failure. Throws any other failure only if no broker returned records;
+   * otherwise logs it, and the next round retries.
    */
   async #take(ms: number): Promise<LogBatch[]> {
     const answers = await this.#requests.take(ms);
-    const failures = answers.flatMap((it) =>
-      it.status === 'rejected' ? [it.reason as Error] : [],
-    );
+    const failures: Error[] = [];
+    for (const answer of answers)
+      if (answer.status === 'rejected') failures.push(answer.reason as Error);
     const permanent = failures.find(isPermanent);
     if (permanent !== undefined) throw permanent;
-    const batches = answers.flatMap((answer) =>
-      answer.status === 'fulfilled' ? this.#newBatches(answer.value) : [],
-    );
-    for (const failure of failures)
-      if (batches.length === 0) throw failure;
-      else this.#failed(failure);
+
+    const batches: LogBatch[] = [];
+    for (const answer of answers)
+      if (answer.status === 'fulfilled') batches.push(...this.#newBatches(answer.value));
+    const [firstFailure] = failures;
+    if (firstFailure !== undefined && batches.length === 0) throw firstFailure;
+
+    for (const failure of failures) this.#failed(failure);
     return batches;
   }
 
@@ -262,10 +268,7 @@ export class LogReader {
   }
 }
 
-/**
- * Rejects with the abort reason as soon as the signal is aborted, and then ignores the outcome of
- * the work.
- */
+/** Rejects as soon as the signal is aborted, with its reason, and ignores the later outcome. */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -2,7 +2,7 @@ import type { Kafka } from 'kafkajs';
 import { UnreadableBatchError } from '../kafkajs/kafka-errors.js';
 import type { LogBatch } from '../kafkajs/committed-messages.js';
 import type { KafkaRecord, LogRange, TopicPartition } from '../kafkajs/types.js';
-import type { FetchAsk, LeaderLookups } from './leader-lookups.js';
+import type { LeaderLookups, LogPosition } from './leader-lookups.js';
 import { leaderOf, withLeaders } from './shared-leaders.js';
 
 const FIRST_STRIDE = 64;
@@ -16,15 +16,15 @@ export function lastCommittedRecord(
   topic: string,
   partition: number,
 ): Promise<KafkaRecord | undefined> {
-  const of = { topic, partition };
   return withLeaders(kafka, topic, async (leaders) => {
     const leader = leaders.get(partition);
     if (leader === undefined) return undefined;
-    const { start, end } = await leader.range(of);
+
+    const { start, end } = await leader.range({ topic, partition });
     let to = end;
     for (let stride = FIRST_STRIDE; to > start; stride *= 2) {
       const from = Math.max(start, to - stride);
-      const found = await lastRecord(leader, { ...of, offset: from });
+      const found = await lastRecord(leader, { topic, partition, offset: from });
       if (found !== undefined) return found;
       to = from;
     }
@@ -33,9 +33,13 @@ export function lastCommittedRecord(
 }
 
 /** The last committed data record at or after an offset. */
-async function lastRecord(leader: LeaderLookups, from: FetchAsk): Promise<KafkaRecord | undefined> {
+async function lastRecord(
+  leader: LeaderLookups,
+  from: LogPosition,
+): Promise<KafkaRecord | undefined> {
   let last: KafkaRecord | undefined;
-  for (let { offset } = from; ;) {
+  let { offset } = from;
+  for (;;) {
     const batch = await leader.fetch({ ...from, offset });
     if (batch === undefined) return last;
     last = batch.records.at(-1) ?? last;
@@ -54,27 +58,26 @@ export function lastRecords(
   partition: number,
   offsets: number,
 ): Promise<readonly KafkaRecord[]> {
-  const of = { topic, partition };
   return withLeaders(kafka, topic, async (leaders) => {
     const leader = leaders.get(partition);
     if (leader === undefined) return [];
-    const { start, end } = await leader.range(of);
+
+    const { start, end } = await leader.range({ topic, partition });
     let records: readonly KafkaRecord[] = [];
     for (let stride = Math.min(offsets, end - start); stride >= 1; stride /= 2) {
       const offset = end - Math.floor(stride);
-      const batch = await leader.fetch({ ...of, offset }).catch(orUnreadable);
+      const batch = await leader.fetch({ topic, partition, offset }).catch(orUnreadable);
       if (batch instanceof UnreadableBatchError) break;
-      if (batch && batch.records.length > 0) ({ records } = batch);
-      if (batch && batch.nextOffset >= end) break;
+      if (batch === undefined) continue;
+
+      if (batch.records.length > 0) records = batch.records;
+      if (batch.nextOffset >= end) break;
     }
     return records;
   });
 }
 
-/**
- * The range of a partition, its record at an offset, if there is one, and how many partitions the
- * topic has.
- */
+/** The range of a partition, its record at an offset, and the topic's number of partitions. */
 export interface PartitionLook {
   readonly partitions: number;
   readonly range: LogRange;
@@ -89,57 +92,60 @@ export function lookAt(
   kafka: Kafka,
   { topic, partition, offset }: TopicPartition & { readonly offset: number | undefined },
 ): Promise<PartitionLook> {
-  const of = { topic, partition };
   return withLeaders(kafka, topic, async (leaders) => {
-    const leader = leaderOf(leaders, of);
-    const range = await leader.range(of);
+    const leader = leaderOf(leaders, { topic, partition });
+    const range = await leader.range({ topic, partition });
     const partitions = leaders.size;
     if (offset === undefined || offset < range.start || offset >= range.end)
       return { range, partitions, record: undefined };
-    const batch = await leader.fetch({ ...of, offset });
+
+    const batch = await leader.fetch({ topic, partition, offset });
     const record = batch?.records.find((found) => found.offset === offset);
     return { range, partitions, record };
   });
 }
 
 /**
- * The committed records of a partition at ascending offsets, without those that the log does not
- * have. Reads each part of the log at most once, up to 1 MiB for each offset.
+ * The committed records of a partition at ascending offsets. Skips offsets without a record. Reads
+ * each part of the log at most once, up to 1 MiB for each offset.
  */
 export function recordsAt(
   kafka: Kafka,
-  of: TopicPartition,
+  { topic, partition }: TopicPartition,
   offsets: readonly number[],
 ): Promise<KafkaRecord[]> {
-  return withLeaders(kafka, of.topic, async (leaders) => {
-    const leader = leaders.get(of.partition);
+  return withLeaders(kafka, topic, async (leaders) => {
+    const leader = leaders.get(partition);
     if (leader === undefined) return [];
-    const { start, end } = await leader.range(of);
-    const found: KafkaRecord[] = [];
+
+    const { start, end } = await leader.range({ topic, partition });
+    const records: KafkaRecord[] = [];
     let batch: LogBatch | undefined;
     for (const offset of offsets) {
       if (offset < start || offset >= end) continue;
       if (batch === undefined || offset >= batch.nextOffset)
-        batch = await leader.fetch({ ...of, offset });
-      const record = batch?.records.find((one) => one.offset === offset);
-      if (record !== undefined) found.push(record);
+        batch = await leader.fetch({ topic, partition, offset });
+      const record = batch?.records.find((found) => found.offset === offset);
+      if (record !== undefined) records.push(record);
     }
-    return found;
+    return records;
   });
 }
 
 /**
- * The batch that can't be read at which a reader stops that continues at an offset; undefined if it
- * finds a record before, or the end of the log. @throws if there is no such partition
+ * Finds the batch that can't be read at which a reader stops if it continues at an offset. Returns
+ * undefined if the reader finds a record first, or the end of the log.
+ * @throws if there is no such partition
  */
 export function unreadableFrom(
   kafka: Kafka,
-  from: FetchAsk,
+  from: LogPosition,
 ): Promise<UnreadableBatchError | undefined> {
   return withLeaders(kafka, from.topic, async (leaders) => {
     const leader = leaderOf(leaders, from);
     const { start } = await leader.range(from);
-    for (let offset = Math.max(from.offset, start); ;) {
+    let offset = Math.max(from.offset, start);
+    for (;;) {
       const batch = await leader.fetch({ ...from, offset }).catch(orUnreadable);
       if (batch instanceof UnreadableBatchError) return batch;
       if (batch === undefined || batch.records.length > 0) return undefined;
@@ -148,7 +154,10 @@ export function unreadableFrom(
   });
 }
 
-/** Returns the error of a read that met a batch that can't be read. @throws any other */
+/**
+ * Returns the error of a read that met a batch that can't be read.
+ * @throws any other error
+ */
 export function orUnreadable(error: unknown): UnreadableBatchError {
   if (error instanceof UnreadableBatchError) return error;
   throw error;

@@ -31,19 +31,22 @@ export async function committedWithMetadata(
   groupId: string,
   topic: string,
 ): Promise<Map<number, CommittedOffset>> {
-  const [deadline, backoff] = [performance.now() + COORDINATOR_TIMEOUT_MS, new Backoff()];
-  for (;;)
+  const deadline = performance.now() + COORDINATOR_TIMEOUT_MS;
+  const backoff = new Backoff();
+  for (;;) {
     try {
       const [found] = await admin.fetchOffsets({ groupId, topics: [topic] });
       const committed = new Map<number, CommittedOffset>();
-      for (const { partition, offset, metadata } of found?.partitions ?? [])
-        if (Number(offset) >= 0)
-          committed.set(partition, { offset: Number(offset), metadata: metadata ?? '' });
+      for (const { partition, offset, metadata } of found?.partitions ?? []) {
+        if (Number(offset) < 0) continue;
+        committed.set(partition, { offset: Number(offset), metadata: metadata ?? '' });
+      }
       return committed;
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
       await delay(backoff.next());
     }
+  }
 }
 
 /**

@@ -3,8 +3,8 @@ import type { LogRange } from '../kafkajs/types.js';
 import { LogReader, type LogReaderOptions } from './log-reader.js';
 
 /**
- * Reads the committed records of ranges of a topic, by a reader of its own. Returns the rounds; one
- * without batches shows that, though all brokers answered, no record is readable now.
+ * Reads the committed records of ranges of a topic with its own LogReader, and yields its rounds. A
+ * round without batches means that all brokers answered, but no record can be read now.
  */
 export async function* readRanges(
   ranges: ReadonlyMap<number, LogRange>,
@@ -15,9 +15,12 @@ export async function* readRanges(
   const reader = await LogReader.open({ ...options, from });
   try {
     for (;;) {
-      const left = [...reader.positions].filter(([partition, at]) => at < endOf(partition));
-      if (left.length === 0) return;
-      const round = await reader.fetch(new Set(left.map(([partition]) => partition)));
+      const unfinished = new Set<number>();
+      for (const [partition, position] of reader.positions)
+        if (position < endOf(partition)) unfinished.add(partition);
+      if (unfinished.size === 0) return;
+
+      const round = await reader.fetch(unfinished);
       if (round.length > 0 || !reader.isWaiting)
         yield round.map((batch) => upTo(endOf(batch.partition), batch));
     }

@@ -7,7 +7,7 @@ import type { TopicPartition } from '../kafkajs/types.js';
 import { LeaderLookups } from './leader-lookups.js';
 import { repeatWhile } from './when-known.js';
 
-/** How long to ask again: clients may learn of a new leader before the leader itself does. */
+/** How long to retry: clients may learn of a new leader before the leader itself does. */
 const NO_LEADER_FOR_MS = 2_000;
 
 /** The leader of each partition of a topic, in the order of the partitions. */
@@ -54,7 +54,7 @@ export function leaderOf(leaders: Leaders, { topic, partition }: TopicPartition)
 
 const sharedCluster = perClient(oneCluster);
 
-/** At most one open cluster at a time, and none while nothing is looked up. */
+/** Has at most one open cluster, and none while no look-up runs. */
 export function oneCluster(kafka: Kafka): SharedClusters {
   return new SharedClusters(() => createCluster(kafka), 1);
 }
@@ -69,7 +69,7 @@ async function readLeaders(
   topics: readonly string[],
 ): Promise<Map<string, Leaders>> {
   await cluster.addMultipleTargetTopics(topics);
-  // Leaders may have moved since another look-up opened the cluster
+  // Leaders may have moved since another look-up opened the cluster.
   await cluster.refreshMetadata();
   const brokers = new Map<number, LeaderLookups>();
   const found = new Map<string, Leaders>();

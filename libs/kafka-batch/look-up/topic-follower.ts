@@ -35,7 +35,10 @@ export class TopicFollower {
     return new TopicFollower(await LogReader.open(options), options);
   }
 
-  /** Never resolves. @throws the abort reason, or an error that no retry repairs */
+  /**
+   * Never resolves.
+   * @throws the abort reason, or an error that no retry repairs
+   */
   async run(take: (record: KafkaRecord, partition: number) => void): Promise<never> {
     try {
       for (;;) {
@@ -52,7 +55,7 @@ export class TopicFollower {
 
   /**
    * Never resolves.
-   * @throws once the topic has more partitions, which are not read, or the abort reason
+   * @throws the abort reason, or an error once the topic has more partitions, which `run` lacks
    */
   async watchPartitions(): Promise<never> {
     const { kafka, topic, signal } = this.options;
@@ -64,8 +67,8 @@ export class TopicFollower {
   }
 
   /**
-   * Resolves when all records were passed on up to these ends, by partition; never, if `run` ends
-   * before.
+   * Resolves when `run` has passed on all records up to these ends, by partition. Never resolves if
+   * `run` ends before.
    * @throws if a partition is not in `from` of the options
    */
   async reach(ends: ReadonlyMap<number, number>): Promise<void> {

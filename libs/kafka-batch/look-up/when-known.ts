@@ -8,9 +8,9 @@ export function whenKnown<T>(request: () => Promise<T>, forMs = 10_000): Promise
   return repeatWhile(isUnknownTopic, request, forMs);
 }
 
-/** Repeats a request as long as it fails with an error that ends by itself, for a limited time. */
+/** Repeats a request while it fails with a temporary error, for at most `forMs`. */
 export async function repeatWhile<T>(
-  isPassing: (error: unknown) => boolean,
+  isTemporary: (error: unknown) => boolean,
   request: () => Promise<T>,
   forMs: number,
 ): Promise<T> {
@@ -19,7 +19,7 @@ export async function repeatWhile<T>(
     try {
       return await request();
     } catch (error) {
-      if (!isPassing(error) || performance.now() >= deadline) throw error;
+      if (!isTemporary(error) || performance.now() >= deadline) throw error;
       await delay(RETRY_PAUSE_MS);
     }
   }

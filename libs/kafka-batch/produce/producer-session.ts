@@ -24,10 +24,7 @@ export interface GroupOffset {
   readonly metadata?: string;
 }
 
-/**
- * Kafka aborts a transaction after this time. It limits how long readers wait for one that a crash
- * left open.
- */
+/** Kafka aborts a transaction after this time, so that readers don't wait for one left open. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
 
 const GROUP = 0;
@@ -37,7 +34,7 @@ const PRODUCE_TIMEOUT_MS = 30_000;
 /** Kafka counts sequences modulo this. */
 const SEQUENCES = 2 ** 31;
 
-/** The coordinator needs a moment to complete the transaction before. */
+/** Waits while the coordinator completes the previous transaction: it takes a moment. */
 const BUSY_BACKOFF = { firstMs: 5, maxMs: 40 };
 const BACKOFF = { firstMs: 50, maxMs: 1_000 };
 
@@ -61,18 +58,15 @@ export class ProducerSession {
     private readonly transactionalId: string,
   ) {}
 
-  /**
-   * Fences earlier producers with the same transactional id, and completes a transaction that they
-   * left open.
-   */
+  /** Fences earlier producers with the same transactional id, and ends a transaction left open. */
   static async open(cluster: Cluster, transactionalId: string): Promise<ProducerSession> {
     const session = new ProducerSession(cluster, transactionalId);
     session.begin();
-    const asked = { transactionalId, transactionTimeout: TRANSACTION_TIMEOUT_MS };
-    session.#identity = await session.#repeat(
-      async () => (await session.#coordinator()).initProducerId(asked),
-      isBusy,
-    );
+    const request = { transactionalId, transactionTimeout: TRANSACTION_TIMEOUT_MS };
+    session.#identity = await session.#repeat(async () => {
+      const coordinator = await session.#coordinator();
+      return coordinator.initProducerId(request);
+    }, isBusy);
     return session;
   }
 
@@ -84,15 +78,17 @@ export class ProducerSession {
   async addPartitions(parts: readonly PartitionBatches[]): Promise<void> {
     if (parts.length === 0) return;
     const topics = parts.map(({ topic, partition }) => ({ topic, partitions: [partition] }));
-    await this.#repeat(async () =>
-      (await this.#coordinator()).addPartitionsToTxn({ ...this.#own, topics }),
-    );
+    await this.#repeat(async () => {
+      const coordinator = await this.#coordinator();
+      await coordinator.addPartitionsToTxn({ ...this.#own, topics });
+    });
   }
 
   async addGroup(groupId: string): Promise<void> {
-    await this.#repeat(async () =>
-      (await this.#coordinator()).addOffsetsToTxn({ ...this.#own, groupId }),
-    );
+    await this.#repeat(async () => {
+      const coordinator = await this.#coordinator();
+      await coordinator.addOffsetsToTxn({ ...this.#own, groupId });
+    });
   }
 
   /** Sends the batches of a partition one after the other. Returns the offset of each record. */
@@ -119,8 +115,8 @@ export class ProducerSession {
     return this.cluster.findTopicPartitionMetadata(topic).length;
   }
 
-  async commitOffset({ groupId, topic, ...committed }: GroupOffset): Promise<void> {
-    const { partition, offset, metadata } = committed;
+  async commitOffset(groupOffset: GroupOffset): Promise<void> {
+    const { groupId, topic, partition, offset, metadata } = groupOffset;
     const topics = [{ topic, partitions: [{ partition, offset: String(offset), metadata }] }];
     await this.#repeat(async () => {
       const coordinator = await this.#coordinator(GROUP, groupId);
@@ -128,7 +124,7 @@ export class ProducerSession {
     });
   }
 
-  /** Asks once: after an error, the outcome is unknown. */
+  /** Sends the request only once: after an error, the outcome is unknown. */
   async end(how: 'commit' | 'abort'): Promise<void> {
     const coordinator = await this.#coordinator();
     await coordinator.endTxn({ ...this.#own, transactionResult: how === 'commit' });
@@ -140,11 +136,12 @@ export class ProducerSession {
 
   #coordinator(coordinatorType = TRANSACTION, groupId = this.transactionalId): Promise<Broker> {
     const name = `${coordinatorType} ${groupId}`;
-    const known =
-      this.#coordinators.get(name) ??
-      this.cluster.findGroupCoordinator({ groupId, coordinatorType });
-    this.#coordinators.set(name, known);
-    return known;
+    const known = this.#coordinators.get(name);
+    if (known !== undefined) return known;
+
+    const found = this.cluster.findGroupCoordinator({ groupId, coordinatorType });
+    this.#coordinators.set(name, found);
+    return found;
   }
 
   async #leader(topic: string, partition: number): Promise<Broker> {
@@ -160,15 +157,18 @@ export class ProducerSession {
    * @throws the last error
    */
   async #repeat<T>(request: () => Promise<T>, isRepairable = canRetry): Promise<T> {
-    const [busy, broken] = [new Backoff(BUSY_BACKOFF), new Backoff(BACKOFF)];
-    for (let failure: unknown; ;) {
+    const whileBusy = new Backoff(BUSY_BACKOFF);
+    const afterFailure = new Backoff(BACKOFF);
+    let mustReconnect = false;
+    for (;;) {
       try {
-        if (failure !== undefined) await this.#reconnect();
+        if (mustReconnect) await this.#reconnect();
         return await request();
       } catch (error) {
         if (!isRepairable(error) || performance.now() > this.#deadline) throw error;
-        failure = isConcurrent(error) ? undefined : error;
-        await delay((failure === undefined ? busy : broken).next());
+        mustReconnect = !isConcurrent(error);
+        const backoff = mustReconnect ? afterFailure : whileBusy;
+        await delay(backoff.next());
       }
     }
   }
@@ -186,8 +186,8 @@ interface ProduceAnswer {
 }
 
 /**
- * Sends a produce request as kafkajs would encode it, with a batch that is encoded already.
- * Versions 3 to 7 of it are alike. Returns the offset of the first record.
+ * Sends a produce request as kafkajs would encode it, with a batch that is already encoded.
+ * Versions 3 to 7 of the request have the same form. Returns the offset of the first record.
  */
 export async function sendBatch(
   leader: Broker,
@@ -197,7 +197,9 @@ export async function sendBatch(
 ): Promise<number> {
   const produce = leader.lookupRequest(PRODUCE, produceVersions);
   const { request, response } = produce({ acks: -1, topicData: [] });
-  const bytes = new Encoder(batch.length + 2 * ((transactionalId?.length ?? 0) + topic.length) + 32)
+  const textLength = (transactionalId?.length ?? 0) + topic.length;
+  const expectedBytes = batch.length + 2 * textLength + 32;
+  const bytes = new Encoder(expectedBytes)
     .writeString(transactionalId)
     .writeInt16(-1) // all in-sync replicas
     .writeInt32(PRODUCE_TIMEOUT_MS)

@@ -72,18 +72,22 @@ export class TransactionalPublisher {
     }
   }
 
-  /** Three steps of requests that do not need each other. */
+  /** Sends the requests in three steps. The requests of a step do not depend on each other. */
   async #transact({ records, offset }: TransactionContent): Promise<number[][]> {
     const { session } = this;
     session.begin();
     let offsets: number[][];
     try {
-      await allOf([session.addPartitions(records), offset && session.addGroup(offset.groupId)]);
+      const added = [session.addPartitions(records)];
+      if (offset !== undefined) added.push(session.addGroup(offset.groupId));
+      await allOf(added);
+
       const produced = records.map((part) => session.produce(part));
-      await allOf([...produced, offset && session.commitOffset(offset)]);
+      const committed = offset === undefined ? undefined : session.commitOffset(offset);
+      await allOf([...produced, committed]);
       offsets = await Promise.all(produced);
     } catch (error) {
-      // The next publisher completes the transaction
+      // If the abort fails, the next publisher completes the transaction.
       await session.end('abort').catch(() => undefined);
       throw error;
     }
