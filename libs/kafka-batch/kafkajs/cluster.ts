@@ -30,17 +30,37 @@ interface Shared {
 }
 
 /** The right to use a cluster until `release` is called. */
-export interface ClusterLease {
-  readonly cluster: Cluster;
+export class ClusterLease {
+  #isReleased = false;
+
+  constructor(
+    private readonly shared: Shared,
+    private readonly open: Set<Shared>,
+  ) {
+    shared.users += 1;
+  }
+
+  get cluster(): Cluster {
+    return this.shared.cluster;
+  }
+
   /** Call after a failure: later users get another cluster, with new connections and metadata. */
-  retire(): void;
-  release(): Promise<void>;
+  retire(): void {
+    this.open.delete(this.shared);
+  }
+
+  /** Disconnects the cluster unless it has other users. */
+  async release(): Promise<void> {
+    if (!this.#isReleased) this.shared.users -= 1;
+    this.#isReleased = true;
+    if (this.shared.users > 0) return;
+
+    this.retire();
+    await this.shared.cluster.disconnect();
+  }
 }
 
-/**
- * Opens up to `limit` clusters, not counting retired ones. Further users get the cluster with the
- * fewest users.
- */
+/** Opens up to `limit` clusters, besides retired ones. Further users share the least used one. */
 export class SharedClusters {
   readonly #open = new Set<Shared>();
 
@@ -51,22 +71,13 @@ export class SharedClusters {
 
   async lease(): Promise<ClusterLease> {
     const shared = this.#open.size < this.limit ? this.#add() : this.#leastUsed();
-    shared.users += 1;
-    const retire = () => void this.#open.delete(shared);
-    let isReleased = false;
-    const release = async () => {
-      if (!isReleased) shared.users -= 1;
-      isReleased = true;
-      if (shared.users > 0) return;
-      retire();
-      await shared.cluster.disconnect();
-    };
+    const lease = new ClusterLease(shared, this.#open);
     try {
       await shared.connected;
-      return { cluster: shared.cluster, retire, release };
+      return lease;
     } catch (error) {
-      retire();
-      await release();
+      lease.retire();
+      await lease.release();
       throw error;
     }
   }

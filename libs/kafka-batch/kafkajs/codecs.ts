@@ -21,8 +21,8 @@ const CODECS = new Map<number, { readonly name: string; readonly decode: Decode 
 ]);
 
 /**
- * The bytes of a batch are broken, or too many: they can never be read. The message continues "its
- * records are".
+ * The bytes of a batch are broken, or too many: they can never be read. The message completes the
+ * sentence "these records are ...".
  */
 export class BrokenBatchError extends RanklogError {}
 
@@ -54,14 +54,14 @@ function isTooLargeForNode(error: unknown): boolean {
 /** Errors of zlib and zstd in Node about data; others are about memory or parameters. */
 const CORRUPT_CODES = /^(Z_(DATA|BUF)_ERROR|Z_NEED_DICT|ZSTD_error_(?!memory).*)$/;
 
-/** V8 has no code for it. */
+/** Compares the message, because V8 gives this error no code. */
 function isWithoutMemory(error: unknown): boolean {
   return error instanceof RangeError && error.message === 'Array buffer allocation failed';
 }
 
 function isCorrupt(error: unknown): boolean {
   if (isWithoutMemory(error)) return false;
-  // A read behind the end of a buffer
+  // A RangeError is a read behind the end of a buffer.
   if (error instanceof CorruptError || error instanceof RangeError) return true;
   return CORRUPT_CODES.test((error as NodeJS.ErrnoException).code ?? '');
 }
@@ -81,10 +81,10 @@ function zstdDecoder(): Decode {
 }
 
 /**
- * Decompresses with the zstd library as WebAssembly, which is loaded on first use. With broken
- * bytes it returns empty parts without end, and keeps some KB of memory for good; but such a batch
- * stops its partition.
- * @throws OversizeError, CorruptError, or an error of loading it
+ * Decompresses with the zstd library as WebAssembly, which is loaded on first use. For broken
+ * bytes, the library returns empty parts without end, and never frees some KB of memory; but such a
+ * batch stops its partition.
+ * @throws OversizeError, CorruptError, or an error if the library can't be loaded
  */
 export async function decodeZstd(bytes: Buffer, most: number): Promise<Buffer> {
   const decoder = await loadZstd();
@@ -113,7 +113,7 @@ async function loadZstd() {
     await decoder.init();
     return decoder;
   } catch (cause) {
-    // WebAssembly gives a RangeError if it has no memory
+    // Without memory, WebAssembly throws a RangeError, which would count as corrupt bytes.
     throw new Error('zstd could not be loaded', { cause });
   }
 }

@@ -15,8 +15,7 @@ export interface LogBatch {
 }
 
 /**
- * The committed records of a fetch, from an offset on; undefined if the fetch ends before this
- * offset.
+ * The committed records of a fetch, from an offset on; undefined if the fetch ends before it.
  * @throws UnreadableBatchError if the fetch begins with such a batch
  */
 export function logBatch(fetched: FetchedPartition, from: number): LogBatch | undefined {
@@ -26,15 +25,17 @@ export function logBatch(fetched: FetchedPartition, from: number): LogBatch | un
     if (unreadable !== undefined) throw unreadable;
     return undefined;
   }
+
   // Compaction may have removed the last records of the last batch.
   const { firstOffset = last.offset, lastOffsetDelta = 0 } = last.batchContext;
   const nextOffset = Math.max(Number(last.offset), Number(firstOffset) + lastOffsetDelta) + 1;
   if (nextOffset <= from) return undefined;
+
   const records: KafkaRecord[] = [];
   for (const message of fetched.messages) {
     if (message.isControlRecord) continue;
     const record = toRecord(message);
-    // A broker returns whole batches, which may begin before it
+    // A broker returns whole batches, which may begin before `from`.
     if (record.offset >= from) records.push(record);
   }
   return { partition: fetched.partition, records, nextOffset };
@@ -53,8 +54,10 @@ export function markAborted(fetched: Omit<FetchedPartition, 'partition'>): void 
   const open = new Set<string>();
   let next = descending.pop();
   for (const message of fetched.messages) {
-    for (; next && Number(next.firstOffset) <= Number(message.offset); next = descending.pop())
+    while (next !== undefined && Number(next.firstOffset) <= Number(message.offset)) {
       open.add(next.producerId);
+      next = descending.pop();
+    }
     const { producerId } = message.batchContext;
     if (message.isControlRecord) open.delete(producerId);
     else message.isControlRecord = open.has(producerId);

@@ -9,9 +9,7 @@ import { AT, MAGIC, TRANSACTIONAL } from './record-batch.js';
 import { RecordsDecoder } from './record-decoder.js';
 import type { FoundBatch, TopicPartition } from './types.js';
 
-/**
- * The first version of a response with batches in the present format, and those that added fields.
- */
+/** The response versions that introduced the present format of batches, and each later field. */
 const SINCE = { batches: 4, logStart: 5, session: 7, throttledClient: 8, readReplica: 11 };
 
 /** kafkajs decodes the responses of older versions. */
@@ -34,14 +32,14 @@ const MAX_COMPRESSED_RECORDS = 250_000;
 
 const MIB = 1_024 * 1_024;
 /**
- * After as much, the rest of a partition or of a response is left for the next fetch. The last
- * batch may exceed it.
+ * Once this much is decoded, the rest of a partition or of a response is left for the next fetch.
+ * The last batch may exceed the limit.
  */
 const ENOUGH_OF_PARTITION = { bytes: 16 * MIB, records: 50_000 };
 /** An uncompressed response has at most 10 MiB, so only one of records below 50 bytes is cut. */
 const ENOUGH_OF_RESPONSE = { bytes: 64 * MIB, records: 200_000 };
 
-/** Bounds what is decoded at once: a few bytes of a compressed batch become hundreds as objects. */
+/** Bounds the data decoded at once: a few bytes of a compressed batch are hundreds as objects. */
 class Budget {
   #bytes: number;
   #records: number;
@@ -64,15 +62,12 @@ class Budget {
 /** Batches that readers pass over, by their names. */
 const passed = new Map<string, FoundBatch>();
 
-/**
- * Names a batch. The CRC differs for another batch at the same offsets, as after the topic was
- * recreated.
- */
+/** Names a batch. If the topic is recreated, a batch at the same offsets has another CRC. */
 function nameOf({ topic, partition, first, last, crc }: FoundBatch): string {
   return `${topic}/${partition}/${first}-${last} ${crc}`;
 }
 
-/** Makes all readers of this process take these batches for batches without data records. */
+/** Makes all readers of this process treat these batches as batches without data records. */
 export function passOver(batches: Iterable<FoundBatch>): void {
   for (const batch of batches) passed.set(nameOf(batch), batch);
 }
@@ -88,14 +83,12 @@ export function isPassedOver({ topic, partition }: TopicPartition, offset: numbe
   );
 }
 
-/** Of empty lists of messages: the batch that can't be read, with which the fetch began. */
-const damages = new WeakMap<readonly RawMessage[], UnreadableBatchError>();
+/** By empty list of messages: the batch that can't be read, with which the fetch begins. */
+const unreadableBatches = new WeakMap<readonly RawMessage[], UnreadableBatchError>();
 
-/**
- * If a fetch returned no messages because it begins with a batch that can't be read: that batch.
- */
+/** The batch that can't be read, if a fetch returned no messages because it begins with one. */
 export function unreadableBatch(messages: readonly RawMessage[]): UnreadableBatchError | undefined {
-  return damages.get(messages);
+  return unreadableBatches.get(messages);
 }
 
 /**
@@ -108,7 +101,7 @@ export function unreadableBatch(messages: readonly RawMessage[]): UnreadableBatc
 export async function decodeFetch(version: number, response: Buffer) {
   const decoder = new Decoder(response);
   const throttleTime = decoder.readInt32();
-  // An error code and a session, which kafkajs does not use
+  // An error code and a session, which kafkajs does not use.
   if (version >= SINCE.session) decoder.forward(6);
   const budget = new Budget(ENOUGH_OF_RESPONSE);
   const responses = await decoder.readArrayAsync(async () => {
@@ -117,7 +110,7 @@ export async function decodeFetch(version: number, response: Buffer) {
     const partitions = await decoder.readArrayAsync(read);
     return { topicName, partitions };
   });
-  // From this version on, the broker leaves it to the client to wait.
+  // From this version on, the client waits instead of the broker.
   const clientSideThrottleTime = version >= SINCE.throttledClient ? throttleTime : 0;
   return { throttleTime: throttleTime - clientSideThrottleTime, clientSideThrottleTime, responses };
 }
@@ -130,10 +123,16 @@ async function readPartition(version: number, topic: string, decoder: Decoder, b
   if (version >= SINCE.logStart) decoder.readInt64();
   const abortedTransactions = decoder.readArray(abortedTransaction);
   const preferredReadReplica = version >= SINCE.readReplica ? decoder.readInt32() : -1;
-  const batches = decoder.readBytes();
-  const messages = await decodeMessages({ topic, partition }, batches ?? Buffer.alloc(0), budget);
-  const head = { partition, errorCode, highWatermark, preferredReadReplica };
-  return { ...head, abortedTransactions, messages };
+  const batches = decoder.readBytes() ?? Buffer.alloc(0);
+  const messages = await decodeMessages({ topic, partition }, batches, budget);
+  return {
+    partition,
+    errorCode,
+    highWatermark,
+    preferredReadReplica,
+    abortedTransactions,
+    messages,
+  };
 }
 
 function abortedTransaction(decoder: Decoder) {
@@ -147,32 +146,36 @@ function abortedTransaction(decoder: Decoder) {
  * length are in the same place.
  */
 export async function decodeMessages(
-  of: TopicPartition,
+  topicPartition: TopicPartition,
   batches: Buffer,
-  ofResponse = new Budget(ENOUGH_OF_RESPONSE),
+  responseBudget = new Budget(ENOUGH_OF_RESPONSE),
 ): Promise<RawMessage[]> {
   const messages: RawMessage[] = [];
-  const ofPartition = new Budget(ENOUGH_OF_PARTITION);
+  const partitionBudget = new Budget(ENOUGH_OF_PARTITION);
   let from = 0;
   while (batches.length - from > AT.magic) {
-    if (ofPartition.isSpent || ofResponse.isSpent) break;
+    if (partitionBudget.isSpent || responseBudget.isSpent) break;
     const end = from + LENGTH_END + batches.readInt32BE(from + AT.length);
     if (end > batches.length) break;
+
     const batch = batches.subarray(from, end);
     try {
-      if (isPassed(of, batch)) messages.push(markerOf(findBatch(of, batch)));
-      else {
+      if (isPassed(topicPartition, batch)) {
+        messages.push(markerOf(findBatch(topicPartition, batch)));
+      } else {
         const before = messages.length;
         const bytes = await decodeBatch(batch, messages);
-        ofPartition.spend(bytes, messages.length - before);
-        ofResponse.spend(bytes, messages.length - before);
+        const records = messages.length - before;
+        partitionBudget.spend(bytes, records);
+        responseBudget.spend(bytes, records);
       }
     } catch (error) {
-      // kafkajs and our reader fetch again after an error that is not the fault of the batch, such
-      // as one for want of memory.
+      // Not the fault of the batch, such as a lack of memory: kafkajs and our reader fetch again.
       if (!(error instanceof BrokenBatchError)) throw new KafkaJSError(toError(error));
-      if (messages.length === 0)
-        damages.set(messages, new UnreadableBatchError(findBatch(of, batch), error));
+      if (messages.length === 0) {
+        const found = findBatch(topicPartition, batch);
+        unreadableBatches.set(messages, new UnreadableBatchError(found, error));
+      }
       break;
     }
     from = end;
@@ -180,31 +183,29 @@ export async function decodeMessages(
   return messages;
 }
 
-function isPassed(of: TopicPartition, batch: Buffer): boolean {
-  return passed.size > 0 && passed.has(nameOf(findBatch(of, batch)));
+function isPassed(topicPartition: TopicPartition, batch: Buffer): boolean {
+  return passed.size > 0 && passed.has(nameOf(findBatch(topicPartition, batch)));
 }
 
-/**
- * A control record at the last offset of a batch, which ends no transaction: readers count it as
- * read.
- */
+/** A control record at the last offset of a batch, so that readers count the batch as read. */
 function markerOf({ last }: FoundBatch): RawMessage {
   const record = { offset: String(last), timestamp: '0', key: null, value: null };
   return { ...record, isControlRecord: true, batchContext: NO_BATCH };
 }
 
-/** What Kafka says of a record without a timestamp, as before Kafka 0.10. */
+/** The timestamp of a record that has none, as before Kafka 0.10. */
 const NO_TIME = { timestamp: '-1' };
 
-/** What a record has that belongs to no transaction. */
+/** The batch of a record that belongs to no transaction. */
 const NO_BATCH = { producerId: '-1' };
 
-function findBatch(of: TopicPartition, batch: Buffer): FoundBatch {
+function findBatch(topicPartition: TopicPartition, batch: Buffer): FoundBatch {
   const first = Number(batch.readBigInt64BE(0));
   if (batch.readInt8(AT.magic) !== MAGIC)
-    return { ...of, first, last: first, crc: batch.readUInt32BE(LENGTH_END) };
+    return { ...topicPartition, first, last: first, crc: batch.readUInt32BE(LENGTH_END) };
+
   const last = first + batch.readInt32BE(AT.lastOffsetDelta);
-  return { ...of, first, last, crc: batch.readUInt32BE(AT.crc) };
+  return { ...topicPartition, first, last, crc: batch.readUInt32BE(AT.crc) };
 }
 
 /** Adds a message of a format before Kafka 0.11, or those that it contains. Returns its bytes. */
@@ -219,12 +220,10 @@ async function decodeOldMessage(batch: Buffer, messages: RawMessage[]): Promise<
   return batch.length;
 }
 
-/**
- * Adds the messages of a batch, or none of them if it throws. Returns the bytes of its records when
- * decompressed.
- */
+/** Adds the messages of a batch; none if it throws. Returns the decompressed size in bytes. */
 async function decodeBatch(batch: Buffer, messages: RawMessage[]): Promise<number> {
   if (batch.readInt8(AT.magic) !== MAGIC) return decodeOldMessage(batch, messages);
+
   const codec = batch.readInt16BE(AT.attributes) & CODEC_MASK;
   const packed = batch.subarray(AT.records);
   const records = codec === 0 ? packed : await decompress(codec, packed);
@@ -233,6 +232,7 @@ async function decodeBatch(batch: Buffer, messages: RawMessage[]): Promise<numbe
     throw new BrokenBatchError(`${count} in ${records.length} bytes, which is impossible`);
   if (codec !== 0 && count > MAX_COMPRESSED_RECORDS)
     throw new BrokenBatchError(`compressed, and more than ${MAX_COMPRESSED_RECORDS}: ${count}`);
+
   const decoder = new RecordsDecoder(records, contextOf(batch));
   const before = messages.length;
   try {

@@ -37,10 +37,7 @@ export class LogGapError extends WrongLogError {
   }
 }
 
-/**
- * A batch that cannot be decoded, or that is too large once it is decompressed. The records before
- * it were delivered.
- */
+/** A batch that can't be decoded, or is too large decompressed. Earlier records were delivered. */
 export class UnreadableBatchError extends PermanentPartitionError {
   constructor(
     readonly batch: FoundBatch,
@@ -77,9 +74,9 @@ export class KafkaUnreachableError extends RanklogError {
 
 /** What to do about a broker that can't be reached; empty for other errors. */
 function hint(error: unknown): string {
-  for (let at = error; at instanceof Error; at = at.cause)
-    if (at instanceof KafkaJSConnectionError)
-      return `. Is Kafka running at ${at.broker}? Else correct the brokers of the Kafka client`;
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof KafkaJSConnectionError)
+      return `. Is Kafka running at ${cause.broker}? Else correct the brokers of the Kafka client`;
   return '';
 }
 
@@ -108,8 +105,8 @@ export class GroupRefusedError extends RanklogError {
 
 /**
  * Members of the group read other topics. Kafka lets one member assign the partitions. With the
- * protocol of kafkajs, this member assigns those of its own topics, to all members: if it reads
- * other topics than this process, nobody reads the partitions that it assigns to this process.
+ * protocol of kafkajs, this member assigns the partitions of its own topics to all members. If it
+ * reads other topics than this process, no member reads the partitions that it assigns to this one.
  */
 export class OtherTopicsError extends RanklogError {
   constructor(groupId: string, topic: string, others: readonly string[]) {
@@ -128,10 +125,7 @@ export function membersText({ members }: GroupFacts): string {
   return ids.join(', ') + reading;
 }
 
-/**
- * Another publisher was opened with the same transactional id. Readers see nothing of the
- * transaction that failed.
- */
+/** Another publisher has the transactional id. Readers see nothing of the failed transaction. */
 export class ProducerFencedError extends RanklogError {
   override readonly retriable = true;
 
@@ -195,10 +189,7 @@ const isTransient = hasType(
   'BROKER_NOT_AVAILABLE',
 );
 
-/**
- * Whether a retry of the request would fail again, as with a missing right, a missing codec, or a
- * bug.
- */
+/** Whether a retry would fail again, as with a missing right, a missing codec, or a bug. */
 export function isPermanent(error: unknown): boolean {
   let root = error;
   while (root instanceof KafkaJSNumberOfRetriesExceeded && root.cause !== undefined)
@@ -210,8 +201,8 @@ export function isPermanent(error: unknown): boolean {
 /** A check whether an error of kafkajs, or one of its causes, has one of these protocol types. */
 function hasType(...types: readonly unknown[]): (error: unknown) => boolean {
   return (error) => {
-    for (let at = error; at instanceof Error; at = at.cause)
-      if ('type' in at && types.includes(at.type)) return true;
+    for (let cause = error; cause instanceof Error; cause = cause.cause)
+      if ('type' in cause && types.includes(cause.type)) return true;
     return false;
   };
 }

@@ -10,9 +10,9 @@ import {
 export type KafkaBatchLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 /**
- * Parts of kafkajs that log an error before they retry or throw it. This library reports what fails
- * in the end. RequestQueue warns of the answer to a request that was given up, which can still come
- * while a connection closes.
+ * Parts of kafkajs that log an error before they retry or throw it. This library reports an error
+ * after the last retry. RequestQueue warns when the answer to an abandoned request arrives, which
+ * can happen while a connection closes.
  */
 const HANDLED = new Set([
   'BrokerPool',
@@ -24,9 +24,7 @@ const HANDLED = new Set([
   'Runner',
 ]);
 
-/**
- * A kafkajs logCreator that writes to our logger: information, and what is handled, at debug level.
- */
+/** A kafkajs logCreator for our logger. Information and handled errors get the level debug. */
 export function kafkaLogCreator(logger: KafkaBatchLogger): logCreator {
   return () =>
     ({ namespace, level, log: { message, ...facts } }) => {

@@ -55,10 +55,7 @@ export function patchKafkajs(): void {
   connectOnce(); // last: the failure of an attempt is published once
 }
 
-/**
- * Replaces a method. The replacement gets the original, bound to the object, and then the
- * arguments.
- */
+/** Replaces a method. The replacement gets the original, bound to the object, and the arguments. */
 function replace<Name extends string, T extends Record<Name, (...args: never[]) => unknown>>(
   prototype: T,
   name: Name,
@@ -70,10 +67,7 @@ function replace<Name extends string, T extends Record<Name, (...args: never[]) 
   } as T[Name];
 }
 
-/**
- * How often a queue checks whether it can send its waiting requests, which need the answers to
- * earlier ones first.
- */
+/** How often a queue checks whether earlier answers let it send its waiting requests. */
 const PENDING_CHECK_MS = 10;
 
 /**
@@ -92,8 +86,8 @@ function checkQueuesOnlyWithRequests(): void {
 }
 
 /**
- * kafkajs knows gzip alone, trusts the sizes that a batch claims, and fails for all partitions of a
- * fetch at once.
+ * kafkajs can decompress only gzip, trusts the sizes that a batch claims, and fails for all
+ * partitions of a fetch at once.
  */
 function decodeBatchesOneByOne(): void {
   const { protocol } = fetchVersions;
@@ -122,8 +116,8 @@ function publishErrors(): void {
 const LENGTH_BYTES = 4;
 
 /**
- * When a connection breaks in the middle of a response, kafkajs keeps the first half and takes the
- * bytes of the next connection for the rest: no later request is ever answered.
+ * When a connection breaks in the middle of a response, kafkajs keeps the first part, and takes the
+ * first bytes of the next connection for the rest: no later request is ever answered.
  */
 function discardPartialResponses(): void {
   replace(Connection.prototype, 'connect', function (connect) {
@@ -160,9 +154,9 @@ function closeSilentConnections(): void {
 
 /**
  * kafkajs opens a socket for each request that finds the connection closed. Two such requests open
- * two, and requests use the last one: when the broker closes the other for being idle, kafkajs
- * takes that for the end of the connection, and rejects all requests in flight. Here the second one
- * waits for the socket of the first.
+ * two sockets, and later requests use the second one. When the broker closes the idle first socket,
+ * kafkajs takes this for the end of the connection, and rejects all requests in flight. Here the
+ * second request waits for the socket of the first.
  */
 function connectOnce(): void {
   const attempts = new WeakMap<Connection, Promise<unknown>>();
@@ -174,9 +168,9 @@ function connectOnce(): void {
 }
 
 /**
- * While a broker is asked for its versions, kafkajs takes it for connected, and a request of
- * another caller fails with an error that ends a consumer. Here it counts as connected once they
- * are known; others wait for that.
+ * While kafkajs asks a broker for its API versions, it takes the broker for connected, and a
+ * request of another caller fails with an error that ends a consumer. Here a broker counts as
+ * connected once its versions are known, and other callers wait for that.
  */
 function awaitVersions(): void {
   replace(Broker.prototype, 'isConnected', function (isConnected) {
@@ -273,18 +267,21 @@ const everyFetchHandlers = new WeakSet<EachBatchHandler>();
 /**
  * How long Kafka waits before it answers a fetch without records. When a partition is resumed,
  * kafkajs asks for it only after the fetch under way. While all our partitions of a broker are
- * paused, it sleeps instead; their queues must not run empty meanwhile. The fetchers of several
- * brokers share the value, so one may wait as long as another.
+ * paused, kafkajs sleeps for this time; their queues must not run empty meanwhile. The fetchers of
+ * several brokers share the value, so one may wait as long as another.
  */
 const FETCH_WAIT_MS = { usually: 500, somePaused: 200, allPaused: 20 };
 
 function fetchWaitOf(group: ConsumerGroup, nodeId: number): number {
-  const isAny = (state: 'active' | 'paused') =>
-    group
-      .filterPartitionsByNode(nodeId, group.subscriptionState[state]())
-      .some(({ partitions }) => partitions.length > 0);
-  if (!isAny('paused')) return FETCH_WAIT_MS.usually;
-  return isAny('active') ? FETCH_WAIT_MS.somePaused : FETCH_WAIT_MS.allPaused;
+  if (!hasPartitions(group, nodeId, 'paused')) return FETCH_WAIT_MS.usually;
+  const isAnyActive = hasPartitions(group, nodeId, 'active');
+  return isAnyActive ? FETCH_WAIT_MS.somePaused : FETCH_WAIT_MS.allPaused;
+}
+
+/** Whether any partition that a broker leads is in this state. */
+function hasPartitions(group: ConsumerGroup, nodeId: number, state: 'active' | 'paused'): boolean {
+  const topics = group.filterPartitionsByNode(nodeId, group.subscriptionState[state]());
+  return topics.some(({ partitions }) => partitions.length > 0);
 }
 
 /**
@@ -313,7 +310,7 @@ function deliverEveryFetch(): void {
     const askedAt = performance.now();
     const batches = await fetch(nodeId);
     return batches.map((batch) => {
-      const fetchedSince = seen(group, `${batch.topic}/${batch.partition}`);
+      const fetchedSince = noteFetch(group, `${batch.topic}/${batch.partition}`);
       const unreadable = unreadableBatch(batch.rawMessages);
       if (unreadable !== undefined && !takesEveryFetch(this)) throw unreadable;
       return Object.assign(batch, { askedAt, fetchedSince, unreadable });
@@ -326,7 +323,7 @@ function deliverEveryFetch(): void {
     await this.heartbeat();
   });
   replace(ConsumerGroup.prototype, 'recoverFromFetch', async function (recover, error) {
-    sights.delete(this);
+    fetchTimes.delete(this);
     await recover(error);
   });
 }
@@ -359,23 +356,21 @@ function keepHeadersEncoded(): void {
 const LONG_PAUSE_MS = 2_000;
 
 /**
- * Per topic and partition: since when its fetches are answered, and its last response, by
- * performance.now().
+ * Per topic and partition: since when its fetches are answered without a long pause, and the time
+ * of the last response, by performance.now().
  */
-type Sights = Map<string, { readonly since: number; readonly last: number }>;
-const sights = new WeakMap<ConsumerGroup, Sights>();
+type FetchTimes = Map<string, { readonly since: number; readonly last: number }>;
+const fetchTimes = new WeakMap<ConsumerGroup, FetchTimes>();
 
-/**
- * Records a fetch response of a log, and returns since when its fetches are answered without a long
- * pause.
- */
-function seen(group: ConsumerGroup, log: string): number {
-  const ofGroup = sights.get(group) ?? (new Map() as Sights);
-  sights.set(group, ofGroup);
-  const last = performance.now();
-  const before = ofGroup.get(log);
-  const isContinued = before !== undefined && last - before.last <= LONG_PAUSE_MS;
-  const since = isContinued ? before.since : last;
-  ofGroup.set(log, { since, last });
+/** Notes a fetch response of a log. Returns since when its fetches are answered. */
+function noteFetch(group: ConsumerGroup, log: string): number {
+  const times = fetchTimes.get(group) ?? (new Map() as FetchTimes);
+  fetchTimes.set(group, times);
+
+  const now = performance.now();
+  const previous = times.get(log);
+  const isContinued = previous !== undefined && now - previous.last <= LONG_PAUSE_MS;
+  const since = isContinued ? previous.since : now;
+  times.set(log, { since, last: now });
   return since;
 }

@@ -2,10 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 type Answers<Answer> = PromiseSettledResult<Answer>[];
 
-/**
- * Concurrent requests to leaders of partitions, at most one to each. A slow leader does not delay
- * other leaders' answers.
- */
+/** Concurrent requests, at most one to each leader. A slow leader does not delay other answers. */
 export class LeaderRequests<Answer> {
   readonly #pending = new Map<number, Promise<void>>();
   #answers: Answers<Answer> = [];
@@ -25,10 +22,7 @@ export class LeaderRequests<Answer> {
     return this.#pending.size === 0 && this.#answers.length === 0;
   }
 
-  /**
-   * Takes the answers that have arrived; waits up to `ms` milliseconds for the first one if a
-   * request is pending.
-   */
+  /** Takes the answers that have arrived; if none has, waits up to `ms` for a pending one. */
   async take(ms: number): Promise<Answers<Answer>> {
     if (this.#answers.length === 0 && this.#pending.size > 0)
       await Promise.race([...this.#pending.values(), delay(ms, undefined, { ref: false })]);

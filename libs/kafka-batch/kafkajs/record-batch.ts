@@ -1,7 +1,7 @@
 import crc32c from 'crc-32/crc32c.js';
 import type { IHeaders, Message } from 'kafkajs';
 
-/** A record to publish. Its time is that of its batch. */
+/** A record to publish. It has the time of its batch. */
 export type OutgoingRecord = Pick<Message, 'key' | 'value' | 'headers'>;
 
 /** The identity that Kafka gave to a transactional producer. */
@@ -10,7 +10,7 @@ export interface ProducerIdentity {
   readonly producerEpoch: number;
 }
 
-/** Records in Kafka's format 2. `stamp` adds what only the send knows. */
+/** Records in Kafka's format 2. `stamp` adds the fields that are known only when it is sent. */
 export interface EncodedBatch {
   readonly count: number;
   readonly bytes: Buffer;
@@ -70,7 +70,8 @@ export class BatchEncoder {
 
   /** Writes the fields of a batch. */
   #closeBatch(): void {
-    const [count, now] = [this.#count, BigInt(Date.now())];
+    const count = this.#count;
+    const now = BigInt(Date.now());
     const bytes = this.#writer.written;
     bytes.writeInt32BE(bytes.length - AT.length - 4, AT.length);
     bytes.writeInt8(MAGIC, AT.magic);
@@ -81,15 +82,13 @@ export class BatchEncoder {
     bytes.writeInt32BE(count, AT.count);
     this.#batches.push({ count, bytes });
     this.#count = 0;
+
     const wanted = 1.125 * Math.min(MAX_BATCH_BYTES, bytes.length);
     usualBytes = Math.ceil(Math.max(FIRST_BYTES, usualBytes / 2, wanted));
   }
 }
 
-/**
- * Completes a batch for a transactional producer. Another stamp, of a later producer or sequence,
- * replaces the first.
- */
+/** Completes a batch for a transactional producer. A later stamp replaces an earlier one. */
 export function stamp(
   { bytes }: EncodedBatch,
   { producerId, producerEpoch }: ProducerIdentity,
@@ -103,7 +102,7 @@ export function stamp(
 
 type Text = string | Buffer | null;
 
-/** A header with several values is several headers. */
+/** Counts a header with several values as several headers. */
 function countOf(headers: IHeaders): number {
   let count = 0;
   for (const name in headers) {
@@ -114,8 +113,8 @@ function countOf(headers: IHeaders): number {
 }
 
 /**
- * By name: the last header with a text, and its bytes once it has occurred twice. All headers but
- * the id are mostly repeated.
+ * By name: the last header with a text value, and its bytes once the value has occurred twice in a
+ * row. Except for the id, most headers repeat.
  */
 const lastHeaders = new Map<string, { readonly value: string; bytes?: Buffer }>();
 const MAX_LAST_HEADERS = 100;
@@ -125,10 +124,7 @@ const MAX_BYTES_OF_A_UNIT = 3; // of UTF-16, in UTF-8
 const USUAL_BYTES_OF_A_RECORD = 500;
 const FIRST_BYTES = 4_096;
 
-/**
- * How large buffers begin: a bit more than the largest of the last batches, so that they seldom
- * grow, which is a copy.
- */
+/** The first size of a buffer: a bit above the largest recent batch, because growth copies. */
 let usualBytes = FIRST_BYTES;
 
 /** Writes into a buffer that grows. */
@@ -143,7 +139,7 @@ class Writer {
   record({ key = null, value, headers = {} }: OutgoingRecord, index: number): void {
     const begin = this.#skipSize(USUAL_BYTES_OF_A_RECORD);
     this.#varint(0); // attributes
-    this.#varint(0); // time after that of the batch
+    this.#varint(0); // time after the time of the batch
     this.#varint(index);
     this.#text(key);
     this.#text(value);
@@ -175,8 +171,8 @@ class Writer {
   }
 
   /**
-   * Skips room for the size of a part, which is known later. Returns where the part begins if it
-   * has the expected size.
+   * Skips room for the size of a part, which is known only later. Returns where the part begins, if
+   * it will have the expected size.
    */
   #skipSize(expected: number): number {
     this.#reserve(MAX_VARINT_BYTES);
@@ -185,8 +181,8 @@ class Writer {
   }
 
   /**
-   * Writes the size of the part that begins there. Moves the part if its size takes more or less
-   * room than the expected one.
+   * Writes the size of the part that begins at `begin`. Moves the part if its size takes more or
+   * less room than the expected size.
    */
   #writeSize(begin: number, expected: number): void {
     const size = this.at - begin;

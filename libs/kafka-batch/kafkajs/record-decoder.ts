@@ -3,15 +3,12 @@ import Decoder from 'kafkajs/src/protocol/decoder.js';
 import decodeByKafkajs from 'kafkajs/src/protocol/recordBatch/record/v0/decoder.js';
 import { Cursor, EncodedHeaders } from './record-headers.js';
 
-/**
- * What the records of a batch have in common, as kafkajs has it. Offsets and times are 64-bit
- * integers as text.
- */
+/** The common data of a batch's records, as in kafkajs; offsets and times are numbers as text. */
 export interface BatchContext {
   readonly firstOffset: string;
   readonly firstTimestamp: string;
   readonly maxTimestamp: string;
-  /** 0: the records have times of their own; 1: all have that of their append, `maxTimestamp`. */
+  /** 0: each record has its own time; 1: all have the time of the append, `maxTimestamp`. */
   readonly timestampType: number;
   readonly isControlBatch: boolean;
   readonly lastOffsetDelta: number;
@@ -20,8 +17,9 @@ export interface BatchContext {
 }
 
 /**
- * Decodes the records of a batch as kafkajs does, without the two decoders and several BigInts that
- * kafkajs makes of each. Leaves a record with numbers that a double does not hold to kafkajs.
+ * Decodes the records of a batch as kafkajs does, but without the two decoders and several BigInts
+ * that kafkajs creates for each record. Uses kafkajs for a record with numbers that do not fit a
+ * double.
  * @throws RangeError if the bytes end within a record
  */
 export class RecordsDecoder {
@@ -71,7 +69,7 @@ export class RecordsDecoder {
       headers: count > 0 ? this.#headers(count, end) : EncodedHeaders.none,
       isControlRecord: context.isControlBatch,
       batchContext: context,
-    } as unknown as RawMessage; // patchKafkajs says what the headers are
+    } as unknown as RawMessage; // kafkajs declares other headers: see patchKafkajs
   }
 
   #take(end: number): Buffer | null {

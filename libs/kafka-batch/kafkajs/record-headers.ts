@@ -85,7 +85,7 @@ export class EncodedHeaders {
       else if (Array.isArray(before)) before.push(value);
       else headers[name] = [before, value];
     }
-    return headers as DecodedHeaders; // their types hide null, as those of kafkajs do
+    return headers as DecodedHeaders; // the type hides null, as in kafkajs
   }
 
   /** kafkajs calls it to make an object of the headers that it has read. */
@@ -101,10 +101,7 @@ export class EncodedHeaders {
     return this.bytes.subarray(begin, cursor.at);
   }
 
-  /**
-   * The bytes of the value of the last header of this name; undefined if it is missing or has no
-   * value.
-   */
+  /** The range of the last header's value; undefined if the header or its value is missing. */
   #lastRange(name: string): { readonly begin: number; readonly end: number } | undefined {
     const cursor = new Cursor(this.bytes, this.from);
     let begin = 0;

@@ -7,10 +7,7 @@ export interface KafkaRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers: Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>;
-  /**
-   * The same headers as bytes, if the record comes from Kafka: to read a few of them is faster
-   * here.
-   */
+  /** The same headers as bytes, if the record comes from Kafka: faster to read a few of them. */
   readonly encodedHeaders?: EncodedHeaders | undefined;
 }
 
@@ -34,10 +31,7 @@ export interface BatchPlace extends TopicPartition {
   readonly last: number;
 }
 
-/**
- * A batch in a log. Another batch at the same offsets, as after the topic was recreated, has
- * another CRC.
- */
+/** A batch in a log. If the topic is recreated, a batch at the same offsets has another CRC. */
 export interface FoundBatch extends BatchPlace {
   readonly crc: number;
 }
@@ -58,28 +52,19 @@ export interface GroupFacts {
   readonly members: readonly GroupMember[];
 }
 
-/**
- * One start of an assigned partition: from the call of the handler `assigned` to the call of
- * `released`.
- */
+/** One start of an assigned partition: from a call of `assigned` to the call of `released`. */
 export interface PartitionAssignment {
   readonly topic: string;
   readonly partition: number;
   /** Aborted when the partition is lost or restarted, or the process stops. */
   readonly signal: AbortSignal;
-  /**
-   * Asks the group coordinator whether the group is stable and the partition is assigned to this
-   * member.
-   */
+  /** Asks the coordinator whether the group is stable and the partition belongs to this member. */
   stillOurs(): Promise<boolean>;
   /**
    * Reports a failure outside a handler, with the same effect as an error that a handler throws.
    */
   restart(reason: Error): void;
-  /**
-   * Reports that the handler waits on purpose or works on a long task, so that it does not count as
-   * stuck.
-   */
+  /** Reports that the handler waits on purpose or has a long task, so that it is not stuck. */
   progress(): void;
 }
 
