@@ -8,7 +8,7 @@ export const SERVER_VARIABLES = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL' } a
 /**
  * The address of a server: the given one, else where it was started. A given Redis of another kind
  * than `kind` does not count.
- * @param kind of Redis; default: that of the given one, else the one that was started last
+ * @param kind of Redis; default: the kind of the given Redis, else of the one started last
  */
 export function addressOf(
   folder: ServersFolder,
@@ -17,11 +17,14 @@ export function addressOf(
 ): string | undefined {
   const given = givenAddress(folder, name, kind);
   if (given !== undefined) return given;
-  const { mode, docker, [name]: native, redisKind = 'single' } = folder.readState();
-  const group = kind ?? redisKind;
-  if (name === 'redis' && group !== 'single') return groupAddress(folder, group);
-  const port = mode === 'docker' ? docker?.[name] : folder.runningPid(name) && native?.port;
-  return port ? localAddress(name, port) : undefined;
+
+  const state = folder.readState();
+  const kindInUse = kind ?? state.redisKind ?? 'single';
+  if (name === 'redis' && kindInUse !== 'single') return groupAddress(folder, kindInUse);
+
+  if (state.mode !== 'docker' && folder.runningPid(name) === undefined) return undefined;
+  const port = state.mode === 'docker' ? state.docker?.[name] : state[name]?.port;
+  return port === undefined ? undefined : localAddress(name, port);
 }
 
 /** The address that the environment gives, if it is of this kind. */

@@ -9,9 +9,9 @@ import type { ServersFolder } from './servers-folder.js';
 const IMAGE = 'redis:7';
 
 /**
- * Starts all servers of a group in one container: there, as on the host, they have the same ports
- * at 127.0.0.1, so that the addresses that they announce are right in both places. The data is in a
- * volume.
+ * Starts all servers of a group in one container. They have the same ports at 127.0.0.1 in the
+ * container and on the host, so that the addresses that they announce are right in both places. The
+ * data is in a volume.
  */
 export async function startContainer(
   folder: ServersFolder,
@@ -22,14 +22,12 @@ export async function startContainer(
   folder.say(`starting ${GROUP_TITLES[group]} in Docker: ${servers.length} processes`);
   const name = containerName(folder, group);
   const ports = `${servers[0]?.port ?? 0}-${servers.at(-1)?.port ?? 0}`;
-  const code = await runInForeground(
-    'docker',
-    [
-      ...['run', '--detach', '--name', name, '--volume', `${name}:/data`],
-      ...['--publish', `127.0.0.1:${ports}:${ports}`, IMAGE, 'sh', '-c', script(servers)],
-    ],
-    { stdio: ['ignore', 'ignore', 2] }, // pulling draws its own progress on standard error
-  );
+  const options = ['--detach', '--name', name, '--volume', `${name}:/data`];
+  const publish = ['--publish', `127.0.0.1:${ports}:${ports}`];
+  const command = [IMAGE, 'sh', '-c', script(servers)];
+  const code = await runInForeground('docker', ['run', ...options, ...publish, ...command], {
+    stdio: ['ignore', 'ignore', 2], // pulling draws its own progress on standard error
+  });
   if (code !== 0) throw new ServersError(`docker run of ${GROUP_TITLES[group]} ended with ${code}`);
 }
 
@@ -52,7 +50,7 @@ export function containerRuns(folder: ServersFolder, group: RedisGroup): boolean
   return listed(folder, group, []) !== '';
 }
 
-/** Stops and removes the container; `purge` removes its volume, too. */
+/** Stops and removes the container. `purge` also removes its volume. */
 export function removeContainer(
   folder: ServersFolder,
   group: RedisGroup,
@@ -76,7 +74,7 @@ export function containerLog(folder: ServersFolder, group: RedisGroup): string {
   return `last lines of its log:\n${lastLines(`${stdout}${stderr}`)}`;
 }
 
-/** The id of the container; empty if there is none, or Docker does not answer. */
+/** The id of the container; empty if it does not exist, or Docker does not answer. */
 function listed(folder: ServersFolder, group: RedisGroup, flags: readonly string[]): string {
   const filter = `name=^${containerName(folder, group)}$`;
   const args = ['container', 'ls', ...flags, '--quiet', '--filter', filter];

@@ -13,9 +13,11 @@ import type { Compose, ServerName, ServersFolder } from './servers-folder.js';
 
 /** Whether a Docker engine with compose answers. */
 export function dockerAnswers(): boolean {
-  return [['info'], ['compose', 'version']].every(
-    (args) => spawnSync('docker', args, { stdio: 'ignore', timeout: 10_000 }).status === 0,
-  );
+  return dockerSucceeds(['info']) && dockerSucceeds(['compose', 'version']);
+}
+
+function dockerSucceeds(args: readonly string[]): boolean {
+  return spawnSync('docker', args, { stdio: 'ignore', timeout: 10_000 }).status === 0;
 }
 
 /** Starts the servers of docker-compose.yml; resolves when they answer. */
@@ -81,8 +83,8 @@ async function answers(compose: Compose): Promise<boolean> {
 }
 
 /**
- * Stops the servers of docker compose; `purge` deletes their data, too.
- * @returns the project whose data remains, because no Docker engine answers
+ * Stops the servers of docker compose. `purge` also deletes their data.
+ * @returns the project, if its data remains because no Docker engine answers
  */
 export function stopCompose(
   folder: ServersFolder,
@@ -90,6 +92,7 @@ export function stopCompose(
 ): Compose | undefined {
   const { mode, docker } = folder.readState();
   if (docker === undefined || (mode !== 'docker' && !purge)) return undefined;
+
   if (purge && !dockerAnswers()) {
     folder.say(
       `Docker does not answer, so the data of its project ${docker.project} remains. To ` +
@@ -98,8 +101,9 @@ export function stopCompose(
     );
     return docker;
   }
+
   folder.say('stopping docker compose');
-  const args = ['down', ...(purge ? ['--volumes'] : [])];
+  const args = purge ? ['down', '--volumes'] : ['down'];
   run('docker', inProject(docker, args), inEnvironment(docker));
   folder.changeState({ mode: 'native' });
   return undefined;
@@ -123,10 +127,14 @@ function inProject({ project }: Compose, args: readonly string[]): string[] {
   return ['compose', '-p', project, ...args];
 }
 
-/** What docker-compose.yml reads from the environment. The file is in the folder of the package. */
+/** The environment that docker-compose.yml reads, and its folder, which is the package's. */
 function inEnvironment({ kafka, redis, release }: Compose) {
   const cwd = path.dirname(createRequire(import.meta.url).resolve('#package'));
-  const version = kafkaVersion(release);
-  const ports = { KAFKA_PORT: String(kafka), REDIS_PORT: String(redis) };
-  return { cwd, env: { ...process.env, ...ports, KAFKA_VERSION: version } };
+  const env = {
+    ...process.env,
+    KAFKA_PORT: String(kafka),
+    REDIS_PORT: String(redis),
+    KAFKA_VERSION: kafkaVersion(release),
+  };
+  return { cwd, env };
 }

@@ -7,12 +7,12 @@ import { watchLauncher } from './launcher.mjs';
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * Runs a program on this terminal and hands signals on to it. Ends it if npm, which started this
- * process, ends.
- * @param {string} command @param {string[]} args @param {import('node:child_process').SpawnOptions}
- * [options]
- * @returns {Promise<number>} its exit code; 128 + signal when a signal ended it, as shells report
- * it
+ * Runs a program on this terminal and passes signals on to it. Ends the program if npm, which
+ * started this process, ends.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions} [options]
+ * @returns {Promise<number>} its exit code, or 128 + the signal that ended it, as in shells
  */
 export function runInForeground(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options });

@@ -25,12 +25,10 @@ import type { GroupState, ServersFolder } from './servers-folder.js';
 
 export const REDIS_GROUPS = ['cluster', 'sentinel'] as const satisfies readonly RedisGroup[];
 
-/**
- * How the group will run: as it does already, else in Docker where an engine answers, else
- * natively.
- */
+/** How a start runs the group: natively if it runs so already, else in Docker if that answers. */
 export function howGroupRuns(folder: ServersFolder, group: RedisGroup): GroupState['how'] {
-  return runsNatively(folder, group) || !dockerAnswers() ? 'native' : 'docker';
+  if (runsNatively(folder, group)) return 'native';
+  return dockerAnswers() ? 'docker' : 'native';
 }
 
 /** Starts the servers of a group that do not run; resolves when all of them work together. */
@@ -44,8 +42,10 @@ export async function startGroup(
   const specs = groupServers(group, ports);
   if (state.how === 'native') await startNatively(folder, group, specs);
   else if (!containerRuns(folder, group)) await startContainer(folder, group, specs);
+
   try {
-    await (state.isComplete ? groupIsComplete(group, ports) : formGroup(group, ports));
+    if (state.isComplete) await groupIsComplete(group, ports);
+    else await formGroup(group, ports);
   } catch (error) {
     const log =
       state.how === 'native' ? logTail(folder.logFile(`${group}-1`)) : containerLog(folder, group);
@@ -75,6 +75,7 @@ async function preparedState(
           `for ${size}`,
       );
   }
+
   await removeGroup(folder, group);
   const [firstPort = 0] = await freeGroupPorts(size);
   const state = { how, firstPort, servers: size, isComplete: false };
@@ -95,6 +96,7 @@ async function startNatively(
       `another program uses port ${taken.join(', ')} of ${GROUP_TITLES[group]}; end it, or ` +
         `delete ${folder.file(`${group}-data`)} and state.json beside it`,
     );
+
   if (down.length > 0) folder.say(`starting ${GROUP_TITLES[group]}: ${down.length} processes`);
   for (const server of down) {
     const dir = folder.file(`${group}-data`, String(server.port));
@@ -104,6 +106,7 @@ async function startNatively(
     const flags = server.isSentinel ? ['--sentinel'] : [];
     startProcess(folder, server.name, ['redis-server', config, ...flags]);
   }
+
   const waits = named.map(({ name, port }) => {
     const answers = () => pingRedis(`redis://127.0.0.1:${port}`);
     return waitUntilItAnswers(folder, { name, answers, seconds: 30 });

@@ -38,7 +38,7 @@ export function hasJars(folder: ServersFolder, release = DEFAULT_RELEASE): boole
   return existsSync(path.join(jarsFolder(folder, release), 'complete'));
 }
 
-/** The class path of a release; fetches its jars with Maven when they are not there yet. */
+/** The class path of a release. Fetches its jars with Maven if they are missing. */
 export async function kafkaClasspath(folder: ServersFolder, release: string): Promise<string> {
   await withLock(folder.file('jars.lock'), () => ensureJars(folder, release));
   return path.join(jarsFolder(folder, release), '*');

@@ -6,17 +6,18 @@ import { ServersError } from './servers-error.js';
 const { Kafka, Partitioners, logLevel } = kafkajs;
 
 /**
- * Writes a record and reads it back. Throws unless Kafka does all of its work within 20 s: topics,
- * produce, groups, fetch.
+ * Creates a topic, writes a record and reads it back in a group.
  * @param brokers host:port, several separated by commas
+ * @throws unless Kafka does all of this within 20 s
  */
 export function probeKafka(brokers: string): Promise<void> {
   return within(20_000, probe(quietKafka(brokers)));
 }
 
 /**
- * Throws unless Kafka answers within 5 s.
+ * Asks Kafka for its brokers.
  * @param brokers host:port, several separated by commas
+ * @throws unless Kafka answers within 5 s
  */
 export async function pingKafka(brokers: string): Promise<void> {
   await within(
@@ -78,10 +79,7 @@ async function withClient<
   }
 }
 
-/**
- * Waits for a clean-up. Its failure says nothing about the server, and would hide what went wrong
- * first.
- */
+/** Waits for a clean-up, and ignores its failure, which would hide the first error. */
 async function quietly(cleanUp: Promise<unknown>): Promise<void> {
   await cleanUp.catch(() => undefined);
 }

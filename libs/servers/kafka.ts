@@ -9,16 +9,20 @@ import { run, startProcess, waitUntilItAnswers } from './processes.js';
 import { ServersError } from './servers-error.js';
 import type { ServersFolder } from './servers-folder.js';
 
-// For small machines. The log cleaner gets less than its default 128 MB (below), which would be a
-// quarter of this heap.
+/**
+ * Options for small machines. The log cleaner gets less than its default 128 MB (below), which
+ * would be a quarter of this heap.
+ */
 const JVM = [
-  ...['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:+ExitOnOutOfMemoryError'],
+  '-Xms256m',
+  '-Xmx512m',
+  '-XX:+UseSerialGC',
+  '-XX:+ExitOnOutOfMemoryError',
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
 ];
 
 /**
- * Starts Kafka from its own jars, one node in KRaft mode, unless ours runs; resolves when it
- * answers.
+ * Starts one Kafka node in KRaft mode, unless ours runs; resolves when it answers.
  * @param release default: the one that runs, else DEFAULT_RELEASE
  */
 export async function startKafka(
@@ -29,6 +33,7 @@ export async function startKafka(
   const { port = 0, release: running = '' } = folder.readState().kafka ?? {};
   if (release !== undefined && running !== release)
     throw new ServersError(`Kafka ${running} is running; stop it before you ask for ${release}`);
+
   const address = localAddress('kafka', port);
   const answers = () => probeKafka(address);
   await waitUntilItAnswers(folder, { name: 'kafka', answers, seconds: 150 });
@@ -44,6 +49,7 @@ async function launch(folder: ServersFolder, release: string): Promise<void> {
   const port = await getPort({ host, port: before?.port ?? 0 });
   // The controller keeps its port, so that brokers that were added to it find it again.
   const controller = await getPort({ host, port: before?.controller ?? 0 });
+
   const data = folder.file(`kafka-data-${release}`);
   const config = folder.file('kafka.properties');
   writeFileSync(config, properties({ port, controller, data }));
@@ -54,20 +60,20 @@ async function launch(folder: ServersFolder, release: string): Promise<void> {
 
 function format(classpath: string, config: string): void {
   const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url');
-  // One id of 64 begins with "-": as a separate argument it would be taken for an option.
+  // One id in 64 begins with "-": as a separate argument, it would be parsed as an option.
   const args = ['format', `--cluster-id=${id}`, '--config', config];
   run('java', ['-cp', classpath, 'kafka.tools.StorageTool', ...args]);
 }
 
-function properties({
-  port,
-  controller,
-  data,
-}: {
-  port: number;
-  controller: number;
-  data: string;
-}): string {
+interface NodeSettings {
+  readonly port: number;
+  /** The port of the controller. */
+  readonly controller: number;
+  /** The folder of the logs. */
+  readonly data: string;
+}
+
+function properties({ port, controller, data }: NodeSettings): string {
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': 1,
@@ -85,7 +91,7 @@ function properties({
     'transaction.state.log.min.isr': 1,
     'transaction.state.log.num.partitions': 4,
     'group.initial.rebalance.delay.ms': 0,
-    // Else the change of a topic waits for others: tests create topics one after the other.
+    // By default, the change of a topic waits for others; tests create topics one after the other.
     'controller.quorum.append.linger.ms': 0,
     // Tests kill members of groups; this lets other members take over their partitions soon.
     'group.min.session.timeout.ms': 1_000,

@@ -13,7 +13,7 @@ const POLL_MS = 500;
  */
 export function watchLauncher(onEnd) {
   if (process.env['npm_lifecycle_event'] === undefined) return () => undefined;
-  // A process whose parent has ended before is a child of process 1: it is meant to run on.
+  // If the parent ended earlier, this process is a child of process 1, and is meant to run on.
   const pids = [process.ppid, parentOf(process.ppid)].filter((pid) => pid > 1);
   const launchers = pids.map((pid) => ({ pid, start: processStart(pid) }));
   const timer = setInterval(() => {

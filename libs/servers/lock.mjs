@@ -9,7 +9,8 @@ import { processText, runningPidIn } from './process-start.mjs';
  * Runs `work` while no other process holds the lock file; waits while one does. A lock whose
  * process has ended does not count.
  * @template T
- * @param {string} file @param {() => T | Promise<T>} work
+ * @param {string} file
+ * @param {() => T | Promise<T>} work
  * @returns {Promise<T>}
  */
 export async function withLock(file, work) {
@@ -44,7 +45,10 @@ export function tryLock(file) {
   };
 }
 
-/** @param {string} file @returns {boolean} false if the file exists */
+/**
+ * @param {string} file
+ * @returns {boolean} false if the file exists
+ */
 function take(file) {
   // A process that is killed while it writes must not leave an empty lock.
   const written = `${file}.${randomUUID()}`;
@@ -61,8 +65,8 @@ function take(file) {
 }
 
 /**
- * Deletes the lock of a process that has ended. Under a lock of its own: else a process that has
- * seen the stale lock could delete that of the next holder.
+ * Deletes the lock of a process that has ended. Takes a second lock meanwhile: otherwise, a process
+ * that has seen the stale lock could delete the lock of the next holder.
  * @param {string} file
  */
 function deleteStale(file) {

@@ -8,7 +8,7 @@ import type { ServersFolder } from './servers-folder.js';
 export type Command = 'redis-server' | 'java' | 'mvn';
 
 interface Need {
-  /** Any one of them installs the command. */
+  /** Each of these packages installs the command; the first known one is used. */
   readonly packages: readonly [string, ...string[]];
   /** The oldest major version that will do. */
   readonly oldest: number;
@@ -37,8 +37,8 @@ const NEEDS: Readonly<Record<Command, Need>> = {
 };
 
 /**
- * Installs what is missing or too old: with apt, as root on Debian; otherwise throws an error that
- * says what to install.
+ * Installs commands that are missing or too old, if this is root on Debian.
+ * @throws ServersError with the packages to install, if any command is still missing
  */
 export async function ensureInstalled(
   folder: ServersFolder,
@@ -59,10 +59,8 @@ export function isMissing(command: Command): boolean {
 async function install(folder: ServersFolder, commands: readonly Command[]): Promise<void> {
   await apt(folder, 'apt-get update', ['update']);
   const packages = commands.map((command) => firstKnown(NEEDS[command].packages));
-  await apt(folder, `installing ${packages.join(', ')}`, [
-    ...['install', '--no-install-recommends'],
-    ...packages,
-  ]);
+  const args = ['install', '--no-install-recommends', ...packages];
+  await apt(folder, `installing ${packages.join(', ')}`, args);
 }
 
 function firstKnown(packages: Need['packages']): string {
@@ -91,7 +89,7 @@ function apt(folder: ServersFolder, label: string, args: readonly string[]): Pro
   });
 }
 
-/** The major version that a command says it has; 0 when it is missing. */
+/** The major version that a command prints; 0 if the command is missing. */
 function majorOf(command: string, args: readonly string[], pattern: RegExp): number {
   const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   return Number(pattern.exec(`${stdout}${stderr}`)?.[1] ?? 0);

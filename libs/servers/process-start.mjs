@@ -20,14 +20,18 @@ export function processStart(pid) {
  * @param {number} pid
  */
 export function parentOf(pid) {
-  return Number((hasProc() ? fromProc(pid)[1] : fromPs(pid, 'ppid')) ?? 0);
+  const parent = hasProc() ? fromProc(pid)[1] : fromPs(pid, 'ppid');
+  return Number(parent ?? 0);
 }
 
 function hasProc() {
   return existsSync('/proc/self/stat');
 }
 
-/** The fields after the name of the program: state, parent, ... @param {number} pid */
+/**
+ * The fields after the name of the program: state, parent, ...
+ * @param {number} pid
+ */
 function fromProc(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -42,7 +46,8 @@ function fromPs(pid, field) {
   const { stdout, error } = spawnSync('ps', ['-o', `${field}=`, '-p', String(pid)], {
     encoding: 'utf8',
   });
-  if (error !== undefined) return isAlive(pid) ? '' : undefined; // there may be no ps
+  const isPsMissing = error !== undefined;
+  if (isPsMissing) return isAlive(pid) ? '' : undefined;
   return stdout.trim() || undefined;
 }
 
@@ -55,7 +60,10 @@ function isAlive(pid) {
   }
 }
 
-/** A text that identifies a process, for lock and pid files. @param {number} pid */
+/**
+ * A text that identifies a process, for lock and pid files.
+ * @param {number} pid
+ */
 export function processText(pid) {
   return `${pid}\n${processStart(pid) ?? ''}\n`;
 }
@@ -65,6 +73,9 @@ export function processText(pid) {
  * @param {string} text
  */
 export function runningPidIn(text) {
-  const [pid, start] = text.split('\n');
-  return start !== undefined && processStart(Number(pid)) === start ? Number(pid) : undefined;
+  const [pidText, start] = text.split('\n');
+  if (start === undefined) return undefined;
+
+  const pid = Number(pidText);
+  return processStart(pid) === start ? pid : undefined;
 }

@@ -5,10 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { lastLines, logTail, ServersError } from './servers-error.js';
 import type { ProcessName, ServersFolder } from './servers-folder.js';
 
-/**
- * Starts a process that outlives this one. Its output goes to its log; the previous log is kept as
- * `.previous`.
- */
+/** Starts a process that outlives this one, with a log; keeps the previous log as `.previous`. */
 export function startProcess(
   folder: ServersFolder,
   name: ProcessName,
@@ -26,17 +23,21 @@ export function startProcess(
   folder.writePid(name, child.pid);
 }
 
+interface StartedServer {
+  readonly name: ProcessName;
+  /** Rejects unless the server answers. */
+  readonly answers: () => Promise<unknown>;
+  /** How long to wait. */
+  readonly seconds: number;
+}
+
 /**
- * Waits until a server answers; throws an error with the tail of its log if it ends or takes too
- * long.
+ * Waits until a server answers.
+ * @throws ServersError with the tail of its log if it ends or takes too long
  */
 export async function waitUntilItAnswers(
   folder: ServersFolder,
-  {
-    name,
-    answers,
-    seconds,
-  }: { name: ProcessName; answers: () => Promise<unknown>; seconds: number },
+  { name, answers, seconds }: StartedServer,
 ): Promise<void> {
   const runs = () => folder.runningPid(name) !== undefined;
   const log = folder.logFile(name);
@@ -71,22 +72,28 @@ export async function retryFor<T>(
 }
 
 /**
- * Ends a server of the folder: with SIGTERM, after 15 s with SIGKILL. A foreign process with its
- * pid is left alone.
+ * Ends a server of the folder: with SIGTERM, after 15 s with SIGKILL. Never ends another process
+ * that has got its pid.
  */
 export async function stopServer(folder: ServersFolder, name: ProcessName): Promise<void> {
-  const forced = Date.now() + 15_000;
-  for (let signal = 'SIGTERM'; ; signal = Date.now() > forced ? 'SIGKILL' : '') {
-    const pid = folder.runningPid(name);
-    if (pid === undefined) break;
-    if (signal) process.kill(pid, signal);
-    if (signal === 'SIGTERM') folder.say(`stopping ${name} (pid ${pid})`);
+  const killAt = Date.now() + 15_000;
+  let pid = folder.runningPid(name);
+  if (pid !== undefined) {
+    process.kill(pid, 'SIGTERM');
+    folder.say(`stopping ${name} (pid ${pid})`);
+  }
+  while (pid !== undefined) {
     await delay(100);
+    pid = folder.runningPid(name);
+    if (pid !== undefined && Date.now() > killAt) process.kill(pid, 'SIGKILL');
   }
   folder.removePid(name);
 }
 
-/** Runs a command to its end. Returns its output. @throws ServersError */
+/**
+ * Runs a command to its end. Returns its output.
+ * @throws ServersError
+ */
 export function run(
   command: string,
   args: readonly string[],

@@ -13,8 +13,8 @@ interface Job {
 }
 
 /**
- * Runs a command that takes a while and says how far it is: on a terminal in one line that changes,
- * else with a line every 5 s.
+ * Runs a command that takes a while, and prints its progress: on a terminal in one line that
+ * changes, else with a line every 5 s.
  */
 export async function runWithProgress(
   folder: ServersFolder,
@@ -22,14 +22,15 @@ export async function runWithProgress(
 ): Promise<void> {
   const { signal } = folder;
   const child = spawn(command, args, { env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
-  const progress = startProgress(folder, label);
+  folder.say(label);
+  const progress = new Progress(`${folder.label}: ${label}`);
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', (line) => {
       output.push(line);
-      progress.far = read(line);
+      progress.reached = read(line);
     });
-  await ended(child).finally(progress.stop);
+  await ended(child).finally(() => progress.stop());
   const code = child.exitCode;
   if (code !== 0)
     throw new ServersError(
@@ -37,25 +38,33 @@ export async function runWithProgress(
     );
 }
 
-function startProgress(folder: ServersFolder, label: string) {
-  const alive = process.stderr.isTTY;
-  const started = Date.now();
-  folder.say(label);
-  const progress = { far: '', stop };
-  const timer = setInterval(show, alive ? 250 : 5_000);
-  return progress;
+/** Prints how far a job is, until `stop`. */
+class Progress {
+  /** How far the job is, as text. */
+  reached = '';
+  readonly #isTerminal = process.stderr.isTTY;
+  readonly #startedAt = Date.now();
+  readonly #timer: NodeJS.Timeout;
 
-  function show() {
-    const text =
-      `${folder.label}: ${label}: ${progress.far} ` +
-      `(${Math.round((Date.now() - started) / 1000)} s)`;
-    if (alive) process.stderr.write(`\r\x1b[K${text.slice(0, (process.stderr.columns || 80) - 1)}`);
-    else process.stderr.write(`${text}\n`);
+  constructor(private readonly label: string) {
+    this.#timer = setInterval(() => this.#show(), this.#isTerminal ? 250 : 5_000);
   }
-  function stop() {
-    clearInterval(timer);
-    show();
-    if (alive) process.stderr.write('\n');
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#show();
+    if (this.#isTerminal) process.stderr.write('\n');
+  }
+
+  #show(): void {
+    const seconds = Math.round((Date.now() - this.#startedAt) / 1000);
+    const text = `${this.label}: ${this.reached} (${seconds} s)`;
+    if (!this.#isTerminal) {
+      process.stderr.write(`${text}\n`);
+      return;
+    }
+    const width = process.stderr.columns || 80;
+    process.stderr.write(`\r\x1b[K${text.slice(0, width - 1)}`);
   }
 }
 

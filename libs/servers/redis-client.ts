@@ -12,8 +12,8 @@ export function kindOfRedis(url: string): RedisKind {
 }
 
 /**
- * A client for a URL of one of the forms of `parseRedisUrl`. `options` are those of each connection
- * to a server.
+ * A client for a URL of one of the forms of `parseRedisUrl`. `options` apply to each connection to
+ * a server.
  */
 export function openRedis(url: string, options: RedisOptions = {}): Redis | Cluster {
   const address = parseRedisUrl(url);

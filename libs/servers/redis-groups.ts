@@ -17,10 +17,10 @@ const SLOTS = 16_384;
 /** Nodes of a cluster talk to each other at their port plus this. */
 const BUS = 10_000;
 const SECONDS_TO_FORM = 30;
-/** A node of a cluster that does not answer the others for so long is away. */
+/** The other nodes of a cluster count a node as failed if it does not answer for this time. */
 export const NODE_TIMEOUT_MS = 2_000;
 
-/** What a group is called in messages. */
+/** The names of groups in messages. */
 export const GROUP_TITLES: Readonly<Record<RedisGroup, string>> = {
   cluster: 'Redis Cluster',
   sentinel: 'Redis with sentinels',
@@ -49,15 +49,17 @@ export function defaultSize(group: RedisGroup): number {
 
 export function groupUrl(group: RedisGroup, ports: readonly number[]): string {
   const hosts = ports.map((port) => `${HOST}:${port}`);
-  return group === 'cluster'
-    ? `redis+cluster://${hosts.join()}`
-    : `redis+sentinel://${hosts.slice(2).join()}/${PRIMARY}`;
+  if (group === 'cluster') return `redis+cluster://${hosts.join()}`;
+
+  const sentinels = hosts.slice(2);
+  return `redis+sentinel://${sentinels.join()}/${PRIMARY}`;
 }
 
-/** The servers of a group: of a cluster the primaries first; else primary, replica, sentinels. */
+/** The servers of a group: primaries first in a cluster; else primary, replica, sentinels. */
 export function groupServers(group: RedisGroup, ports: readonly number[]): GroupServer[] {
   if (group === 'cluster')
     return ports.map((port) => ({ port, isSentinel: false, settings: clusterSettings(port) }));
+
   const [primary = 0, replica = 0, ...sentinels] = ports;
   return [
     { port: primary, isSentinel: false, settings: replicatedSettings(primary) },
@@ -129,8 +131,8 @@ export function configText(
 }
 
 /**
- * So many free ports in a row, with free bus ports. All of them are below the ports that systems
- * give to outgoing connections, one of which could take a port meanwhile.
+ * Returns `count` free ports in a row, with free bus ports. All of them are below the ports that
+ * systems give to outgoing connections, so that no connection takes one meanwhile.
  */
 export async function freeGroupPorts(count: number): Promise<number[]> {
   for (let attempt = 0; attempt < 100; attempt++) {
@@ -200,10 +202,13 @@ async function joinNodes(nodes: readonly Redis[]): Promise<void> {
 /** @throws ServersError unless all servers of a group work together */
 export async function checkGroup(group: RedisGroup, ports: readonly number[]): Promise<void> {
   await withServers(ports, async (servers) => {
-    const isSentinel = (index: number) => group === 'sentinel' && index >= 2;
-    await Promise.all(servers.filter((_, index) => !isSentinel(index)).map(requireReplication));
-    if (group === 'cluster') await Promise.all(servers.map(requireOk));
-    else await Promise.all(servers.filter((_, index) => isSentinel(index)).map(requireSentinel));
+    if (group === 'cluster') {
+      await Promise.all(servers.map(requireReplication));
+      await Promise.all(servers.map(requireOk));
+      return;
+    }
+    await Promise.all(servers.slice(0, 2).map(requireReplication));
+    await Promise.all(servers.slice(2).map(requireSentinel));
   });
 }
 

@@ -19,9 +19,7 @@ async function launch(folder: ServersFolder): Promise<void> {
   const dir = folder.file('redis-data');
   mkdirSync(dir, { recursive: true });
   folder.changeState({ mode: 'native', redis: { port } });
-  startProcess(folder, 'redis', [
-    'redis-server',
-    ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir],
-    ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
-  ]);
+  const address = ['--port', String(port), '--bind', '127.0.0.1'];
+  const data = ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''];
+  startProcess(folder, 'redis', ['redis-server', ...address, ...data]);
 }

@@ -16,8 +16,8 @@ export const SERVER_NAMES = ['kafka', 'redis'] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
 
 /**
- * A process with a pid file and a log. Those of a group are numbered from 1. The reaper stops
- * servers that no test uses.
+ * A process with a pid file and a log. The processes of a group are numbered from 1. The reaper
+ * stops servers that no test uses.
  */
 export type ProcessName = ServerName | `${RedisGroup}-${number}` | 'reaper';
 
@@ -26,7 +26,7 @@ export interface GroupState {
   readonly how: 'native' | 'docker';
   readonly firstPort: number;
   readonly servers: number;
-  /** Whether its servers have worked together. Otherwise the next start begins anew. */
+  /** Whether its servers have worked together. Otherwise the next start forms a new group. */
   readonly isComplete: boolean;
 }
 
@@ -58,7 +58,7 @@ interface Options {
   readonly label: string;
   /** Addresses of servers that run elsewhere: they are checked, never started or stopped. */
   readonly given?: Partial<Record<ServerName, string>>;
-  /** Ends the start of servers, and what it downloads. */
+  /** Ends the start of servers, and its downloads. */
   readonly signal?: AbortSignal;
 }
 
@@ -78,7 +78,7 @@ export class ServersFolder {
     this.#state = this.file('state.json');
   }
 
-  /** Tells the containers of this folder from those of other folders. */
+  /** A part of the names of containers: it differs for each folder. */
   get id(): string {
     return createHash('sha256').update(this.path).digest('hex').slice(0, 8);
   }
@@ -87,7 +87,7 @@ export class ServersFolder {
     return path.join(this.path, ...names);
   }
 
-  /** Prints progress to standard error: standard output is for what a command was asked for. */
+  /** Prints progress to standard error: standard output is for the results of commands. */
   say(text: string): void {
     process.stderr.write(`${this.label}: ${text}\n`);
   }

@@ -59,6 +59,7 @@ export async function startServers<Name extends ServerName = ServerName>(
   const { release, redisKind: kind, clusterSize } = options;
   if (release !== undefined) kafkaVersion(release);
   if (clusterSize !== undefined) requireSize('cluster', clusterSize);
+
   const isGiven = (name: ServerName) => givenAddress(folder, name, kind) !== undefined;
   const own = servers.filter((name) => !isGiven(name));
   await Promise.all(servers.filter(isGiven).map((name) => checkGiven(folder, name)));
@@ -75,11 +76,14 @@ async function startOwn(
   const group = servers.includes('redis') && kind !== 'single' ? kind : undefined;
   const names = servers.filter((name) => name === 'kafka' || group === undefined);
   const down = names.filter((name) => folder.runningPid(name) === undefined);
-  const inCompose = down.length > 0 && down.length === names.length && dockerAnswers();
+  const areAllDown = down.length > 0 && down.length === names.length;
+  const inCompose = areAllDown && dockerAnswers();
+
   const commands = inCompose ? [] : neededCommands(folder, down, release);
   if (group !== undefined && howGroupRuns(folder, group) === 'native')
     commands.push('redis-server');
   await ensureInstalled(folder, commands);
+
   if (group !== undefined) await startGroup(folder, group, clusterSize);
   if (inCompose) await startCompose(folder, names, release);
   else await startNatively(folder, names, release);
@@ -95,7 +99,7 @@ async function startNatively(
   if (names.includes('kafka')) await startKafka(folder, release);
 }
 
-/** All at once, so that one error names all that is missing. */
+/** The commands of all servers, so that one error names all missing commands. */
 function neededCommands(
   folder: ServersFolder,
   down: readonly ServerName[],
@@ -121,8 +125,8 @@ async function checkGiven(folder: ServersFolder, name: ServerName): Promise<void
 }
 
 /**
- * Stops what `startServers` started; servers whose addresses are given are left alone.
- * `purge` removes their data, too.
+ * Stops the servers that `startServers` started. `purge` also deletes their data. Leaves servers
+ * alone whose addresses are given.
  */
 export async function stopServers(
   folder: ServersFolder,
@@ -140,10 +144,7 @@ export async function stopServers(
   });
 }
 
-/**
- * Sends SIGTERM to the servers of a folder, and does not wait for their end: for a process that
- * exits.
- */
+/** Sends SIGTERM to the servers of a folder without waiting: for a process that exits. */
 export function endServers(folder: ServersFolder): void {
   try {
     for (const name of SERVER_NAMES) {
@@ -156,7 +157,7 @@ export function endServers(folder: ServersFolder): void {
   }
 }
 
-/** The status of the servers in use, and of others that run. */
+/** The status of the servers in use, and of other servers of the folder that run. */
 export async function serverStatus(folder: ServersFolder): Promise<ServerStatus[]> {
   const { redisKind = 'single' } = folder.readState();
   const isShown = (kind: RedisKind) => folder.given.redis === undefined && redisKind === kind;
@@ -165,24 +166,33 @@ export async function serverStatus(folder: ServersFolder): Promise<ServerStatus[
     ...SERVER_NAMES.map((name) => statusOf(folder, name)),
     ...groups.map((group) => statusOfGroup(folder, group)),
   ]);
-  const needsSingle = groups.length === 0 || !groups.some(isShown);
-  return statuses.filter(({ name, how }) => name !== 'redis' || needsSingle || how !== 'down');
+  const isGroupInUse = groups.some(isShown);
+  return statuses.filter(({ name, how }) => name !== 'redis' || !isGroupInUse || how !== 'down');
 }
 
 async function statusOf(folder: ServersFolder, name: ServerName): Promise<ServerStatus> {
   const given = folder.given[name];
-  const address = given ?? addressOf(folder, name, 'single') ?? null;
-  const how =
-    given !== undefined ? 'env' : address === null ? 'down' : (folder.readState().mode ?? 'native');
+  if (given !== undefined) {
+    const answers = await succeeds(PINGS[name](given));
+    return { name, how: 'env', address: given, pid: null, answers };
+  }
+
+  const address = addressOf(folder, name, 'single');
+  if (address === undefined) return { name, how: 'down', address: null, pid: null, answers: false };
+
+  const how = folder.readState().mode ?? 'native';
   const pid = how === 'native' ? (folder.runningPid(name) ?? null) : null;
-  const answers = address !== null && (await succeeds(PINGS[name](address)));
+  const answers = await succeeds(PINGS[name](address));
   return { name, how, address, pid, answers };
 }
 
 async function statusOfGroup(folder: ServersFolder, group: RedisGroup): Promise<ServerStatus> {
-  const address = groupAddress(folder, group) ?? null;
-  const how = address === null ? 'down' : (folder.readState().groups?.[group]?.how ?? 'down');
-  const answers = address !== null && (await succeeds(pingGroup(folder, group)));
+  const address = groupAddress(folder, group);
+  if (address === undefined)
+    return { name: group, how: 'down', address: null, pid: null, answers: false };
+
+  const how = folder.readState().groups?.[group]?.how ?? 'down';
+  const answers = await succeeds(pingGroup(folder, group));
   return { name: group, how, address, pid: null, answers };
 }
 
