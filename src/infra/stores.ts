@@ -36,14 +36,18 @@ export class Stores {
   readonly status: StoreStatus;
   readonly reader: BoardReader;
 
+  readonly #redis: RedisClient;
+  readonly #shards: number;
+
   constructor(
-    private readonly redis: RedisClient,
-    private readonly settings: StoreSettings,
+    redis: RedisClient,
+    { redisPrefix: prefix, shards }: StoreSettings,
     { identity, generation, without }: StoreOptions = {},
   ) {
-    const { redisPrefix: prefix, shards } = settings;
     const keys = new KeySpace(prefix);
     this.keys = keys;
+    this.#redis = redis;
+    this.#shards = shards;
     this.store = new BoardStore(redis, keys, { shards, identity });
     const read = { shards, ...(without && { without }) };
     this.continuity = new ContinuityStore(redis, keys, read);
@@ -56,7 +60,7 @@ export class Stores {
 
   /** A board to be read in one generation. @throws UnknownBoardError, BoardBuildingError */
   pinned(board: string): Promise<PinnedBoard> {
-    return PinnedBoard.open(this.redis, this.keys, this.settings.shards, board);
+    return PinnedBoard.open(this.#redis, this.keys, this.#shards, board);
   }
 }
 
