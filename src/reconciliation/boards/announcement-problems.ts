@@ -5,9 +5,9 @@ import { closingProblems } from '../../infra/topics.js';
 import { readBoardsFile } from './read-boards-file.js';
 
 /**
- * Why the results of closing windows can't be announced: one text for each problem. None if neither
- * the boards file nor a live board has closing windows, so that other users need no rights for
- * them.
+ * Why the results of closing windows can't be announced: one text for each problem. Empty if no
+ * board of the file and no live board has closing windows, so that other users need no rights for
+ * announcements.
  * @throws BoardsFileError, BoardsFileMissingError, and errors of Kafka and Redis
  */
 export async function announcementProblems(
@@ -18,6 +18,7 @@ export async function announcementProblems(
   const file = await readBoardsFile(settings.boards);
   const closing = new Set([...file, ...live].filter(canClose).map(({ board }) => board));
   if (closing.size === 0) return [];
+
   const { admin, topics } = connection;
   const problems = await closingProblems(admin, topics, [...closing]);
   const rights = await missingAnnouncerRights({ settings, connection });

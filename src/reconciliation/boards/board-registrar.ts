@@ -10,23 +10,23 @@ import { Stores } from '../../infra/stores.js';
 import { startsOfUnreadLog } from '../runs/log-history.js';
 import { readBoardsFile } from './read-boards-file.js';
 
-// By board: the time in us, by Redis' clock, when its pointer last moved
+/** By board: the time of its last promotion or removal, in us by the clock of Redis. */
 type Promotions = ReadonlyMap<string, number>;
 
 /**
- * Registers in Redis the boards of the definitions topic, and of the boards file only those that
- * the topic lacks. So instances with an old and a new file do not undo each other's changes. Also
- * writes to the topic what went live in Redis.
+ * Registers the boards of the definitions topic in Redis, and boards of the boards file that the
+ * topic lacks. So instances with an old and a new file do not undo each other's changes. Also
+ * writes the definitions that went live in Redis to the topic.
  */
 @Injectable()
 export class BoardRegistrar {
   /** The boards of the file, as of the last successful read. */
   #ofFile: readonly BoardDefinition[] | undefined;
   /** The records of the definitions topic, as this process last read or wrote them. */
-  #current = new Map<string, DefinitionRecord>();
+  #recorded = new Map<string, DefinitionRecord>();
   #wanted = new Map<string, BoardDefinition>();
   #live: ReadonlyMap<string, LiveBoard> = new Map();
-  /** The live boards whose definitions are compared with the file. */
+  /** The live boards whose definitions were compared with the file. */
   #compared: ReadonlySet<string> = new Set();
 
   constructor(
@@ -36,10 +36,7 @@ export class BoardRegistrar {
     @Inject(PROCESS_OPTIONS) private readonly options: Pick<ProcessOptions, 'settings' | 'logger'>,
   ) {}
 
-  /**
-   * The definitions that were registered last. A board without a generation is built with its
-   * definition here.
-   */
+  /** The definitions that were registered last. Boards without a generation are built with them. */
   get wanted(): ReadonlyMap<string, BoardDefinition> {
     return this.#wanted;
   }
@@ -56,22 +53,26 @@ export class BoardRegistrar {
    */
   async keepRegistered(): Promise<void> {
     const { store } = this.stores;
-    // Read before the boards, so that the next call finds a pointer that moves meanwhile.
+    // Read before the boards: the next call finds promotions that happen between the two reads.
     const promotions = await store.promotions();
     const boards = await store.boards();
     this.#live = boards.live;
-    // Whoever creates a removed board again, perhaps differently, also builds it.
+    // A process that creates a removed board again, perhaps differently, also builds it.
     for (const board of boards.removed) this.#wanted.delete(board);
     this.#logDifferences(boards.live);
-    const isLost = this.#isMissingAny(boards) || !(await store.areRegistered());
-    if (isLost) await this.register();
-    else if (!(await this.#hasLostPromotions(promotions, boards)))
-      await this.#recordPromotions(promotions, boards);
+
+    const areLost = this.#isMissingAny(boards) || !(await store.areRegistered());
+    if (areLost) {
+      await this.register();
+      return;
+    }
+    if (await this.#hasLostPromotions(promotions, boards)) return;
+    await this.#recordPromotions(promotions, boards);
   }
 
   /**
-   * Writes the live definition again if an older record of its board came after it: compaction
-   * keeps only the last record.
+   * Writes a live definition again if an older record of the board came after it: compaction would
+   * keep only that older record.
    */
   async repairDefinitions(): Promise<void> {
     for (const board of await this.definitions.repair())
@@ -81,38 +82,41 @@ export class BoardRegistrar {
   }
 
   /**
-   * Safe to repeat.
+   * Registers the boards. Safe to repeat.
    * @throws BoardsFileError, BoardsFileMissingError, OtherIdentityError, and errors of Kafka and
    * Redis
    */
   async register(): Promise<void> {
     const { store } = this.stores;
     const ofFile = await this.#readFile();
-    const current = await claimIdentity(store, this.definitions);
-    this.#current = current;
+    const recorded = await claimIdentity(store, this.definitions);
+    this.#recorded = recorded;
     const { live: known } = await store.boards();
     const { unreadable } = this.definitions;
-    const wanted = [
-      ...[...current.values()].flatMap(({ definition }) => definition ?? []),
-      ...ofFile.filter(({ board }) => !current.has(board)),
-    ].filter(({ board }) => !unreadable.has(board));
-    // Neither an earlier definition nor that of the file may replace a live one that can't be read.
+
+    const ofTopic = [...recorded.values()].flatMap(({ definition }) => definition ?? []);
+    const onlyInFile = ofFile.filter(({ board }) => !recorded.has(board));
+    const wanted = [...ofTopic, ...onlyInFile].filter(({ board }) => !unreadable.has(board));
+    // No earlier definition and no boards file may replace a live definition that can't be read.
     const waiting = [...unreadable.values()].filter(
-      ({ board, since }) => since > 0 || ofFile.some((one) => one.board === board),
+      ({ board, since }) => since > 0 || ofFile.some((definition) => definition.board === board),
     );
-    const isNew = wanted.some(({ board }) => !current.has(board) && !known.has(board));
+
+    const hasNew = wanted.some(({ board }) => !recorded.has(board) && !known.has(board));
     const topic = this.kafka.topics.scoreEvents;
     const { group } = this.definitions.identity;
-    const begins = isNew ? await startsOfUnreadLog(this.kafka, topic, group) : undefined;
-    const names = waiting.map(({ board }) => board);
-    const { live } = await store.registerBoards(wanted, current, begins, names);
+    const begins = hasNew ? await startsOfUnreadLog(this.kafka, topic, group) : undefined;
+    const waitingNames = waiting.map(({ board }) => board);
+    const { live } = await store.registerBoards(wanted, recorded, begins, waitingNames);
     this.#wanted = new Map(wanted.map((definition) => [definition.board, definition]));
+
     for (const board of this.#wanted.keys())
       this.#logNew(board, { before: known.get(board), now: live.get(board) });
-    for (const one of waiting) if (!live.has(one.board)) this.#logWaiting(one);
+    for (const definition of waiting) if (!live.has(definition.board)) this.#logWaiting(definition);
     this.#logRemoved(ofFile.filter(({ board }) => !unreadable.has(board)));
     this.#compared = new Set();
     this.#logDifferences(live);
+
     await this.#recordPromotions(await store.promotions(), await store.boards());
   }
 
@@ -139,24 +143,23 @@ export class BoardRegistrar {
    * notices a lost promotion only if its record was in Kafka at the time of the last resync.
    */
   async #hasLostPromotions(promotions: Promotions, boards: Boards): Promise<boolean> {
-    const lost = [...this.#current.values()].filter(({ board, since, definition }) => {
+    const lost = [...this.#recorded.values()].filter(({ board, since, definition }) => {
       const isExpected = definition !== null || boards.live.has(board);
       return isExpected && (promotions.get(board) ?? 0) < since;
     });
-    for (const shard of new Set(lost.map(({ board }) => this.stores.store.shardOf(board))))
-      await this.#startResync(shard);
+
+    const shards = new Set(lost.map(({ board }) => this.stores.store.shardOf(board)));
+    for (const shard of shards) await this.#startResync(shard);
     return lost.length > 0;
   }
 
-  /**
-   * Begins a resync without ending it. The next process that applies events begins another one, and
-   * ends that.
-   */
+  /** Begins a resync. The next process that applies events begins another one, and ends it. */
   async #startResync(shard: number): Promise<void> {
     const { continuity } = this.stores;
     const seen = await continuity.continuity(shard);
     const begun = seen.isContinued ? await continuity.beginResync(shard, seen) : undefined;
     if (begun === undefined) return; // a resync is due anyway
+
     await continuity.release(begun);
     this.options.logger.warn(
       `shard ${shard} has lost a promotion or removal; it is compared with Kafka`,
@@ -169,30 +172,33 @@ export class BoardRegistrar {
    */
   async #recordPromotions(promotions: Promotions, boards: Boards): Promise<void> {
     if (this.#unrecorded(promotions, boards).length === 0) return;
-    this.#current = await this.definitions.readAll();
+
+    this.#recorded = await this.definitions.readAll();
     const records = this.#unrecorded(promotions, boards);
     await this.definitions.write(records);
     for (const record of records) {
       const { board, generation, definition } = record;
-      this.#current.set(board, record);
-      this.options.logger.info(
-        `board "${board}": ` +
-          `${definition === null ? 'its removal' : `the definition of generation ${generation}`} ` +
-          'is written to Kafka now',
-      );
+      this.#recorded.set(board, record);
+      const what =
+        definition === null ? 'its removal' : `the definition of generation ${generation}`;
+      this.options.logger.info(`board "${board}": ${what} is written to Kafka now`);
     }
   }
 
+  /** The records of promotions and removals that the topic lacks. */
   #unrecorded(promotions: Promotions, boards: Boards): DefinitionRecord[] {
-    return [...promotions].flatMap(([board, since]) => {
-      const known = this.#current.get(board);
-      const unreadable = this.definitions.unreadable.get(board)?.since ?? 0;
-      if (since <= Math.max(known?.since ?? 0, unreadable)) return [];
+    const records: DefinitionRecord[] = [];
+    for (const [board, since] of promotions) {
+      const known = this.#recorded.get(board);
+      const unreadableSince = this.definitions.unreadable.get(board)?.since ?? 0;
+      if (since <= Math.max(known?.since ?? 0, unreadableSince)) continue;
+
       const live = boards.live.get(board);
-      if (live !== undefined) return { ...live, since };
       const isRemoved = boards.removed.has(board) && !boards.building.has(board);
-      return isRemoved && known?.definition ? { ...known, since, definition: null } : [];
-    });
+      if (live !== undefined) records.push({ ...live, since });
+      else if (isRemoved && known?.definition) records.push({ ...known, since, definition: null });
+    }
+    return records;
   }
 
   #logNew(board: string, { before, now }: Record<'before' | 'now', LiveBoard | undefined>): void {
@@ -217,12 +223,13 @@ export class BoardRegistrar {
   }
 
   #logRemoved(ofFile: readonly BoardDefinition[]): void {
-    for (const { board } of ofFile)
-      if (!this.#wanted.has(board))
-        this.options.logger.warn(
-          `board "${board}" of ${this.options.settings.boards} was removed, and stays so ` +
-            'until "ranklog boards apply" creates it again',
-        );
+    for (const { board } of ofFile) {
+      if (this.#wanted.has(board)) continue;
+      this.options.logger.warn(
+        `board "${board}" of ${this.options.settings.boards} was removed, and stays so ` +
+          'until "ranklog boards apply" creates it again',
+      );
+    }
   }
 
   /**
@@ -232,6 +239,7 @@ export class BoardRegistrar {
   #logDifferences(live: ReadonlyMap<string, LiveBoard>): void {
     for (const { board, generation, definition } of live.values()) {
       if (this.#compared.has(board)) continue;
+
       const ofFile = this.#ofFile?.find((wanted) => wanted.board === board);
       if (ofFile === undefined)
         this.options.logger.info(

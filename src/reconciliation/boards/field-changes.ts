@@ -3,24 +3,27 @@ import { boardFields, windowName, type BoardDefinition } from '#board';
 
 /** A field of a board that differs between two definitions. */
 export interface FieldChange {
-  /**
-   * Such as `ties`, `columns`, `columns.score.decimals`, `windows.week.keep`, `publish.leaders`.
-   */
+  /** Such as `ties`, `columns.score.decimals`, `windows.week.keep`, `publish.leaders`. */
   readonly field: string;
-  /** As a boards file writes the value; null if the field is not set. */
+  /** The value as in a boards file; null if the field is not set. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
 /**
- * The differences between two definitions of a board, in the order of the new one; fields that only
- * the old one has come last.
+ * The differences between two definitions of a board, in the order of the new one. Fields that only
+ * the old definition has come last.
  */
 export function fieldChanges(before: BoardDefinition, after: BoardDefinition): FieldChange[] {
-  const [old, now] = [fieldTexts(before), fieldTexts(after)];
-  return [...new Set([...now.keys(), ...old.keys()])]
-    .map((field) => ({ field, before: old.get(field) ?? null, after: now.get(field) ?? null }))
-    .filter((change) => change.before !== change.after);
+  const textsBefore = fieldTexts(before);
+  const textsAfter = fieldTexts(after);
+  const changes: FieldChange[] = [];
+  for (const field of new Set([...textsAfter.keys(), ...textsBefore.keys()])) {
+    const textBefore = textsBefore.get(field) ?? null;
+    const textAfter = textsAfter.get(field) ?? null;
+    if (textBefore !== textAfter) changes.push({ field, before: textBefore, after: textAfter });
+  }
+  return changes;
 }
 
 /** Whether only `publish` differs, so that every rank stays the same. */
@@ -28,10 +31,7 @@ export function isPublishOnly(changes: readonly FieldChange[]): boolean {
   return changes.length > 0 && changes.every(({ field }) => field.startsWith('publish.'));
 }
 
-/**
- * The fields of a definition in one line each. A missing `publish.windows` or `publish.dimensions`
- * means all.
- */
+/** The fields of a definition, each as a line. No `publish.windows` or `.dimensions` means all. */
 function fieldTexts(definition: BoardDefinition): ReadonlyMap<string, string> {
   const { columns, windows, publish, ...others } = boardFields(definition);
   const windowNames = definition.windows.map(windowName);
@@ -49,15 +49,19 @@ function fieldTexts(definition: BoardDefinition): ReadonlyMap<string, string> {
       dimensions: definition.publish.dimensions,
     }),
   ];
-  return new Map(
-    fields.flatMap(([field, value]) => (value === undefined ? [] : [[field, valueText(value)]])),
-  );
+  const texts = new Map<string, string>();
+  for (const [field, value] of fields) if (value !== undefined) texts.set(field, valueText(value));
+  return texts;
 }
 
+/** The fields of a window that name it. */
+const NAMING = ['window', 'season', 'interval'];
+
+/** Fields with the name of their parent before their own, without the fields that name it. */
 function under(parent: string, fields: object): [field: string, value: unknown][] {
-  return Object.entries(fields)
-    .filter(([name]) => !['window', 'season', 'interval'].includes(name)) // the name of a window
-    .map(([name, value]: [string, unknown]) => [`${parent}.${name}`, value]);
+  const named = Object.entries(fields) as [string, unknown][];
+  const others = named.filter(([name]) => !NAMING.includes(name));
+  return others.map(([name, value]) => [`${parent}.${name}`, value]);
 }
 
 function valueText(value: unknown): string {

@@ -1,16 +1,18 @@
 import type { Kafka } from 'kafkajs';
 import { isVoided, resolveEvent, type BoardDefinition } from '#board';
 import type { LiveBoard } from '#board-store';
-import { decodeScoreEvent, isRepeat, type DeadLetterCode } from '#contracts';
+import {
+  decodeScoreEvent,
+  isRepeat,
+  type DeadLetterCode,
+  type DecodedScoreEvent,
+} from '#contracts';
 import { readRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
 
-/**
- * Events that the live definition of a board accepts and that of the file refuses: a build leaves
- * them out.
- */
+/** Events that the live definition accepts and the new one refuses: a build leaves them out. */
 export interface LeftOut {
   events: number;
-  /** Whether all records that the build reads were looked at, and not only a sample of them. */
+  /** Whether all records were checked that the build will read, not only a sample of them. */
   readonly isExact: boolean;
   readonly kinds: { readonly code: DeadLetterCode; readonly example: string; events: number }[];
 }
@@ -21,39 +23,44 @@ export interface Change {
   readonly file: BoardDefinition;
 }
 
-/**
- * Reading this many records takes about ten seconds. Of a longer log, STRETCHES of equal length are
- * read.
- */
+/** Reading this many records takes about ten seconds. */
 const MOST_RECORDS = 1_000_000;
+/** If the log has more records, STRETCHES of equal length are read of each partition. */
 const STRETCHES = 20;
 
 /**
- * What builds of changed boards leave out of these ranges, by board. Needs no state, so it counts
- * no expired views or sums.
+ * Counts the events in these ranges that builds of changed boards leave out, by board. It keeps no
+ * rankings, so it does not count events that are refused for expired views or for sums.
  */
 export async function readLeftOut(
   source: { readonly kafka: Kafka; readonly topic: string },
   ranges: ReadonlyMap<number, LogRange>,
   changes: readonly Change[],
 ): Promise<Map<string, LeftOut>> {
-  const total = [...ranges.values()].reduce((sum, { start, end }) => sum + end - start, 0);
+  let total = 0;
+  for (const { start, end } of ranges.values()) total += end - start;
   const isExact = total <= MOST_RECORDS;
-  const [stretches, share] = isExact ? [1, 1] : [STRETCHES, MOST_RECORDS / total];
   const found = new Map(changes.map(({ file }) => [file.board, { events: 0, isExact, kinds: [] }]));
-  for (let stretch = 0; stretch < stretches && changes.length > 0; stretch++) {
-    const part = [...ranges].map(([partition, { start, end }]): [number, LogRange] => {
+  if (changes.length === 0) return found;
+
+  const stretches = isExact ? 1 : STRETCHES;
+  const share = isExact ? 1 : MOST_RECORDS / total;
+  for (let stretch = 0; stretch < stretches; stretch++) {
+    const part = new Map<number, LogRange>();
+    for (const [partition, { start, end }] of ranges) {
       const length = (end - start) / stretches;
       const from = start + length * stretch;
-      return [partition, { start: Math.floor(from), end: Math.ceil(from + length * share) }];
-    });
-    for await (const round of readRanges(new Map(part), source))
+      const to = from + length * share;
+      part.set(partition, { start: Math.floor(from), end: Math.ceil(to) });
+    }
+    for await (const round of readRanges(part, source))
       for (const { partition, records } of round)
         for (const record of records) count(partition, record, changes, found);
   }
   return found;
 }
 
+/** Counts a record if the build of its board leaves it out. */
 function count(
   partition: number,
   record: KafkaRecord,
@@ -66,16 +73,28 @@ function count(
   const change = changes.find(({ file }) => file.board === board);
   const leftOut = found.get(board);
   if (change === undefined || leftOut === undefined) return;
+
   const { live, file } = change;
   const resolved = resolveEvent(file, decoded.event, record.timestamp);
-  if (resolved.ok || !resolveEvent(live.definition, decoded.event, record.timestamp).ok) return;
-  if (isVoided(live.definition, decoded.event, partition, record)) return;
-  if (record.offset < (live.starts?.get(partition) ?? 0) || isRepeat(decoded.event, live)) return;
-  // A retry that the file refuses because a window has closed, of a record that it accepts.
+  if (resolved.ok || !isInLive(live, decoded.event, partition, record)) return;
+  // The file may refuse a retry, because a window has closed, and accept the original record.
   if (isRepeat(decoded.event, { ...live, definition: file })) return;
-  const { code, detail: example } = resolved;
-  let kind = leftOut.kinds.find((known) => known.code === code);
-  if (kind === undefined) leftOut.kinds.push((kind = { code, example, events: 0 }));
-  kind.events += 1;
+
   leftOut.events += 1;
+  const { code, detail } = resolved;
+  const kind = leftOut.kinds.find((known) => known.code === code);
+  if (kind === undefined) leftOut.kinds.push({ code, example: detail, events: 1 });
+  else kind.events += 1;
+}
+
+/** Whether the live generation contains an event. */
+function isInLive(
+  live: LiveBoard,
+  event: DecodedScoreEvent,
+  partition: number,
+  record: KafkaRecord,
+): boolean {
+  if (record.offset < (live.starts?.get(partition) ?? 0)) return false;
+  if (!resolveEvent(live.definition, event, record.timestamp).ok) return false;
+  return !isVoided(live.definition, event, partition, record) && !isRepeat(event, live);
 }

@@ -10,7 +10,10 @@ export class BoardsFileMissingError extends RanklogError {
   }
 }
 
-/** The boards of a boards file. @throws BoardsFileMissingError, BoardsFileError */
+/**
+ * Reads the boards of a boards file.
+ * @throws BoardsFileMissingError, BoardsFileError
+ */
 export async function readBoardsFile(file: string): Promise<BoardDefinition[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new BoardsFileMissingError(file, error);

@@ -28,11 +28,11 @@ export interface PlanSources {
 }
 
 /**
- * What the boards of a file would change. `from`: where builds begin, if not where the live
- * generations begin.
- * Cost: of each changed board, a listing of its views, and two requests for each of at most 48 of
- * them; and a pass over the log, or a part. If there is a new board: the banned players of all
- * others.
+ * Plans the changes that the boards of a file would make. `from`: where builds begin, if not where
+ * the live generations begin.
+ * Cost: for each changed board, a listing of its views, and two requests for each of at most 48
+ * views; and a pass over the log, or over a part of it. If there is a new board: one request for
+ * each live board.
  */
 export async function readPlan(
   sources: PlanSources,
@@ -43,6 +43,7 @@ export async function readPlan(
   const [boards, statuses] = await Promise.all([stores.store.boards(), stores.leases.statuses()]);
   const changes = boardChanges(file, boards, statuses);
   const toBuild = changes.filter(needsBuild);
+
   const views = await readViews(sources, changes);
   const liveBytes = await readLiveBytes(sources, changes, views);
   const planned = changes.map((change) => ({
@@ -51,35 +52,48 @@ export async function readPlan(
     closings: closingsOf(change, file, views),
   }));
   if (toBuild.length === 0) return { boards: planned, backfill: null, cut: [], bans: [] };
+
   const ranges = await logRanges(kafka, topic);
-  const isAtTime = typeof from === 'number';
-  // Records that the live generations lack do not count as cut.
   const appliedOffsets = await readAppliedOffsets(stores, toBuild);
   const partitions = new Set([...ranges.keys(), ...appliedOffsets.keys()]);
   const liveBegins = firstStarts(toBuild, partitions);
+  const isAtTime = typeof from === 'number';
+  // Records that the live generations lack do not count as cut.
   const cut = isAtTime ? [] : cutPartitions(ranges, liveBegins);
   const atTime = isAtTime ? await offsetsAtTime(admin, topic, from) : [];
   const begins = new Map(from === 'start' ? [] : [...liveBegins, ...atTime]);
   const facts = { ranges, appliedOffsets, begins };
-  const pairs = toBuild.flatMap(({ board, live, fields }): Change[] => {
-    const definition = file.find((one) => one.board === board);
-    if (live === undefined || definition === undefined || isPublishOnly(fields)) return [];
-    return [{ live, file: definition }];
+
+  const rebuilds = changesOf(toBuild, file);
+  const leftOut = await readLeftOut(sources, rangesToRead(facts), rebuilds);
+  const withLeftOut = planned.map((board) => {
+    return { ...board, leftOut: leftOut.get(board.board) ?? null };
   });
-  const leftOut = await readLeftOut(sources, rangesToRead(facts), pairs);
-  const withLeftOut = planned.map((one) => ({ ...one, leftOut: leftOut.get(one.board) ?? null }));
-  const bans = toBuild.some(({ live }) => live === undefined) ? await readBans(sources) : [];
+  const hasNew = toBuild.some(({ live }) => live === undefined);
+  const bans = hasNew ? await readBans(sources) : [];
   return { boards: withLeftOut, backfill: backfillOf(facts, statuses), cut, bans };
+}
+
+/** The live boards whose rankings a build may change, with their new definitions. */
+function changesOf(toBuild: readonly BoardChange[], file: readonly BoardDefinition[]): Change[] {
+  const changes: Change[] = [];
+  for (const { board, live, fields } of toBuild) {
+    const definition = file.find((wanted) => wanted.board === board);
+    if (live === undefined || definition === undefined || isPublishOnly(fields)) continue;
+    changes.push({ live, file: definition });
+  }
+  return changes;
 }
 
 /** The live boards that have banned or erased players. */
 async function readBans({ stores: { reader } }: PlanSources): Promise<Plan['bans']> {
   const live = await reader.boards();
-  const found = live.map(async ({ board }) => {
+  const reads = live.map(async ({ board }) => {
     const { count } = await reader.bans(board, { limit: 1 });
     return { board, count };
   });
-  return (await Promise.all(found)).filter(({ count }) => count > 0);
+  const bans = await Promise.all(reads);
+  return bans.filter(({ count }) => count > 0);
 }
 
 function plannedOf({ live, ...change }: BoardChange, from: From | undefined) {
@@ -97,18 +111,21 @@ function closingsOf(
   file: readonly BoardDefinition[],
   viewsOf: ReadonlyMap<string, readonly ViewSize[]>,
 ): ClosingChange[] {
-  const definition = file.find((one) => one.board === board);
+  const definition = file.find((wanted) => wanted.board === board);
   if (live === undefined || definition === undefined) return [];
+
   const views = (viewsOf.get(board) ?? []).map(({ view }) => view);
   return closingChanges(live.definition, definition, { views, now: Date.now() });
 }
 
-/** By partition, the first offset where one of the live generations begins. */
+/** By partition, the first offset where any of the live generations begins. */
 function firstStarts(changes: readonly BoardChange[], partitions: Iterable<number>): Starts {
-  const firsts = [...partitions].map((partition): [number, number] => {
-    return [partition, Math.min(...changes.map(({ live }) => live?.starts?.get(partition) ?? 0))];
-  });
-  return new Map(firsts);
+  const firsts = new Map<number, number>();
+  for (const partition of partitions) {
+    const starts = changes.map(({ live }) => live?.starts?.get(partition) ?? 0);
+    firsts.set(partition, Math.min(...starts));
+  }
+  return firsts;
 }
 
 /** The largest live applied offset of each partition. */
@@ -117,8 +134,11 @@ async function readAppliedOffsets(
   changes: readonly BoardChange[],
 ): Promise<Map<number, number>> {
   const all = await Promise.all(changes.map(({ board }) => generations.liveAppliedOffsets(board)));
-  const sorted = all.flatMap((shard) => [...shard]).sort(([, a], [, b]) => a - b);
-  return new Map(sorted); // the last one of a partition wins
+  const largest = new Map<number, number>();
+  for (const offsets of all)
+    for (const [partition, offset] of offsets)
+      largest.set(partition, Math.max(offset, largest.get(partition) ?? -1));
+  return largest;
 }
 
 /** The views of changed boards. */
@@ -138,13 +158,15 @@ async function readLiveBytes(
   viewsOf: ReadonlyMap<string, readonly ViewSize[]>,
 ): Promise<Map<string, number>> {
   const { keys, store } = stores;
-  const bytes = changes.map(async ({ board, live }) => {
+  const liveBytes = new Map<string, number>();
+  const measure = async ({ board, live }: BoardChange) => {
     const views = viewsOf.get(board);
-    if (views === undefined || live === undefined) return [];
+    if (views === undefined || live === undefined) return;
     const keysOf = ({ view }: ViewSize) => keys.ofView(store.shardOf(board), live.generation, view);
-    return [[board, await memoryOf(redis, views, keysOf)] as const];
-  });
-  return new Map((await Promise.all(bytes)).flat());
+    liveBytes.set(board, await memoryOf(redis, views, keysOf));
+  };
+  await Promise.all(changes.map(measure));
+  return liveBytes;
 }
 
 type ViewSize = Pick<ViewSummary, 'view' | 'size'>;
@@ -154,8 +176,8 @@ const MEASURED_VIEWS = 48;
 const SAMPLES = 50;
 
 /**
- * Memory of the keys of views in bytes. Of views of similar size, one is measured and stands for
- * the others.
+ * Estimates the memory of the keys of views, in bytes: groups views of similar size, and measures
+ * one view of each group.
  */
 export async function memoryOf(
   redis: RedisClient,
@@ -164,12 +186,16 @@ export async function memoryOf(
 ): Promise<number> {
   const bySize = [...views].sort((a, b) => b.size - a.size);
   const step = Math.max(1, bySize.length / MEASURED_VIEWS);
-  const bytes = Array.from({ length: Math.ceil(bySize.length / step) }, async (_, group) => {
-    const alike = bySize.slice(Math.floor(group * step), Math.floor((group + 1) * step));
-    const keys = alike.slice(0, 1).flatMap(keysOf);
-    const sizes = keys.map((key) => redis.memory('USAGE', key, 'SAMPLES', SAMPLES));
+  const groups = Array.from({ length: Math.ceil(bySize.length / step) }, (_, group) =>
+    bySize.slice(Math.floor(group * step), Math.floor((group + 1) * step)),
+  );
+  const bytes = groups.map(async (alike) => {
+    const [measured] = alike;
+    if (measured === undefined) return 0;
+    const usages = keysOf(measured).map((key) => redis.memory('USAGE', key, 'SAMPLES', SAMPLES));
+    const measuredBytes = sum(await Promise.all(usages));
     const players = sum(alike.map(({ size }) => size));
-    return (sum(await Promise.all(sizes)) * players) / Math.max(1, alike[0]?.size ?? 1);
+    return (measuredBytes * players) / Math.max(1, measured.size);
   });
   return Math.round(sum(await Promise.all(bytes)));
 }
