@@ -6,12 +6,11 @@ import { PROCESS_OPTIONS } from '../infra/config.module.js';
 import { DefinitionsTopic } from '../infra/definitions-topic.js';
 import { KafkaConnection } from '../infra/kafka.js';
 import { Logger } from '../infra/logger.js';
-import { Maintenance } from '../infra/maintenance.js';
+import { Maintenance, type MaintenanceTask } from '../infra/maintenance.js';
 import { Stores } from '../infra/stores.js';
 import { BackgroundBuilder } from './background-builder.js';
 import { BoardRegistrar } from './boards/board-registrar.js';
-import { PeriodAnnouncer } from './periods/period-announcer.js';
-import { PeriodMaintenance } from './periods/period-maintenance.js';
+import { PeriodAnnouncer, PeriodMaintenance } from './periods/period-announcer.js';
 import { PeriodServices } from './periods/period-services.js';
 import { createReconciler, Reconciler } from './reconciler.js';
 import { ScheduledVerify } from './scheduled-verify.js';
@@ -54,7 +53,7 @@ function createMaintenance(
   { catalog }: Stores,
   logger: Logger,
 ): Maintenance {
-  const tasks = [
+  const tasks: MaintenanceTask[] = [
     {
       onFailure: "the boards can't be kept registered",
       everyMs: 2_000, // ingest in other processes waits for boards that Redis has lost
@@ -63,19 +62,20 @@ function createMaintenance(
     {
       onFailure: "boards can't be built now",
       everyMs: 2_000,
-      run: (signal: AbortSignal) => builder.build(signal),
+      run: (signal) => builder.build(signal),
     },
     {
       onFailure: 'discarded generations could not be deleted',
       everyMs: 5_000,
-      run: async (signal: AbortSignal) => {
-        while (!signal.aborted && (await catalog.sweep()) > 0);
+      run: async (signal) => {
+        let steps = 1;
+        while (steps > 0 && !signal.aborted) steps = await catalog.sweep();
       },
     },
     {
       onFailure: 'the definitions topic could not be checked',
-      // compaction of that topic comes later: it would remove a live definition that an older
-      // record follows
+      // Often enough to run before Kafka compacts the topic: compaction would remove a live
+      // definition that an older record follows.
       everyMs: 60_000,
       run: () => registrar.repairDefinitions(),
     },

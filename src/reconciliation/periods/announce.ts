@@ -6,10 +6,11 @@ import { StaleBoardError } from './period-errors.js';
 import type { PeriodLog } from './period-log.js';
 import type { Period } from './periods.js';
 
-/** What one transaction announces at most. */
+/** One transaction announces at most MAX_VIEWS views, and ends after MAX_BYTES of results. */
 const MAX_VIEWS = 1_000;
 const MAX_BYTES = 8 * 1_024 * 1_024;
 
+/** Ends of the score topic, and when they were noted. */
 export type NotedEnds = Pick<PeriodRecord, 'ends' | 'notedAt'>;
 
 export interface AnnounceParts {
@@ -20,25 +21,30 @@ export interface AnnounceParts {
 }
 
 /**
- * Up to which ends records must be published before a window is announced: those in its record,
- * or those of now if it has none, closes later since, or the score topic was created again.
+ * The ends up to which all records must be published before a window is announced: the ends in the
+ * record of the window. Returns the `current` ends instead if the window has no record, if it
+ * closes later than when the ends were noted, or if the score topic was created again.
  */
-export function endsToReach(period: Period, now: NotedEnds): NotedEnds {
+export function endsToReach(period: Period, current: NotedEnds): NotedEnds {
   const { record } = period;
-  if (record === undefined || record.notedAt <= period.finalAt) return now;
-  const isOfOtherLog = [...record.ends].some(([id, end]) => end > (now.ends.get(id) ?? 0));
-  return isOfOtherLog ? now : record;
+  if (record === undefined || record.notedAt <= period.finalAt) return current;
+
+  const isOfOtherLog = [...record.ends].some(([id, end]) => end > (current.ends.get(id) ?? 0));
+  return isOfOtherLog ? current : record;
 }
 
 /**
  * Announces the next revision of a window: each of its views once, in the order of their names. It
- * announces the views that exist when it begins, each as it is when it is read. One that was
- * interrupted goes on behind the last view that was announced, with the views that exist then.
- * Does nothing for a window without views. Returns how many views it announced.
+ * announces the views that exist when it begins, each as it is when it is read. After an
+ * interruption, it continues behind the last announced view, with the views that exist then. Does
+ * nothing for a window without views. Returns how many views it announced.
  * @throws StaleBoardError, ListingInterruptedError, ExpiredViewError, the reason of the signal, and
  * what TransactionalPublisher.publish throws
  */
-export async function announce(period: Period, { board, log, noted, signal }: AnnounceParts) {
+export async function announce(
+  period: Period,
+  { board, log, noted, signal }: AnnounceParts,
+): Promise<{ revision: number; views: number }> {
   const { record, window } = period;
   const { ends, notedAt } = noted;
   const revision = period.revision + 1;
@@ -46,17 +52,20 @@ export async function announce(period: Period, { board, log, noted, signal }: An
   let left = (await viewsOfWindow(board, window)).filter((view) => view > after);
   const views = left.length;
   if (views === 0 && after === '') return { revision, views };
+
   do {
     const results = await readResults(period, revision, left, board);
     left = left.slice(results.length);
     signal.throwIfAborted();
-    const view = left.length === 0 ? null : (results.at(-1)?.view ?? null);
+
+    const isComplete = left.length === 0;
+    const view = isComplete ? null : (results.at(-1)?.view ?? null);
     await log.write([{ board: period.board, window, revision, view, ends, notedAt }], results);
   } while (left.length > 0);
   return { revision, views };
 }
 
-/** The results of the first views, as many as one transaction takes. */
+/** Reads the results of the first views, as many as one transaction takes. */
 async function readResults(
   period: Period,
   revision: number,
@@ -74,7 +83,7 @@ async function readResults(
   return results;
 }
 
-/** One atomic read, so that no player is left out, or named twice. */
+/** Reads a view in one request, which is atomic: it neither omits nor repeats a player. */
 async function readResult(
   { window, start, end, results }: Period,
   revision: number,

@@ -5,12 +5,13 @@ import type { KnownWindows } from './periods.js';
 
 export interface BoardWindows extends KnownWindows {
   readonly board: PinnedBoard;
-  /** Whether Redis lacks events, or may: then windows may be missing. */
+  /** Whether Redis lacks events, or may lack some, so that windows may be missing. */
   readonly isStale: boolean;
 }
 
 /**
- * Finds the instances of windows that have views. Cost: lists all views of the board.
+ * Finds the instances of windows that have views.
+ * Cost: lists all views of the board.
  * @throws ListingInterruptedError
  */
 export async function readWindows(board: PinnedBoard): Promise<BoardWindows> {
@@ -25,15 +26,18 @@ export async function readWindows(board: PinnedBoard): Promise<BoardWindows> {
 }
 
 /**
- * The views of an instance, in the order of their names: also those whose players are all banned or
- * erased, as the result of a view may name players who were banned since. Cost: lists all views of
- * the board. @throws StaleBoardError, ListingInterruptedError
+ * The views of an instance, in the order of their names. Includes views whose players are all
+ * banned or erased: an earlier revision may name these players.
+ * Cost: lists all views of the board.
+ * @throws StaleBoardError, ListingInterruptedError
  */
 export async function viewsOfWindow(board: PinnedBoard, window: string): Promise<string[]> {
   const found: string[] = [];
   for await (const { views, stale } of board.views()) {
     if (stale) throw new StaleBoardError(board.live.board);
-    for (const { view } of views) if (parseView(view).window === window) found.push(view);
+    for (const { view } of views) {
+      if (parseView(view).window === window) found.push(view);
+    }
   }
   return found.sort((a, b) => (a < b ? -1 : 1));
 }

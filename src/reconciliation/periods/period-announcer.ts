@@ -6,6 +6,7 @@ import { periodName, type PeriodRecord } from '#contracts';
 import { toError } from '#errors';
 import { logRanges } from '#kafka-batch';
 import { Logger } from '../../infra/logger.js';
+import { Maintenance } from '../../infra/maintenance.js';
 import { Metrics } from '../../infra/metrics.js';
 import { BoardRegistrar } from '../boards/board-registrar.js';
 import { keepLease } from '../runs/kept-lease.js';
@@ -17,7 +18,7 @@ import { PERIODS_LEASE, PeriodServices } from './period-services.js';
 import type { Ends } from './score-log-ends.js';
 import {
   isDue,
-  isNew,
+  needsEnds,
   obsoleteRecords,
   overdueMs,
   periodsOf,
@@ -25,25 +26,30 @@ import {
   type PeriodRecords,
 } from './periods.js';
 
-/** Waits that are shorter are normal: ingest has to apply and publish the last records. */
+const TURN_EVERY_MS = 2_000;
+
+/** Shorter waits are normal: ingest has to apply and publish the last records. */
 const QUIET_WAIT_MS = 60_000;
 
-/** Meanwhile a window may get its first views, or expire. */
+/** How often windows are read again: they may get their first views, or expire. */
 const READ_EVERY_MS = 60_000;
 
 /**
  * Announces the results of closed windows, each once.
  *
  * When a window has closed, it notes the ends of the score topic in the record of the window. When
- * the review is over, it waits until all below them is published: no loss of Redis hides it then.
- * Under a lease, and with the only producer that can commit, it reads what is done, and announces
- * what is due in the order of the ends of the windows. A process that is frozen or fenced meanwhile
- * can't commit.
+ * the review is over, it waits until all records below these ends are published: from then on, no
+ * loss of Redis can hide them. Under a lease, and with the only producer that can commit, it reads
+ * the records of windows again, and announces the due windows in the order of their ends. A process
+ * that is frozen or fenced meanwhile can't commit.
  */
 @Injectable()
 export class PeriodAnnouncer {
-  /** When and of what `#windows` and `#records` were read; undefined: read them again. */
-  #read: { readonly at: number; readonly of: string } | undefined;
+  /**
+   * When `#windows` and `#records` were read, and the ends and generations at that time; undefined:
+   * read them again.
+   */
+  #read: { readonly at: number; readonly source: string } | undefined;
   #windows: readonly BoardWindows[] = [];
   #records: PeriodRecords = new Map();
   /** Why a board could not be read. */
@@ -60,10 +66,10 @@ export class PeriodAnnouncer {
   ) {}
 
   /**
-   * One turn. Cost while no window closes and none is due: no request without boards that have
-   * closing windows; else two requests to Redis, and one to each leader of the definitions topic.
-   * Each minute, and after each change of that topic, it is read, and all views of these boards are
-   * listed. If several windows fail, throws the error of one of them.
+   * Runs one turn. If several windows fail, throws the error of one of them.
+   * Cost: no request without boards that have closing windows. Otherwise two requests to Redis and
+   * one to each leader of the definitions topic, while no window closes or is due. Each minute, and
+   * after each change of that topic, also reads the topic and lists all views of these boards.
    * @throws PeriodsWaitError, StaleBoardError, ListingInterruptedError, ProducerFencedError,
    * LeaseLostError, and errors of Kafka and Redis: the next turn goes on
    */
@@ -75,6 +81,7 @@ export class PeriodAnnouncer {
       this.#setMetrics(0);
       return;
     }
+
     const { live } = await services.stores.store.boards();
     const boards = closing(live.values());
     const now = await services.now();
@@ -92,35 +99,40 @@ export class PeriodAnnouncer {
     await this.#refresh(boards, now);
     const periods = this.#periods(now).map(({ period }) => period);
     const due = periods.filter(isDue);
-    const isWaiting = due.length > 0 || periods.some(isNew);
-    const ends: Ends = isWaiting ? await this.services.logEnds.written() : new Map();
+    const mustNote = periods.some(needsEnds);
+    const mustRead = mustNote || due.length > 0;
+    const ends: Ends = mustRead ? await this.services.logEnds.written() : new Map();
     const written = { ends, notedAt: now };
+
     const { reached, reason } = await this.#reached(due, written, boards);
-    if (periods.some(isNew) || reached.size > 0 || this.#obsolete().length > 0)
+    if (mustNote || reached.size > 0 || this.#obsolete().length > 0)
       await this.#write({ boards, written, reached }, now, signal);
+
     if (this.#readError !== undefined) throw this.#readError;
     if (reason !== undefined) throw new PeriodsWaitError(reason);
     for (const { isFinal, record } of periods)
       if (isFinal && record?.problem !== undefined) throw new PeriodsWaitError(record.problem);
   }
 
-  /** Reads windows and records, unless those that were read are of now. */
+  /** Reads windows and records, unless the last read is recent and nothing has changed since. */
   async #refresh(boards: readonly LiveBoard[], now: number): Promise<void> {
     const { kafka, topics } = this.services.connection;
     const ranges = await logRanges(kafka, topics.definitions);
     const ends = [...ranges.values()].map(({ end }) => end);
-    const of = [...ends, ...boards.map(({ generation }) => generation)].join(' ');
-    if (this.#read?.of === of && now < this.#read.at + READ_EVERY_MS) return;
+    const generations = boards.map(({ generation }) => generation);
+    const source = [...ends, ...generations].join(' ');
+    if (this.#read?.source === source && now < this.#read.at + READ_EVERY_MS) return;
+
     await this.#readWindows(boards);
     this.#records = await readPeriodRecords(this.services.connection);
-    this.#read = { at: now, of };
+    this.#read = { at: now, source };
   }
 
-  /** Of a board that can't be read it keeps what was read before, for metrics. */
+  /** If a board can't be read, keeps its windows of the last read, for metrics. */
   async #readWindows(boards: readonly LiveBoard[]): Promise<void> {
     const found: BoardWindows[] = [];
     this.#readError = undefined;
-    for (const { board: name } of boards)
+    for (const { board: name } of boards) {
       try {
         const windows = await readWindows(await this.services.stores.pinned(name));
         if (windows.isStale) this.#readError ??= new StaleBoardError(name);
@@ -130,19 +142,24 @@ export class PeriodAnnouncer {
         const before = this.#windows.find(({ definition }) => definition.board === name);
         if (before !== undefined) found.push({ ...before, isStale: true });
       }
+    }
     this.#windows = found;
   }
 
   /**
-   * Which windows have all their records published; `reason`: why one of the others has waited for
-   * more than QUIET_WAIT_MS.
+   * Returns the names of the windows whose records are all published. `reason`: why another window
+   * has waited for more than QUIET_WAIT_MS.
    */
-  async #reached(due: readonly Period[], written: NotedEnds, boards: readonly LiveBoard[]) {
+  async #reached(
+    due: readonly Period[],
+    written: NotedEnds,
+    boards: readonly LiveBoard[],
+  ): Promise<{ reached: Set<string>; reason: string | undefined }> {
     const reached = new Set<string>();
     const noted = due.map((period) => ({ period, ...endsToReach(period, written) }));
+    noted.sort((a, b) => a.notedAt - b.notedAt); // later ends are reached later
     let last: Ends | undefined;
-    // Ends that were noted later are not reached before.
-    for (const { period, ends, notedAt } of noted.sort((a, b) => a.notedAt - b.notedAt)) {
+    for (const { period, ends, notedAt } of noted) {
       if (!isDeepStrictEqual(ends, last)) {
         const reason = await this.services.logEnds.missing(ends, boards);
         const isQuiet = written.notedAt - notedAt <= QUIET_WAIT_MS;
@@ -168,19 +185,21 @@ export class PeriodAnnouncer {
     if (reached.size > 0) await this.#readWindows(boards); // now all windows have their views
     this.#records = log.records;
     kept.signal.throwIfAborted();
+
     const periods = this.#periods(now).map(({ period, board }) => {
       return { period, board, noted: endsToReach(period, written) };
     });
     // Before any announcement: a window that ended before an announced one needs a record.
     const toNote = periods.filter(({ period, noted }) => {
-      return noted === written && (isNew(period) || isDue(period));
+      return noted === written && (needsEnds(period) || isDue(period));
     });
     await log.write(toNote.map(({ period }) => recordWith(written, period)));
-    for (const { period, board, noted } of periods)
-      if (reached.has(periodName(period)) && isDue(period)) {
-        kept.signal.throwIfAborted();
-        await this.#announce(period, { log, board, signal: kept.signal, noted });
-      }
+
+    for (const { period, board, noted } of periods) {
+      if (!reached.has(periodName(period)) || !isDue(period)) continue;
+      kept.signal.throwIfAborted();
+      await this.#announce(period, { log, board, signal: kept.signal, noted });
+    }
     await log.delete(this.#obsolete());
   }
 
@@ -195,7 +214,7 @@ export class PeriodAnnouncer {
     );
   }
 
-  /** undefined while another process holds it. */
+  /** Returns undefined while another process holds the lease. */
   async #acquire(): Promise<Lease | undefined> {
     try {
       return await this.services.stores.leases.acquire(PERIODS_LEASE, HOLDER);
@@ -205,14 +224,18 @@ export class PeriodAnnouncer {
     }
   }
 
-  /** Those of boards that are not stale, in the order of their ends; those that failed are last. */
+  /** The periods of boards that are not stale, by their ends; periods that failed come last. */
   #periods(now: number): BoardPeriod[] {
-    const current = this.#windows.filter(({ isStale }) => !isStale);
-    const found = current.flatMap((known) =>
-      this.#periodsOf(known, now).map((period) => ({ period, board: known.board })),
-    );
-    const place = ({ period }: BoardPeriod) => Number(this.#failed.has(periodName(period)));
-    return found.sort((a, b) => place(a) - place(b) || a.period.end - b.period.end);
+    const periods: BoardPeriod[] = [];
+    for (const known of this.#windows) {
+      if (known.isStale) continue;
+      for (const period of this.#periodsOf(known, now))
+        periods.push({ period, board: known.board });
+    }
+    periods.sort((a, b) => a.period.end - b.period.end);
+
+    const hasFailed = ({ period }: BoardPeriod) => this.#failed.has(periodName(period));
+    return [...periods.filter((found) => !hasFailed(found)), ...periods.filter(hasFailed)];
   }
 
   #periodsOf(known: BoardWindows, now: number): Period[] {
@@ -224,17 +247,31 @@ export class PeriodAnnouncer {
   }
 
   #setMetrics(now: number): void {
-    const { ranklog_period_overdue_seconds: overdue, ranklog_periods_missed: missed } =
-      this.metrics.gauges;
+    const overdue = this.metrics.gauges.ranklog_period_overdue_seconds;
+    const missed = this.metrics.gauges.ranklog_periods_missed;
     overdue.reset();
     missed.reset();
     for (const known of this.#windows) {
       const { board } = known.definition;
       const periods = this.#periodsOf(known, now);
-      const longest = Math.max(0, ...periods.map((period) => overdueMs(period, now)));
-      overdue.set({ board }, longest / 1_000);
-      missed.set({ board }, periods.filter(({ state }) => state === 'missed').length);
+      const longestMs = Math.max(0, ...periods.map((period) => overdueMs(period, now)));
+      const missedPeriods = periods.filter(({ state }) => state === 'missed');
+      overdue.set({ board }, longestMs / 1_000);
+      missed.set({ board }, missedPeriods.length);
     }
+  }
+}
+
+/** Runs the turns of the announcer. */
+@Injectable()
+export class PeriodMaintenance extends Maintenance {
+  constructor(announcer: PeriodAnnouncer, logger: Logger) {
+    const task = {
+      onFailure: "results of closed windows can't be announced now",
+      everyMs: TURN_EVERY_MS,
+      run: (signal: AbortSignal) => announcer.turn(signal),
+    };
+    super([task], logger);
   }
 }
 
@@ -250,7 +287,7 @@ interface Work {
   readonly reached: ReadonlySet<string>;
 }
 
-/** The record of a window whose ends were not noted yet, or are of another score topic. */
+/** The record of a window that has no noted ends yet, or has the ends of another score topic. */
 function recordWith(written: NotedEnds, { board, window, record }: Period): PeriodRecord {
   const { revision = 0, view = null } = record ?? {};
   return { board, window, revision, view, ...written };

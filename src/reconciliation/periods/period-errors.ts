@@ -1,8 +1,6 @@
 import { RanklogError } from '#errors';
 
-/**
- * Redis lacks events of a board, or may lack some: what is read of it now must not be announced.
- */
+/** Redis lacks events of a board, or may lack some: its results must not be announced now. */
 export class StaleBoardError extends RanklogError {
   override readonly retriable = true;
 
@@ -14,7 +12,7 @@ export class StaleBoardError extends RanklogError {
   }
 }
 
-/** Nothing can be announced yet. The message says for what the announcer waits. */
+/** Nothing can be announced yet. The message says what the announcer waits for. */
 export class PeriodsWaitError extends RanklogError {
   override readonly retriable = true;
 }

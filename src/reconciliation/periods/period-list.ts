@@ -12,13 +12,13 @@ import type { PeriodServices } from './period-services.js';
 import { periodsOf, type Clocks, type Period, type PeriodRecords } from './periods.js';
 
 export interface ListedPeriod extends Period {
-  /** For what one that is `waiting` or in `review` waits; null in other states. */
+  /** What the period waits for in the states `waiting` and `review`; null in other states. */
   readonly waitsFor: string | null;
 }
 
 export interface BoardPeriods {
   readonly board: string;
-  /** Whether Redis lacks events, or may: then periods may be missing. */
+  /** Whether Redis lacks events, or may lack some, so that periods may be missing. */
   readonly isStale: boolean;
   /** In the order of their ends. */
   readonly periods: readonly ListedPeriod[];
@@ -27,31 +27,35 @@ export interface BoardPeriods {
 const MOST_ATTEMPTS = 3;
 
 /**
- * The periods of the live boards that have closing windows. Cost: without such boards a request to
- * each shard; else it reads the definitions topic and lists all views of these boards. If a period
- * waits: some requests to Kafka, and to each leader of the score topic.
+ * The periods of the live boards that have closing windows.
+ * Cost: without such boards, a request to each shard. Otherwise it reads the definitions topic and
+ * lists all views of these boards. If a period waits: also some requests to Kafka, and to each
+ * leader of the score topic.
  * @throws ListingInterruptedError, errors of Kafka and Redis
  */
 export async function listPeriods(services: PeriodServices): Promise<BoardPeriods[]> {
-  for (let attempt = 1; ; attempt++)
+  for (let attempt = 1; ; attempt++) {
     try {
       return await readBoards(services);
     } catch (error) {
-      const isMoved =
+      const hasMoved =
         error instanceof ListingInterruptedError || error instanceof UnknownBoardError;
-      if (!isMoved || attempt === MOST_ATTEMPTS) throw error;
+      if (!hasMoved || attempt === MOST_ATTEMPTS) throw error;
     }
+  }
 }
 
 async function readBoards(services: PeriodServices): Promise<BoardPeriods[]> {
   const { live } = await services.stores.store.boards();
   const closing = [...live.values()].filter(({ definition }) => canClose(definition));
   if (closing.length === 0) return [];
+
   const clocks = { now: await services.now(), toleranceMs: services.toleranceMs };
   const records = await readPeriodRecords(services.connection);
   const boards: ReadBoard[] = [];
   for (const name of closing.map(({ board }) => board).sort())
     boards.push(await readBoard(await services.stores.pinned(name), records, clocks));
+
   const reason = await reasonToWait(services, boards);
   return boards.map(({ live: { board }, isStale, periods }) => {
     const facts = { isStale, reason };
@@ -91,15 +95,16 @@ export function periodJson(period: ListedPeriod) {
   };
 }
 
-/** Why the announcer waits with the windows that have closed. */
+/** Why the announcer can't announce the closed windows now; undefined if it can. */
 async function reasonToWait(
   services: PeriodServices,
   boards: readonly ReadBoard[],
 ): Promise<string | undefined> {
-  const waits = ({ state, isFinal }: Period) => state === 'waiting' && isFinal;
-  const waiting = boards.filter(({ periods }) => periods.some(waits));
-  const closed = waiting.flatMap(({ periods }) => periods.filter(waits));
+  const isWaiting = ({ state, isFinal }: Period) => state === 'waiting' && isFinal;
+  const waiting = boards.filter(({ periods }) => periods.some(isWaiting));
+  const closed = waiting.flatMap(({ periods }) => periods.filter(isWaiting));
   if (closed.length === 0) return undefined;
+
   const { admin, topics } = services.connection;
   const lastAt = Math.max(...closed.map(({ finalAt }) => finalAt));
   const ends = await offsetsAtTime(admin, topics.scoreEvents, lastAt);
@@ -125,7 +130,7 @@ function waitsFor(period: Period, { isStale, reason }: WaitFacts): string | null
   return reason ?? 'the role reconciliation';
 }
 
-/** For what a window waits just after it has closed. */
+/** What a window waits for just after it has closed. */
 export function clocksText({ finalAt }: Pick<Period, 'finalAt'>): string {
   return `the clocks of the brokers, until ${formatTime(finalAt)}`;
 }

@@ -23,11 +23,15 @@ import { announcerId } from '../../infra/topics.js';
 import type { KnownRecord, PeriodRecords } from './periods.js';
 
 type Clients = Pick<KafkaConnection, 'kafka' | 'topics'>;
+type PartitionBatches = Parameters<TransactionalPublisher['publish']>[0]['records'][number];
 
-/** Records of windows are in this partition alone, so that their order is that of the log. */
+/** All records of windows are in this partition, so that the log orders them. */
 const PARTITION = 0;
 
-/** Reads what is done of closed windows. Cost: reads a partition of the definitions topic. */
+/**
+ * Reads the records of windows, by periodName.
+ * Cost: reads a partition of the definitions topic.
+ */
 export async function readPeriodRecords(clients: Clients): Promise<Map<string, KnownRecord>> {
   const { kafka, topics } = clients;
   const found = new Map<string, KnownRecord>();
@@ -46,7 +50,8 @@ function decoded(name: string, record: KafkaRecord, topic: string): KnownRecord 
     return decodePeriodRecord(record);
   } catch (error) {
     if (!(error instanceof MalformedRecordError)) throw error;
-    const space = name.lastIndexOf(' ');
+
+    const space = name.lastIndexOf(' '); // a periodName is the board and the window
     return {
       board: name.slice(0, space),
       window: name.slice(space + 1),
@@ -62,9 +67,10 @@ function decoded(name: string, record: KafkaRecord, topic: string): KnownRecord 
 }
 
 /**
- * Writes announcements, each transaction with the record of what is done. Opening it fences every
- * earlier writer and completes its transaction, so `records` are final then: whatever this writer
- * writes follows them, or fails. After a failure, open another one: the outcome may be unknown.
+ * Writes announcements, each in a transaction with the record of its window. Opening a log fences
+ * every earlier writer and completes its transaction. So `records` has everything that was written
+ * before: what this writer writes follows it, or fails. After a failure, open another log, as the
+ * outcome may be unknown.
  */
 export class PeriodLog implements AsyncDisposable {
   private constructor(
@@ -73,7 +79,7 @@ export class PeriodLog implements AsyncDisposable {
     private readonly known: Map<string, KnownRecord>,
   ) {}
 
-  /** As read when the log was opened, with what was written since. */
+  /** The records, as read when the log was opened, and as written since. */
   get records(): PeriodRecords {
     return this.known;
   }
@@ -88,17 +94,18 @@ export class PeriodLog implements AsyncDisposable {
     }
   }
 
-  /** In one transaction. @throws what TransactionalPublisher.publish throws */
+  /**
+   * Writes records and announcements in one transaction.
+   * @throws what TransactionalPublisher.publish throws
+   */
   async write(
     records: readonly PeriodRecord[],
     results: readonly PeriodResult[] = [],
   ): Promise<void> {
-    const { scoreEvents, periodResults } = this.clients.topics;
-    const announcements = results.map((result) => encodePeriodResult(result, scoreEvents));
-    await this.#publish([
-      ...(await this.#announcements(periodResults, announcements)),
-      ...this.#records(records.map(encodePeriodRecord)),
-    ]);
+    const { scoreEvents } = this.clients.topics;
+    const encoded = results.map((result) => encodePeriodResult(result, scoreEvents));
+    const announcements = await this.#announcements(encoded);
+    await this.#publish([...announcements, ...this.#records(records.map(encodePeriodRecord))]);
     for (const record of records) this.known.set(periodName(record), record);
   }
 
@@ -111,12 +118,13 @@ export class PeriodLog implements AsyncDisposable {
     await this.publisher.close();
   }
 
-  async #publish(records: Parameters<TransactionalPublisher['publish']>[0]['records']) {
+  async #publish(records: readonly PartitionBatches[]): Promise<void> {
     if (records.length > 0) await this.publisher.publish({ records });
   }
 
-  #records(records: readonly OutgoingRecord[]) {
+  #records(records: readonly OutgoingRecord[]): PartitionBatches[] {
     if (records.length === 0) return [];
+
     const encoder = new BatchEncoder();
     for (const record of records) encoder.add(record);
     const topic = this.clients.topics.definitions;
@@ -125,10 +133,11 @@ export class PeriodLog implements AsyncDisposable {
 
   /** Batches by the partition that Kafka's default partitioner chooses. */
   async #announcements(
-    topic: string,
     records: readonly (OutgoingRecord & { readonly key: string })[],
-  ) {
+  ): Promise<PartitionBatches[]> {
     if (records.length === 0) return [];
+
+    const topic = this.clients.topics.periodResults;
     const count = await partitionCount(this.clients.kafka, topic);
     const encoders = new Map<number, BatchEncoder>();
     for (const record of records) {
@@ -137,6 +146,7 @@ export class PeriodLog implements AsyncDisposable {
       encoder.add(record);
       encoders.set(partition, encoder);
     }
+
     return [...encoders].map(([partition, encoder]) => {
       return { topic, partition, batches: encoder.close() };
     });

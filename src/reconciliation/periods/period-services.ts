@@ -8,7 +8,7 @@ import { ScoreLogEnds } from './score-log-ends.js';
 /** The name under which the lease of the announcer is held. No board has it. */
 export const PERIODS_LEASE = '(periods)';
 
-/** What reads and announces closed windows, in the role, the commands and over HTTP. */
+/** The services with which the role, commands and HTTP read and announce closed windows. */
 @Injectable()
 export class PeriodServices {
   readonly logEnds: ScoreLogEnds;
@@ -23,14 +23,14 @@ export class PeriodServices {
     this.logEnds = new ScoreLogEnds(connection, identity.group, stores);
   }
 
-  /** How far behind the clock of a broker, which stamps the records, may be. */
+  /** How far the clock of a broker, which stamps the records, may be behind, in ms. */
   get toleranceMs(): number {
     return this.settings.clockTolerance;
   }
 
   /**
-   * The earlier time of the clocks of this process and of Redis, in ms: one clock that is ahead
-   * closes no window too early.
+   * The time in ms: the earlier one by the clocks of this process and of Redis, so that a single
+   * clock that is ahead closes no window too early.
    */
   async now(): Promise<number> {
     const { store } = this.stores;

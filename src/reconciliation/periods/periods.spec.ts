@@ -5,7 +5,7 @@ import { arena } from '../../../test/support/arena.js';
 import { seededRandom } from '../../../test/support/seeded-random.js';
 import {
   isDue,
-  isNew,
+  needsEnds,
   obsoleteRecords,
   overdueMs,
   periodsOf,
@@ -158,7 +158,7 @@ describe('the periods of a board', () => {
         const lacksEnds = record === undefined || record.notedAt <= closesAt + TOLERANCE;
         const isLeft = isUnfinished || state !== 'announced';
         const isNoted = isFinal && !isExpired && isReadable && isLeft && lacksEnds;
-        const found = [isDue(period), isNew(period)];
+        const found = [isDue(period), needsEnds(period)];
         expect([seed, round, period.window, found]).toEqual([
           ...[seed, round, period.window],
           [isWanted, isNoted],

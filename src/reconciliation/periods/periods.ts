@@ -9,12 +9,10 @@ import {
 } from '#board';
 import type { PeriodRecord } from '#contracts';
 
-/**
- * How long a missed window is remembered after it has expired, in ms of the board's event clock.
- */
+/** How long a missed window is remembered after it has expired, by the board's event clock. */
 const MISSED_KEPT_MS = 30 * 86_400_000;
 
-/** What is done of a window. */
+/** The record of a window: how far its announcement is. */
 export interface KnownRecord extends PeriodRecord {
   /** Why the record can't be read, so that the window must not be announced. */
   readonly problem?: string;
@@ -35,15 +33,15 @@ export interface KnownWindows {
 export interface Clocks {
   /** In ms. */
   readonly now: number;
-  /** How far behind the clock of a broker, which stamps the records, may be. */
+  /** How far the clock of a broker, which stamps the records, may be behind, in ms. */
   readonly toleranceMs: number;
 }
 
 /**
  * An instance of a closing window that has views, or had them when its announcement was due.
- * `open`: records still change it. `waiting`: for the end of the log to be published, then for the
- * announcer. `review`: until its time is over, or until a command ends it. `announced`: in
- * `revision`. `missed`: it expired before it was announced.
+ * States: `open`: records still change it. `waiting`: for the publication of all records of the
+ * log, then for the announcer. `review`: until the time of the review is over, or until a command
+ * ends it. `announced`: as `revision`. `missed`: it expired before it was announced.
  */
 export interface Period {
   readonly board: string;
@@ -54,9 +52,9 @@ export interface Period {
   readonly start: number;
   readonly end: number;
   readonly closesAt: number;
-  /** After this time no broker stamps a record any more that the window would take. */
+  /** After this time, no broker stamps records that the window would take. */
   readonly finalAt: number;
-  /** Whether that time is over. */
+  /** Whether `finalAt` is over. */
   readonly isFinal: boolean;
   /** Whether its views no longer exist, by the event clock. */
   readonly isExpired: boolean;
@@ -64,29 +62,34 @@ export interface Period {
   readonly reviewEndsAt: number | null;
   /** How many players an announcement names at most. */
   readonly results: number;
-  /** What is done; undefined until the window was first seen closed. */
+  /** Undefined until the announcer has first seen the window closed. */
   readonly record: KnownRecord | undefined;
 }
 
-/** The closing windows of a board, in the order of their ends. `all`: also of other boards. */
+/** The closing windows of a board, in the order of their ends. `all`: the records of all boards. */
 export function periodsOf(known: KnownWindows, all: PeriodRecords, clocks: Clocks): Period[] {
   const { definition, clock, windows } = known;
+  const { board } = definition;
   const records = recordsOf(definition, all);
   const announced = oldestAnnounced(definition, records.values());
+
   const periods: Period[] = [];
   for (const window of new Set([...windows, ...records.keys()])) {
     const closing = closingInstance(definition, window);
     if (closing === undefined) continue;
+
     const record = records.get(window);
     const isExpired = hasExpired(closing.instance, clock);
     if (record === undefined) {
-      // Older than all that was announced: it was announced, too, and its record deleted.
+      // Older than all announced instances: it was announced, too, and its record was deleted.
       const isDone = closing.instance.end <= (announced.get(closing.name) ?? -Infinity);
       if (isExpired || isDone) continue;
     } else if (record.problem !== undefined) {
       if (isExpired) continue;
-    } else if (!isBegun(record) && !isExpired && !windows.has(window)) continue;
-    periods.push(periodOf(closing, { board: definition.board, window, isExpired, record }, clocks));
+    } else if (!isBegun(record) && !isExpired && !windows.has(window)) {
+      continue;
+    }
+    periods.push(periodOf(closing, { board, window, isExpired, record }, clocks));
   }
   return periods.sort((a, b) => a.end - b.end || (a.window < b.window ? -1 : 1));
 }
@@ -105,19 +108,22 @@ function periodOf(closing: ClosingInstance, found: Found, { now, toleranceMs }: 
   return { ...facts, start, end, finalAt, results, state: stateOf(facts, now) };
 }
 
-/** Whether the announcer has to announce a window, or to go on with an announcement. */
+/** Whether the announcer has to begin or to continue an announcement. */
 export function isDue(period: Period): boolean {
   if (period.isExpired || period.state === 'open' || isUnreadable(period)) return false;
   return isUnfinished(period) || (period.state === 'waiting' && period.isFinal);
 }
 
-/** Whether an announcement was begun and is not complete. */
+/** Whether an announcement has begun and is not complete. */
 export function isUnfinished({ record }: Period): boolean {
   return record !== undefined && record.view !== null;
 }
 
-/** Whether the announcer must note the ends of the score topic: the window closed, or later. */
-export function isNew(period: Period): boolean {
+/**
+ * Whether the announcer must note the ends of the score topic: the window closed, or closes later
+ * than when they were noted.
+ */
+export function needsEnds(period: Period): boolean {
   const { state, isExpired, isFinal, record, finalAt } = period;
   if (!isFinal || isExpired || isUnreadable(period)) return false;
   if (state === 'announced' && !isUnfinished(period)) return false;
@@ -128,48 +134,58 @@ function isUnreadable({ record }: Period): boolean {
   return record?.problem !== undefined;
 }
 
-/** How long an announcement has been due, in ms; 0 if it is not. A manual review is never over. */
+/** How long an announcement has been due, in ms; else 0, as during a manual review. */
 export function overdueMs(period: Period, now: number): number {
   const { state, closesAt, finalAt, reviewEndsAt } = period;
-  const isAnnounced = state === 'announced' || state === 'missed';
-  if (isAnnounced || reviewEndsAt === null) return 0;
+  const isOver = state === 'announced' || state === 'missed';
+  if (isOver || reviewEndsAt === null) return 0;
+
   const toleranceMs = finalAt - closesAt;
-  return Math.max(0, now - (Math.max(closesAt, reviewEndsAt) + toleranceMs));
+  const dueAt = Math.max(closesAt, reviewEndsAt) + toleranceMs;
+  return Math.max(0, now - dueAt);
 }
 
 /**
- * The records of a board whose windows have expired. Of each window of the definition, that of the
- * last announced instance stays: with a longer `keep`, an expired instance can exist again, and
- * what ended before that one must not be announced a second time.
+ * The records of a board whose windows have expired, except, for each window of the definition, the
+ * record of the last announced instance. That record prevents a second announcement of earlier
+ * instances: with a longer `keep`, expired instances can exist again.
  */
 export function obsoleteRecords(
   { definition, clock }: Omit<KnownWindows, 'windows'>,
   all: PeriodRecords,
 ): PeriodRecord[] {
-  const last = new Map<string, number>();
-  const expired = [...recordsOf(definition, all).values()].flatMap((record) => {
+  const expired: { record: KnownRecord; name: string; end: number }[] = [];
+  const lastAnnounced = new Map<string, number>();
+  for (const record of recordsOf(definition, all).values()) {
     const closing = closingInstance(definition, record.window);
-    if (closing === undefined || record.problem !== undefined) return [];
+    if (closing === undefined || record.problem !== undefined) continue;
+
     const { instance, name } = closing;
     const keptMs = completeRevision(record) === 0 ? MISSED_KEPT_MS : 0;
-    if (!hasExpired(instance, clock === null ? null : clock - keptMs)) return [];
-    if (isBegun(record)) last.set(name, Math.max(instance.end, last.get(name) ?? -Infinity));
-    return [{ record, name, end: instance.end }];
+    if (clock === null || !hasExpired(instance, clock - keptMs)) continue;
+
+    const { end } = instance;
+    expired.push({ record, name, end });
+    if (isBegun(record))
+      lastAnnounced.set(name, Math.max(end, lastAnnounced.get(name) ?? -Infinity));
+  }
+
+  const obsolete = expired.filter(({ record, name, end }) => {
+    return !isBegun(record) || end < (lastAnnounced.get(name) ?? -Infinity);
   });
-  const isObsolete = ({ record, name, end }: (typeof expired)[number]) =>
-    !isBegun(record) || end < (last.get(name) ?? -Infinity);
-  return expired.filter(isObsolete).map(({ record }) => record);
+  return obsolete.map(({ record }) => record);
 }
 
-/** By the text of the instance. */
+/** The records of a board, by the text of the instance. */
 function recordsOf({ board }: BoardDefinition, all: PeriodRecords): Map<string, KnownRecord> {
   const own = [...all.values()].filter((record) => record.board === board);
   return new Map(own.map((record) => [record.window, record]));
 }
 
-/** An instance that closes; `name` is that of its window in the definition. */
+/** An instance of a window that closes. */
 interface ClosingInstance {
   readonly instance: WindowInstance;
+  /** The name of the window in the definition. */
   readonly name: string;
   readonly close: Close;
   readonly closesAt: number;
@@ -185,7 +201,7 @@ function closingInstance(definition: BoardDefinition, text: string): ClosingInst
   return { instance, name: windowName(window), close, closesAt };
 }
 
-/** Of each window of the definition, the end of the oldest instance with an announcement. */
+/** The end of the oldest announced instance, by the name of the window in the definition. */
 function oldestAnnounced(definition: BoardDefinition, records: Iterable<PeriodRecord>) {
   const oldest = new Map<string, number>();
   for (const record of records) {
@@ -218,9 +234,9 @@ type StateFacts = Pick<
 function stateOf(facts: StateFacts, now: number): Period['state'] {
   const { revision, closesAt, isFinal, isExpired, reviewEndsAt, record } = facts;
   if (isExpired) return revision > 0 ? 'announced' : 'missed';
-  if (now <= closesAt) return 'open'; // also one that was announced, and ends later now
+  if (now <= closesAt) return 'open'; // also if it was announced, and its end has moved since
   if (revision > 0) return 'announced';
-  if (!isFinal || (record !== undefined && (isBegun(record) || record.problem !== undefined)))
-    return 'waiting';
+  if (!isFinal) return 'waiting';
+  if (record !== undefined && (isBegun(record) || record.problem !== undefined)) return 'waiting';
   return reviewEndsAt === null || now < reviewEndsAt ? 'review' : 'waiting';
 }

@@ -15,7 +15,7 @@ import { PublishedPositions } from '../../ingest/published-positions.js';
 
 export type Ends = ReadonlyMap<number, number>;
 
-/** Ends of the score topic, and how far transactions and ingest are from them. */
+/** The ends of the score topic, and whether all records before them are published. */
 export class ScoreLogEnds {
   readonly #topic: string;
   readonly #positions: PublishedPositions;
@@ -30,7 +30,8 @@ export class ScoreLogEnds {
   }
 
   /**
-   * The end of each partition, also behind open transactions. Cost: two requests to each leader.
+   * The end of each partition, including records of open transactions.
+   * Cost: two requests to each leader.
    */
   async written(): Promise<Ends> {
     const ranges = await logRanges(this.connection.kafka, this.#topic, 'written');
@@ -38,21 +39,21 @@ export class ScoreLogEnds {
   }
 
   /**
-   * Why these boards, which close windows, may lack a record below the ends, or can't be announced;
-   * undefined if they have all records, also after any loss of Redis. A partition that was added
-   * later has no end. Cost: two requests for the topics, two to each leader, three for the
-   * positions, one for each board; for each partition that is behind, searches for the ends of its
-   * log and of its results.
+   * Why these boards with closing windows may lack a record below the ends, or can't be announced.
+   * Undefined if they have all records, and will have them even after a loss of Redis. A partition
+   * that was added later has no end.
+   * Cost: two requests for the topics, two to each leader, three for the positions, one for each
+   * board; for each partition that is behind, searches for the ends of its log and of its results.
    */
   async missing(ends: Ends, boards: readonly LiveBoard[]): Promise<string | undefined> {
     const { admin, topics } = this.connection;
     const names = boards.map(({ board }) => board);
     const [problem] = await closingProblems(admin, topics, names);
     if (problem !== undefined) return problem;
+
     const stored = await this.#positions.stored();
-    const { kafka } = this.connection;
-    // After the positions, which it has passed
-    const committed = await logRanges(kafka, this.#topic);
+    // Read the ends of the log after the positions: a log never ends before a position in it.
+    const committed = await logRanges(this.connection.kafka, this.#topic);
     for (const [partition, end] of ends) {
       const position = stored.get(partition) ?? 0;
       const { start = 0, end: logEnd = 0 } = committed.get(partition) ?? {};
@@ -64,21 +65,27 @@ export class ScoreLogEnds {
         );
       if (logEnd < end)
         return `a transaction of ${place} is open at offset ${logEnd}, below ${end}`;
+
       const reason = await this.#unpublished(partition, { start, end }, position);
       if (reason !== undefined) return reason;
     }
     return this.#replacedServer(names);
   }
 
-  /** A server that another one has replaced lacks the records that were published since. */
+  /**
+   * Why the servers of these boards must not be read: a Redis server that was replaced lacks the
+   * records that were published since.
+   */
   async #replacedServer(boards: readonly string[]): Promise<string | undefined> {
     const { store, continuity } = this.stores;
     const newest = await this.#positions.newestContinuity();
+
     const used = new Map<number, number>();
     for (const shard of new Set(boards.map((board) => store.shardOf(board)))) {
       const { token } = await continuity.continuity(shard);
       used.set(shard, timeOf(token));
     }
+
     try {
       requireNewest(used, newest);
       return undefined;
@@ -88,6 +95,7 @@ export class ScoreLogEnds {
     }
   }
 
+  /** Why records of a partition before `end` are not published; undefined if they all are. */
   async #unpublished(
     partition: number,
     { start, end }: LogRange,
@@ -96,18 +104,20 @@ export class ScoreLogEnds {
     if (stored >= end) return undefined;
     const published = await this.#publishedPosition(partition, stored);
     if (published >= end) return undefined;
+
     const { kafka } = this.connection;
     const last = await lastCommittedRecord(kafka, this.#topic, partition).catch(orUnreadable);
     const place = `${this.#topic}/${partition} is published up to offset ${published}, not ${end}`;
     if (last instanceof UnreadableBatchError) return `${place}: ${last.message}`;
     if (start > published) return `${place}: the log begins at ${start}, so records are lost`;
-    // Behind the last record are only markers of transactions, which have nothing to publish.
-    return last === undefined || last.offset < published ? undefined : place;
+    // After the last record, the log has only transaction markers, which need no publication.
+    const hasUnpublished = last !== undefined && last.offset >= published;
+    return hasUnpublished ? place : undefined;
   }
 
   /**
-   * Only the role ingest needs the right to read results. Without it, `stored` is all that can
-   * be known.
+   * The published position of a partition; `stored` without the right to read results, which only
+   * the role ingest needs.
    */
   async #publishedPosition(partition: number, stored: number): Promise<number> {
     try {
