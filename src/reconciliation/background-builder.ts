@@ -10,15 +10,12 @@ import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/run-er
 
 const LOG_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
-/**
- * The wait after a build that filled Redis up: such a build blocks live ingest until its memory is
- * freed.
- */
+/** The wait after a build that filled Redis: it blocks live ingest until its memory is freed. */
 const FULL_MS = 600_000;
 
 /**
  * Builds registered boards without a generation, which were added after events had been applied.
- * Only the holder of the lease builds.
+ * Only the holder of a board's lease builds it.
  */
 @Injectable()
 export class BackgroundBuilder {
@@ -36,7 +33,7 @@ export class BackgroundBuilder {
   ) {}
 
   /**
-   * Builds the boards that wait now; an abort keeps partial builds.
+   * Builds the boards that wait for a build. An abort keeps partial builds.
    * @throws the last failure, also while the next try is not due yet
    */
   async build(signal: AbortSignal): Promise<void> {
@@ -51,8 +48,8 @@ export class BackgroundBuilder {
       this.#failure = undefined;
     } catch (error) {
       if (error instanceof CancelledError) return;
-      this.#notBefore = performance.now() + this.#msUntilNext(error);
-      // A board whose lease is held is built by another process, which logs its failures itself.
+      this.#notBefore = performance.now() + this.#waitMsAfter(error);
+      // The holder of the lease builds the board, and logs its failures itself.
       if (!(error instanceof LeaseHeldError)) this.#failure = withHint(error);
     }
   }
@@ -61,6 +58,7 @@ export class BackgroundBuilder {
     const { building } = await this.store.boards();
     const definitions = [...building].flatMap((board) => this.registrar.wanted.get(board) ?? []);
     if (definitions.length === 0) return;
+
     const names = definitions.map(({ board }) => `"${board}"`).join(', ');
     const onProgress = (progress: RunProgress) => this.#logProgress(names, progress);
     const options = { signal, keepsShadows: true, skipsLive: true, onProgress };
@@ -73,10 +71,10 @@ export class BackgroundBuilder {
   }
 
   /**
-   * How long to wait after a failure: long if only an operator can resolve it, whose command needs
-   * the lease of the board.
+   * How long to wait after a failure. The wait is long if only an operator can resolve the failure:
+   * the command of the operator needs the lease of the board.
    */
-  #msUntilNext(error: unknown): number {
+  #waitMsAfter(error: unknown): number {
     if (error instanceof OutOfMemoryError) return FULL_MS;
     return error instanceof HistoryCutError ? BACKOFF.maxMs : this.#backoff.next();
   }
@@ -84,6 +82,7 @@ export class BackgroundBuilder {
   #logProgress(names: string, { done, total, secondsLeft }: RunProgress): void {
     const now = performance.now();
     if (now - this.#loggedAt < LOG_EVERY_MS) return;
+
     this.#loggedAt = now;
     const left = secondsLeft === null ? '' : `, about ${secondsLeft} s left`;
     this.logger.info(`building ${names} from the log: ${done} of ${total} records${left}`);

@@ -13,7 +13,7 @@ import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
 import type { VerifyOptions, VerifyReport } from './verify/verify.js';
 
 interface RollbackOptions extends RunOptions {
-  /** Also if the previous generation counts records that the live one voids. */
+  /** Allows a rollback to a generation that counts records that the live one voids. */
   readonly allowUnvoid?: boolean | undefined;
 }
 
@@ -23,10 +23,11 @@ type SnapshotOptions = Omit<BuildOptions, 'from' | 'skipsLive'>;
 const NEVER_LIVE = '-';
 
 /**
- * Runs reconciliations and removes boards; live ingest never waits for it. A lease allows one of
- * these per board at a time. All methods @throw LeaseHeldError, LeaseLostError, CancelledError,
- * HistoryCutError, and the errors of Kafka and Redis after some retries; all but `build` also
- * UnknownBoardError and BoardBuildingError.
+ * Runs reconciliations and removes boards; live ingest never waits for it. A lease allows one
+ * reconciliation or removal per board at a time.
+ * All methods throw LeaseHeldError, LeaseLostError, CancelledError, HistoryCutError, and the errors
+ * of Kafka and Redis after some retries; all but `build` also UnknownBoardError and
+ * BoardBuildingError.
  */
 export class Reconciler {
   constructor(private readonly parts: ReconcilerParts) {}
@@ -47,8 +48,8 @@ export class Reconciler {
   }
 
   /**
-   * Voids score events of a live board, or takes that back: builds its live definition with other
-   * voids, and promotes that.
+   * Voids or unvoids score events of a live board: builds its live definition with other voids, and
+   * promotes the new generation.
    * @throws TooManyVoidsError
    */
   async changeVoids(board: string, options: VoidOptions): Promise<BuildReport> {
@@ -69,7 +70,7 @@ export class Reconciler {
   }
 
   /**
-   * Promotes the previous generation of a board again; the live one becomes previous.
+   * Promotes the previous generation of a board again; the live generation becomes previous.
    * @throws NoPreviousGenerationError, and UnvoidError unless `allowUnvoid`
    */
   async rollback(board: string, options: RollbackOptions): Promise<PromotionReport> {
@@ -89,12 +90,13 @@ export class Reconciler {
   }
 
   /**
-   * Removes a board with all its generations but snapshots; its events are dead letters from then
-   * on.
+   * Removes a board with all its generations except snapshots. From then on, its events are dead
+   * letters.
    * @throws UnknownBoardError
    */
   async remove(board: string, { signal }: Pick<RunOptions, 'signal'>): Promise<void> {
-    await recordDefinition(this.parts, await this.#remove(board), signal);
+    const record = await this.#remove(board);
+    await recordDefinition(this.parts, record, signal);
   }
 
   async #runOnLive(boards: readonly string[], task: Task, options: RunOptions) {
@@ -118,7 +120,7 @@ export class Reconciler {
     }
   }
 
-  /** A failure must neither hide another one, nor keep a removal from being recorded. */
+  /** Only logs a failure, so that it hides no other failure and does not stop a removal. */
   async #tidy(what: string, board: string, work: Promise<unknown>): Promise<void> {
     await work.catch((error: unknown) => {
       this.parts.logger.warn(`could not ${what} of board "${board}": ${toError(error).message}`);
@@ -133,8 +135,15 @@ export function createReconciler(
   { settings, logger }: ProcessOptions,
 ): Reconciler {
   return new Reconciler({
-    ...{ store, leases, generations, kafka, admin, definitions, logger, topic: topics.scoreEvents },
+    store,
+    leases,
+    generations,
+    kafka,
+    admin,
+    topic: topics.scoreEvents,
+    definitions,
     graceMs: settings.rollbackGrace,
     eventsPerSecond: settings.backgroundRate || undefined,
+    logger,
   });
 }

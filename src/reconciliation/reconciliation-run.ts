@@ -12,17 +12,12 @@ import {
   type ToBuild,
 } from './runs/build.js';
 import type { OpenShadow } from './runs/log-history.js';
-import { LogPass, type ShadowAtWork } from './runs/log-pass.js';
+import { LogPass, type ShadowWork } from './runs/log-pass.js';
 import { completeRecords } from './runs/player-records.js';
 import { promote, type PromotionReport } from './runs/promote.js';
 import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
 import { RestartPolicy } from './runs/retries.js';
-import {
-  CancelledError,
-  HistoryCutError,
-  OutOfMemoryError,
-  UnvoidError,
-} from './runs/run-errors.js';
+import { CancelledError, explainedError, UnvoidError } from './runs/run-errors.js';
 import { RunLeases } from './runs/run-leases.js';
 import {
   isResumable,
@@ -121,7 +116,8 @@ export class ReconciliationRun {
     const { signal } = this.options;
     const { kind } = this.task;
     const policy = new RestartPolicy(kind);
-    for (;;)
+
+    for (;;) {
       try {
         await this.#attempt();
         return this.boards.flatMap((board) => this.#reports.get(board) ?? []);
@@ -132,6 +128,7 @@ export class ReconciliationRun {
         this.parts.logger.warn(`the ${kind} begins again: ${toError(error).message}`);
         await delay(waitMs, undefined, { signal }).catch(() => undefined);
       }
+    }
   }
 
   async #attempt(): Promise<void> {
@@ -139,8 +136,7 @@ export class ReconciliationRun {
     const leases = await this.#lease(boards);
     const attempt = { leases, signal: AbortSignal.any([this.options.signal, leases.signal]) };
     try {
-      // An attempt that begins after a cancellation only undoes the earlier ones: that needs
-      // leases.
+      // An attempt after a cancellation only undoes earlier attempts, which needs the leases.
       attempt.signal.throwIfAborted();
       const plans = await this.#plan(attempt);
       const shadows = await this.#openAll(plans, attempt);
@@ -154,16 +150,17 @@ export class ReconciliationRun {
   }
 
   async #lease(boards: readonly string[]): Promise<RunLeases> {
-    const { leases, logger } = this.parts;
+    const { leases, store, logger } = this.parts;
     try {
       return await RunLeases.acquire(boards, { leases, logger, kind: this.task.kind });
     } catch (error) {
-      throw await this.#explained(error, boards); // a full Redis also refuses new leases
+      throw await explainedError(error, boards, store); // a full Redis also refuses new leases
     }
   }
 
   /**
-   * Plans the shadows, by board, before any of them is begun. @throws HistoryCutError, UnvoidError
+   * Plans all shadows, by board, before the first of them is begun.
+   * @throws HistoryCutError, UnvoidError
    */
   async #plan(attempt: Attempt): Promise<ReadonlyMap<string, ShadowPlan>> {
     const { task } = this;
@@ -184,12 +181,8 @@ export class ReconciliationRun {
   async #planBuild(task: BuildTask, { leases, signal }: Attempt): Promise<Map<string, ShadowPlan>> {
     const { live } = await this.parts.store.boards();
     const { skipsLive = false, from, allowPartialHistory } = task;
-    for (const board of this.#remaining)
-      if (skipsLive && live.has(board)) {
-        this.#remaining.delete(board);
-        this.#open.delete(board);
-        await leases.leave(board);
-      }
+    if (skipsLive) await this.#leaveLive(live, leases);
+
     const plans = new Map<string, ShadowPlan>();
     const remaining = await definitionsToBuild(this.parts, task, this.#remaining);
     for (const definition of remaining) {
@@ -200,6 +193,16 @@ export class ReconciliationRun {
     }
     await this.#newBoards.register(remaining);
     return plans;
+  }
+
+  /** Takes the boards that are live by now out of the reconciliation. */
+  async #leaveLive(live: ReadonlyMap<string, unknown>, leases: RunLeases): Promise<void> {
+    for (const board of this.#remaining) {
+      if (!live.has(board)) continue;
+      this.#remaining.delete(board);
+      this.#open.delete(board);
+      await leases.leave(board);
+    }
   }
 
   async #planRollback({ allowUnvoid }: RollbackTask): Promise<Map<string, ShadowPlan>> {
@@ -255,22 +258,23 @@ export class ReconciliationRun {
     const pass = await LogPass.open(this.parts, shadows, limits);
     const begun = shadows.map(({ shadow }) => pass.begin(leases.lease(shadow.board), shadow));
     pass.start();
-    const work = begun.map((at) => this.#end(at, pass, leases)); // runs for all shadows at once
-    await pass.finish(work);
+
+    const endings = begun.map((work) => this.#end(work, pass, leases)); // all at the same time
+    await pass.finish(endings);
   }
 
   /** Catches up a shadow and ends it, reports that, and releases the board. */
-  async #end(at: ShadowAtWork, pass: LogPass, leases: RunLeases): Promise<void> {
-    const { board } = at.shadow;
+  async #end(work: ShadowWork, pass: LogPass, leases: RunLeases): Promise<void> {
+    const { board } = work.shadow;
     try {
-      const { report, ...end } = await this.#finish(at);
+      const { report, ...end } = await this.#finish(work);
       this.#open.delete(board);
       this.#remaining.delete(board);
       this.#reports.set(board, report);
       pass.report();
       await leases.end(board, { state: 'done', ...end });
     } finally {
-      pass.leave(at);
+      pass.leave(work);
     }
   }
 
@@ -278,41 +282,42 @@ export class ReconciliationRun {
    * Build and rollback: catches up and promotes. Verify: catches up and compares. Snapshot: applies
    * the log up to its ends and keeps the shadow.
    */
-  async #finish(at: ShadowAtWork): Promise<Ended> {
+  async #finish(work: ShadowWork): Promise<Ended> {
     const { parts, task } = this;
     switch (task.kind) {
       case 'build': {
-        const report = await finishBuild(parts, at);
+        const report = await finishBuild(parts, work);
         const { records, seconds, generation } = report;
         const took = `${records} records in ${seconds.toFixed(1)} s`;
         return { report, outcome: `${took}; live as generation ${generation}` };
       }
       case 'verify': {
-        const generation = this.#live.get(at.shadow.board) ?? '';
-        const report = await finishVerify(parts, at, { ...task, generation });
+        const generation = this.#live.get(work.shadow.board) ?? '';
+        const report = await finishVerify(parts, work, { ...task, generation });
         return { report, outcome: comparisonOutcome(report), equal: report.equal };
       }
       case 'rollback': {
-        const report = await promote(parts, at);
+        const report = await promote(parts, work);
         return { report, outcome: `back to generation ${report.generation}` };
       }
       case 'snapshot': {
-        const { board, generation, starts } = at.shadow;
-        await at.catchUp.reachEnds();
-        await completeRecords(parts, at);
-        await parts.generations.keepAsSnapshot(at.lease, at.shadow);
+        const { board, generation, starts } = work.shadow;
+        await work.catchUp.reachEnds();
+        await completeRecords(parts, work);
+        await parts.generations.keepAsSnapshot(work.lease, work.shadow);
         const report = { board, generation, asOf: task.until, ...(starts && { starts }) };
         return { report, outcome: `kept as generation ${generation}` };
       }
     }
   }
 
-  /** Undoes unfinished work, except what the next attempt or reconciliation is to continue. */
+  /** Undoes unfinished work, except shadows that the next attempt or reconciliation continues. */
   async #undo(error: unknown, leases: RunLeases): Promise<void> {
     // A shadow that fills Redis up is never continued: it would block live ingest.
     const isHopeless = error instanceof LogGapError || isOutOfMemory(error);
     const isOver = this.#keepsNothing || isHopeless || !isResumable(this.task.kind);
     if (isOver) await this.#discardOpen(leases);
+
     // Test again: the signal may have been aborted while shadows were discarded.
     if (!this.#keepsNothing) return;
     await this.#newBoards.unregister(this.#remaining, leases).catch((failure: unknown) => {
@@ -327,16 +332,17 @@ export class ReconciliationRun {
   }
 
   async #discardOpen(leases: RunLeases): Promise<void> {
-    for (const [board, shadow] of this.#open)
+    for (const [board, shadow] of this.#open) {
       try {
         await this.parts.generations.discard(leases.lease(board), shadow);
         this.#open.delete(board);
       } catch (failure) {
-        // The shadow stays. A sweep discards that of a verify, and makes that of a rollback
-        // previous again; the next reconciliation of the board continues or discards any other.
+        // The shadow stays. A sweep discards the shadow of a verify, and makes the shadow of a
+        // rollback previous again. The next reconciliation continues or discards other shadows.
         const what = `could not discard generation ${shadow.generation} of board "${board}"`;
         this.parts.logger.warn(`${what}: ${toError(failure).message}`);
       }
+    }
   }
 
   /** Reports a failed attempt in the status of its boards. Returns the error to throw. */
@@ -345,16 +351,15 @@ export class ReconciliationRun {
     boards: readonly string[],
     leases: RunLeases,
   ): Promise<Error> {
-    const isCancelled = this.options.signal.aborted;
+    const { signal, keepsShadows = false } = this.options;
+    const isCancelled = signal.aborted;
     const cause = await this.#orTakenOver(error, leases);
-    const failure = isCancelled ? this.#cancelledError() : await this.#explained(cause, boards);
+    const failure = isCancelled
+      ? new CancelledError(keepsShadows)
+      : await explainedError(cause, boards, this.parts.store);
     const state = isCancelled ? 'cancelled' : 'failed';
     for (const board of boards) await leases.end(board, { state, outcome: failure.message });
     return failure;
-  }
-
-  #cancelledError(): CancelledError {
-    return new CancelledError(this.options.keepsShadows === true);
   }
 
   /**
@@ -363,21 +368,10 @@ export class ReconciliationRun {
    */
   async #orTakenOver(error: unknown, leases: RunLeases): Promise<unknown> {
     if (!(error instanceof LeaseLostError) || !leases.mayHaveExpired(error.board)) return error;
+
     const { board } = error;
     const statuses = await this.parts.leases.statuses().catch(() => []);
     const holder = statuses.find((status) => status.board === board)?.holder ?? HOLDER;
     return holder === HOLDER ? error : new LeaseLostError(board, holder);
-  }
-
-  /**
-   * Turns two errors into ones that an operator can act on: Redis is full; the log was cut during
-   * the run.
-   */
-  async #explained(error: unknown, boards: readonly string[]): Promise<Error> {
-    if (isOutOfMemory(error))
-      return new OutOfMemoryError(boards, await this.parts.store.memory().catch(() => undefined));
-    if (!(error instanceof LogGapError)) return toError(error);
-    const { partition, expected: from, log } = error;
-    return new HistoryCutError(boards, [{ partition, from, logStart: log.start }], true);
   }
 }

@@ -27,7 +27,7 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** When the turn began, in ms. */
   readonly begun: number;
-  /** A verify that another process began at most this many ms earlier belongs to the same turn. */
+  /** A verify that another process began up to this many ms earlier belongs to the same turn. */
   readonly sameTurnMs: number;
 }
 
@@ -37,11 +37,11 @@ const MOST_LOGGED = 3;
 const SAME_TURN_MS = 60_000;
 
 /**
- * At set times, verifies all live boards in one pass over the log, logs the result, sets the
- * metrics, and, if RANKLOG_VERIFY_REBUILD is set, rebuilds boards that differ. Leaves a board to
- * another process that works on it or has verified it in the same turn. Skips a turn while the
- * previous one is still running. Nest starts and stops it. States: stopped, then waiting or
- * verifying.
+ * At set times, verifies all live boards in one pass over the log, logs the results, sets the
+ * metrics, and, if RANKLOG_VERIFY_REBUILD is set, rebuilds boards that differ. Skips boards on
+ * which another process works, or which another process has verified in the same turn. Skips a turn
+ * while the previous turn is still running.
+ * States: stopped, then waiting or verifying. Nest starts and stops it.
  */
 @Injectable()
 export class ScheduledVerify
@@ -58,11 +58,12 @@ export class ScheduledVerify
   ) {}
 
   onApplicationBootstrap(): void {
-    const { verifySchedule, verifyTimeZone: timeZone } = this.options.settings;
+    const { verifySchedule, verifyTimeZone } = this.options.settings;
     if (verifySchedule === '') return;
+
     const job: CronJob = CronJob.from({
       cronTime: verifySchedule,
-      timeZone,
+      timeZone: verifyTimeZone,
       onTick: () => this.#tick(job),
       errorHandler: (error) => {
         const text = `the scheduled verify failed: ${toError(error).message}`;
@@ -75,10 +76,7 @@ export class ScheduledVerify
     job.start();
   }
 
-  /**
-   * Aborts at once: Nest calls beforeApplicationShutdown of some providers only after that of
-   * others has ended.
-   */
+  /** Aborts early: Nest may wait for other providers before it calls beforeApplicationShutdown. */
   onModuleDestroy(): void {
     this.#stopping.abort();
   }
@@ -97,10 +95,11 @@ export class ScheduledVerify
   /** @throws the errors of Kafka and Redis, after some retries */
   async run(turn: Turn): Promise<void> {
     const { live } = await this.stores.store.boards();
-    const { ours, compared } = await this.#shared(live, turn);
+    const { ours, comparedByOthers } = await this.#shared(live, turn);
     try {
       const reports = await this.#verify(ours, turn);
-      if (this.#report(reports) + compared === live.size)
+      const compared = this.#report(reports);
+      if (compared + comparedByOthers === live.size)
         this.metrics.gauges.ranklog_verify_last_success_timestamp_seconds.set(Date.now() / 1_000);
       await this.#rebuild(reports, turn);
     } catch (error) {
@@ -109,38 +108,50 @@ export class ScheduledVerify
   }
 
   /** The boards that this process verifies, and how many boards other processes have compared. */
-  async #shared(live: ReadonlyMap<string, LiveBoard>, { begun, sameTurnMs }: Turn) {
+  async #shared(
+    live: ReadonlyMap<string, LiveBoard>,
+    { begun, sameTurnMs }: Turn,
+  ): Promise<{ ours: string[]; comparedByOthers: number }> {
     const statuses = await this.stores.leases.statuses();
-    const taken = statuses
-      .filter(({ board, kind }) => kind === 'verify' && live.has(board))
-      .filter(({ state }) => state === 'running' || state === 'done')
-      .filter(({ startedAt }) => startedAt >= begun - sameTurnMs);
+    const byOthers = statuses.filter(({ board, kind, state, startedAt }) => {
+      if (kind !== 'verify' || !live.has(board)) return false;
+      const isValid = state === 'running' || state === 'done';
+      return isValid && startedAt >= begun - sameTurnMs;
+    });
+    const taken = new Set(byOthers.map(({ board }) => board));
     const running = statuses.filter(({ state }) => state === 'running');
+    const busy = new Set(running.map(({ board }) => board));
+
     const ours: string[] = [];
-    for (const [board, found] of live) {
-      const isBusy = running.some((by) => by.board === board); // its lease will refuse this process
-      const isTaken = taken.some((by) => by.board === board);
-      if (!isTaken && (isBusy || !(await this.#hasLeftShadow(board, found)))) ours.push(board);
+    for (const [board, liveBoard] of live) {
+      if (taken.has(board)) continue;
+      // The lease of a busy board refuses this process, so its shadow is in no danger.
+      const isOurs = busy.has(board) || !(await this.#hasLeftShadow(board, liveBoard));
+      if (isOurs) ours.push(board);
     }
-    return { ours, compared: taken.filter(({ equal }) => typeof equal === 'boolean').length };
+    const compared = byOthers.filter(({ equal }) => typeof equal === 'boolean');
+    return { ours, comparedByOthers: compared.length };
   }
 
   /**
-   * Whether a killed build or snapshot has left a shadow that a verify would discard; warns of it.
-   * If the schedule rebuilds, a killed build of the live definition does not count: it may be the
-   * schedule's own, and nothing else would continue it.
+   * Whether a killed build or snapshot has left a shadow that a verify would discard; warns about
+   * it. If the schedule rebuilds, ignores a killed build of the live definition: the schedule may
+   * have begun it, and nothing else would continue it.
    */
   async #hasLeftShadow(board: string, { definition }: LiveBoard): Promise<boolean> {
     const left = await leftShadow(this.stores.generations, board);
     if (left === undefined) return false;
-    const isRepair =
-      left.purpose === 'build' && definitionText(left.definition) === definitionText(definition);
-    if (this.options.settings.verifyRebuild && isRepair) return false;
-    const isVoid =
-      left.purpose === 'build' &&
-      !isRepair &&
-      definitionText(withVoids(left.definition, definition.voids)) === definitionText(definition);
-    const again = isVoid ? 'run "ranklog scores void" or "unvoid"' : `run the ${left.purpose}`;
+
+    const isBuild = left.purpose === 'build';
+    const isSame = definitionText(left.definition) === definitionText(definition);
+    if (this.options.settings.verifyRebuild && isBuild && isSame) return false;
+
+    const withLiveVoids = withVoids(left.definition, definition.voids);
+    const differsInVoids = !isSame && definitionText(withLiveVoids) === definitionText(definition);
+    const again =
+      isBuild && differsInVoids
+        ? 'run "ranklog scores void" or "unvoid"'
+        : `run the ${left.purpose}`;
     this.options.logger.warn(
       `board "${board}" is not verified: that would discard what a killed ${left.purpose} has ` +
         `built (generation ${left.generation}); ${again} again, or discard that generation with ` +
@@ -149,28 +160,23 @@ export class ScheduledVerify
     return true;
   }
 
-  /**
-   * Verifies the boards that can be verified: begins again without those for which the reconciler
-   * throws.
-   */
+  /** Verifies the boards that can be verified: after an error about boards, tries without them. */
   async #verify(boards: readonly string[], { signal }: Turn): Promise<readonly VerifyReport[]> {
     let rest = boards;
     while (rest.length > 0) {
       try {
         return await this.reconciler.verify(rest, { signal, mostDifferences: MOST_LOGGED });
       } catch (error) {
-        const left = this.#leftOut(error);
-        if (!rest.some((board) => left.includes(board))) throw error;
-        rest = rest.filter((board) => !left.includes(board));
+        const refused = this.#refusedBy(error);
+        if (!rest.some((board) => refused.includes(board))) throw error;
+        rest = rest.filter((board) => !refused.includes(board));
       }
     }
     return [];
   }
 
-  /**
-   * Returns the boards that an error refuses; logs the reason, unless they were removed meanwhile.
-   */
-  #leftOut(error: unknown): readonly string[] {
+  /** Returns the boards that an error is about. Logs the reason, unless they were removed. */
+  #refusedBy(error: unknown): readonly string[] {
     if (error instanceof LeaseHeldError) {
       this.options.logger.debug(
         `board "${error.board}" is not verified now: ${error.holder} works on it`,
@@ -180,53 +186,60 @@ export class ScheduledVerify
     if (error instanceof UnknownBoardError || error instanceof BoardBuildingError)
       return [error.board]; // removed meanwhile
     if (!(error instanceof HistoryCutError)) return [];
+
     for (const board of error.boards)
       this.options.logger.error(`board "${board}" can't be verified: ${error.message}`);
     return error.boards;
   }
 
-  /** Logs the results and replaces those in the metrics. Returns how many boards were compared. */
+  /** Logs the results and sets the metrics. Returns how many boards were compared. */
   #report(reports: readonly VerifyReport[]): number {
     const { gauges } = this.metrics;
     gauges.ranklog_verify_equal.reset();
     gauges.ranklog_verify_differences.reset();
+    let compared = 0;
     for (const report of reports) {
       const { board, equal, differenceCount } = report;
       this.#logReport(report);
       if (equal === null) continue;
-      gauges.ranklog_verify_equal.set({ board }, Number(equal));
+
+      compared += 1;
+      gauges.ranklog_verify_equal.set({ board }, equal ? 1 : 0);
       gauges.ranklog_verify_differences.set({ board }, differenceCount);
     }
-    return reports.filter(({ equal }) => equal !== null).length;
+    return compared;
   }
 
   #logReport(report: VerifyReport): void {
     const { board, equal, differenceCount, places, views } = report;
+    const { logger } = this.options;
     const compared = `${places} places in ${views} views`;
-    if (equal === null)
-      this.options.logger.warn(
+    if (equal === null) {
+      logger.warn(
         `board "${board}" can't be verified: events were refused for its maxViews, and which ` +
           'ones depends on how the partitions interleaved; raise maxViews, and apply the change',
       );
-    else if (equal)
-      this.options.logger.info(
-        `board "${board}" is what the log makes of it: ${compared} verified`,
-      );
-    else
-      this.options.logger.error(
+    } else if (equal) {
+      logger.info(`board "${board}" is what the log makes of it: ${compared} verified`);
+    } else {
+      logger.error(
         `board "${board}" has ${differenceCount} difference(s) to the log in ${compared}`,
         { differences: report.differences },
       );
+    }
   }
 
   async #rebuild(reports: readonly VerifyReport[], { signal }: Turn): Promise<void> {
     const damaged = reports.filter(({ equal }) => equal === false);
     if (!this.options.settings.verifyRebuild || damaged.length === 0) return;
+
     const { live } = await this.stores.store.boards();
-    const definitions = damaged.flatMap(({ board, generation }): BoardDefinition[] => {
-      const found = live.get(board);
-      return found?.generation === generation ? [found.definition] : []; // else rebuilt meanwhile
-    });
+    const definitions: BoardDefinition[] = [];
+    for (const { board, generation } of damaged) {
+      const liveBoard = live.get(board);
+      const isUnchanged = liveBoard?.generation === generation; // not rebuilt or removed meanwhile
+      if (isUnchanged) definitions.push(liveBoard.definition);
+    }
     const built = await this.reconciler.build(definitions, { signal });
     for (const { board, generation, starts } of built) {
       const partial = starts === undefined ? '' : ', which begins where the one before did';

@@ -1,5 +1,5 @@
 import { changeVoids, withVoids, type BoardDefinition, type VoidChange } from '#board';
-import type { ShadowAtWork } from './log-pass.js';
+import type { ShadowWork } from './log-pass.js';
 import { promote, type PromotionReport } from './promote.js';
 import type { ReconcilerParts, RunOptions } from './reconciler-parts.js';
 import { BoardsLostError } from './run-errors.js';
@@ -22,10 +22,7 @@ export interface VoidOptions extends Pick<BuildOptions, 'allowPartialHistory'>, 
 }
 
 export interface BuildReport extends PromotionReport {
-  /**
-   * How many offsets the generation covers, from its start in the log on: also those of other
-   * boards' records.
-   */
+  /** How many offsets the generation covers, including those of other boards' records. */
   readonly records: number;
   readonly seconds: number;
 }
@@ -37,7 +34,7 @@ export interface ToBuild {
 }
 
 /**
- * The definitions with which a process builds boards whose leases it has: so it can't undo a
+ * The definitions to build. The process must hold the leases of the boards, so that it can't undo a
  * promotion of another process. Every build keeps the voids of the live definition.
  * @throws TooManyVoidsError, UnknownBoardError, BoardBuildingError
  */
@@ -46,17 +43,18 @@ export async function definitionsToBuild(
   { definitions, change }: ToBuild,
   boards: ReadonlySet<string>,
 ): Promise<BoardDefinition[]> {
-  if (change === undefined) {
-    const { live } = await store.boards();
-    return definitions
-      .filter(({ board }) => boards.has(board))
-      .map((one) => {
-        const now = live.get(one.board);
-        return now === undefined ? one : withVoids(one, now.definition.voids);
-      });
+  if (change !== undefined) {
+    const live = await Promise.all([...boards].map((board) => store.liveBoard(board)));
+    return live.map(({ definition }) => changeVoids(definition, change));
   }
-  const live = await Promise.all([...boards].map((board) => store.liveBoard(board)));
-  return live.map(({ definition }) => changeVoids(definition, change));
+
+  const { live } = await store.boards();
+  const wanted = definitions.filter(({ board }) => boards.has(board));
+  return wanted.map((definition) => {
+    const liveBoard = live.get(definition.board);
+    if (liveBoard === undefined) return definition;
+    return withVoids(definition, liveBoard.definition.voids);
+  });
 }
 
 /** The new boards that a build registers. */
@@ -67,14 +65,16 @@ export class NewBoards {
   constructor(private readonly parts: ReconcilerParts) {}
 
   /**
-   * Registers those of the boards that are new. Otherwise their events would become dead letters
-   * until the boards are live. @throws BoardsLostError
+   * Registers the boards that are new, so that their events do not become dead letters during the
+   * build.
+   * @throws BoardsLostError
    */
   async register(boards: readonly BoardDefinition[]): Promise<void> {
     const { store, definitions } = this.parts;
     const { live, building, removed } = await store.boards();
     const unknown = boards.filter(({ board }) => !live.has(board) && !building.has(board));
     if (unknown.length === 0) return;
+
     if (!(await store.areRegistered()) && (await definitions.readAll()).size > 0)
       throw new BoardsLostError();
     for (const { board } of unknown) this.#registered.set(board, removed.has(board));
@@ -82,8 +82,8 @@ export class NewBoards {
   }
 
   /**
-   * Undoes the registration of boards that are not live: removes those that were removed before,
-   * unregisters the rest.
+   * Undoes the registration of boards that are not live. Boards that were removed before are
+   * removed again; the others are unregistered.
    */
   async unregister(boards: Iterable<string>, leases: RunLeases): Promise<void> {
     if (this.#registered.size === 0) return;
@@ -98,9 +98,9 @@ export class NewBoards {
 }
 
 /** Makes a built generation live. */
-export async function finishBuild(parts: ReconcilerParts, at: ShadowAtWork): Promise<BuildReport> {
+export async function finishBuild(parts: ReconcilerParts, work: ShadowWork): Promise<BuildReport> {
   const begun = performance.now();
-  const promotion = await promote(parts, at);
+  const promotion = await promote(parts, work);
   const seconds = (performance.now() - begun) / 1_000;
-  return { ...promotion, records: at.queue.progress.done, seconds };
+  return { ...promotion, records: work.queue.progress.done, seconds };
 }

@@ -17,28 +17,23 @@ export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcom
 /** How long to wait for more of the log before reading the live applied offsets again. */
 const LOOK_EVERY_MS = 200;
 
-/**
- * How often expired views of a shadow are removed: the log may create far more views than are kept
- * at a time.
- */
+/** How often expired views are removed: the log may create far more views than a board keeps. */
 const SWEEP_EVERY_MS = 2_000;
 
 /**
- * Close to the live applied offsets, calls double in size after each ENDINGS_IN_VAIN calls in vain,
- * up to MOST_GROWTH-fold.
+ * Close to the live applied offsets, the size of calls doubles after each ENDINGS_IN_VAIN calls
+ * whose ending did not succeed, up to MOST_GROWTH times the usual size.
  */
 const ENDINGS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
 
 /**
- * Catch-up looks up no ranks, so an entry costs Redis about half as much as in live ingest. A call
- * has twice as many entries.
+ * An entry costs Redis about half as much as in live ingest, because catch-up looks up no ranks. So
+ * a call has twice as many entries.
  */
 const CATCH_UP_CALL: CallLimits = { ...FULL_CALL, entries: 2 * FULL_CALL.entries };
 
-/**
- * A throttled reconciliation makes short calls, so that calls of live ingest do not wait for long.
- */
+/** A throttled reconciliation makes short calls, so that live ingest does not wait for long. */
 const SHORT_CALL = { entries: 100, viewUpdates: 400 };
 
 export interface CatchUpParts {
@@ -64,8 +59,8 @@ interface UnansweredCall {
 
 /**
  * Brings one shadow to the live applied offsets: sends the next events of the queue, call by call,
- * until a call with an ending finds the shadow there. Far below, two calls are in flight (one if
- * throttled): Redis applies one while the next is made.
+ * until a call with an ending finds the shadow there. Far below these offsets, two calls are in
+ * flight (one if throttled): Redis applies one while the next is made.
  * @throws the error for a call that the store refuses (see `callRefusal`), AppliedBeyondLogError,
  * the reason of the signal
  */
@@ -118,6 +113,7 @@ export class CatchUp {
     const { signal, queue, throttle } = this.parts;
     signal.throwIfAborted();
     await this.#sweep();
+
     const { stretches, reachesLive, isFull } = queue.next(limits);
     const last = this.#unanswered;
     if (isFull && !reachesLive && !throttle.isThrottled) {
@@ -126,6 +122,7 @@ export class CatchUp {
       return undefined;
     }
     if (last === undefined) return this.#call(stretches, reachesLive ? ending : undefined);
+
     this.#unanswered = undefined;
     await this.#takeAnswer(last);
     queue.settle();
@@ -134,15 +131,18 @@ export class CatchUp {
 
   /**
    * The limits of the next call. They grow while live ingest is as fast as calls of the usual size,
-   * because one call has to bring all that is missing. View updates stay within those of a full
-   * call; more would block live ingest for too long.
+   * because a single call has to bring everything that is missing. The view updates never exceed
+   * the limit of a full call: more would block live ingest for too long.
    */
   #growingLimits(): CallLimits {
     const limits = this.#limits;
     const { queue } = this.parts;
     const isClose = queue.behindLive().length === 0 && queue.countBelowLive() <= limits.viewUpdates;
     if (!isClose) return limits;
-    const growth = Math.min(MOST_GROWTH, 2 ** Math.floor(this.#inVain++ / ENDINGS_IN_VAIN));
+
+    const doublings = Math.floor(this.#inVain / ENDINGS_IN_VAIN);
+    this.#inVain += 1;
+    const growth = Math.min(MOST_GROWTH, 2 ** doublings);
     const viewUpdates = Math.min(FULL_CALL.viewUpdates, limits.viewUpdates * growth);
     return { entries: limits.entries * growth, viewUpdates };
   }
@@ -164,16 +164,14 @@ export class CatchUp {
       this.#note(answer);
       return;
     }
+
     await this.#unanswered?.outcome.catch(() => undefined);
     this.#unanswered = undefined;
     this.parts.queue.settle();
     await this.#call(this.parts.queue.next(this.#limits).stretches); // throws if more is lost
   }
 
-  /**
-   * Returns the result of the ending if it succeeded. Waits for more of the log if no offset has
-   * moved.
-   */
+  /** Returns the result of an ending that succeeded. If no offset has moved, waits for the log. */
   async #call<E>(stretches: readonly Stretch[], ending?: Ending<E>): Promise<E | undefined> {
     const outcome = await this.withRetries<CatchUpOutcome<E>>(() =>
       ending === undefined ? this.#apply(stretches) : ending(stretches),
@@ -202,14 +200,12 @@ export class CatchUp {
     return { hasMoved, ending: outcome.ending };
   }
 
-  /**
-   * Waits for more of the log, then reads the live applied offsets. Makes the feed read partitions
-   * that are new among them.
-   */
+  /** Waits for more of the log, then reads the live applied offsets, and adds new partitions. */
   async #wait(): Promise<void> {
     const { generations, lease, queue, feed, stalls } = this.parts;
     await feed.news(LOOK_EVERY_MS);
     if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return;
+
     const live = await this.withRetries(() => generations.liveAppliedOffsets(lease.board));
     this.#lookedAt = performance.now();
     if (queue.noteLive(live)) stalls.moved();
@@ -220,14 +216,16 @@ export class CatchUp {
   async #sweep(): Promise<void> {
     const { store, queue, signal } = this.parts;
     if (performance.now() - this.#sweptAt < SWEEP_EVERY_MS) return;
-    while ((await this.withRetries(() => store.sweep(queue.shadow))) > 0) signal.throwIfAborted();
+
+    let removed: number;
+    do {
+      removed = await this.withRetries(() => store.sweep(queue.shadow));
+      if (removed > 0) signal.throwIfAborted();
+    } while (removed > 0);
     this.#sweptAt = performance.now();
   }
 
-  /**
-   * Retries a failed call. Every call may be repeated, even if Redis has run it and only the answer
-   * was lost.
-   */
+  /** Retries a failed call. Every call may be repeated, even if only the answer was lost. */
   withRetries<T>(call: () => Promise<T>, first?: Promise<T>): Promise<T> {
     return withRetries(call, this.parts, first);
   }

@@ -1,12 +1,13 @@
 import { LEASE_MS, type Lease, type LeaseStore } from '#board-store';
 import { RecurringTask } from '../../infra/recurring-task.js';
 
-/** A lease that is renewed until it is disposed. The signal is aborted when the lease is lost. */
+/** A lease that is renewed until `asyncDispose` releases it. */
 export interface KeptLease extends AsyncDisposable {
+  /** Aborted when the lease is lost. */
   readonly signal: AbortSignal;
 }
 
-/** Renews a lease; its signal is also aborted with `signal`. */
+/** Begins to renew a lease. `signal` also aborts the signal of the result. */
 export function keepLease(leases: LeaseStore, lease: Lease, signal: AbortSignal): KeptLease {
   const lost = new AbortController();
   const renew = () => leases.renew(lease).catch((error: unknown) => lost.abort(error));

@@ -12,15 +12,12 @@ import { LogReader, type KafkaRecord, type LogBatch, type LogReaderOptions } fro
 import type { Throttle } from '../../infra/throttle.js';
 import type { ShadowQueue } from './shadow-queue.js';
 
-/**
- * How many records are decoded per turn of the event loop, so that replies of Redis do not wait
- * long.
- */
+/** Records decoded per turn of the event loop. Replies of Redis wait for the end of the turn. */
 const RECORDS_PER_TURN = 250;
 
 /**
- * How many bytes one round of fetches asks for: of all partitions together, and at least of each.
- * This bounds memory. It also keeps the lives of decoded records short: if they waited long, their
+ * How many bytes one round of fetches asks for, from all partitions together, and at least from
+ * each. This bounds memory. It also keeps decoded records short-lived: if they waited long, their
  * garbage collection would cost more than all other work.
  */
 const BYTES_PER_ROUND = 262_144;
@@ -47,9 +44,9 @@ export interface LogFeedOptions extends Log {
 
 /**
  * Reads the log once for all shadows of a reconciliation: decodes each record once, and resolves it
- * for those of its board. Reads all partitions at once, and fetches the next round while it decodes
- * the last one. Skips partitions for which a queue has no room. States: made; running (`run`),
- * until all queues are removed or the signal is aborted.
+ * for the shadows of its board. Reads all partitions at once, and fetches the next round while it
+ * decodes the last one. Skips partitions for which a queue has no room.
+ * States: created, then running (`run`) until all queues are removed or the signal is aborted.
  */
 export class LogFeed {
   readonly #queues = new Set<ShadowQueue>();
@@ -73,6 +70,7 @@ export class LogFeed {
     this.#room.next();
   }
 
+  /** Adds partitions to read. */
   cover(partitions: Iterable<number>): void {
     for (const partition of partitions) {
       if (this.#partitions.has(partition)) continue;
@@ -87,6 +85,7 @@ export class LogFeed {
     await firstValueFrom(merge(this.#news, timer(ms)));
   }
 
+  /** Notes that a queue may have room again. */
   roomMade(): void {
     this.#room.next();
   }
@@ -108,13 +107,14 @@ export class LogFeed {
   }
 
   #open(): Promise<Rounds> {
-    const from = new Map(
-      [...this.#partitions]
-        .map((partition) => [partition, this.#position(partition)] as const)
-        .filter(([, position]) => Number.isFinite(position)),
-    );
-    const bytes = Math.floor(BYTES_PER_ROUND / Math.max(1, from.size));
-    const maxBytesPerPartition = Math.max(LEAST_BYTES_PER_PARTITION, bytes);
+    const from = new Map<number, number>();
+    for (const partition of this.#partitions) {
+      const position = this.#position(partition);
+      if (Number.isFinite(position)) from.set(partition, position);
+    }
+    const share = Math.floor(BYTES_PER_ROUND / Math.max(1, from.size));
+    const maxBytesPerPartition = Math.max(LEAST_BYTES_PER_PARTITION, share);
+
     const { kafka, topic, signal, logger } = this.options;
     const log = { kafka, topic, signal, logger, endsAtUnreadable: true };
     return this.openReader({ ...log, from, maxBytesPerPartition });
@@ -129,6 +129,7 @@ export class LogFeed {
         this.options.signal.throwIfAborted();
         continue;
       }
+
       const batches = await round;
       round = this.#beginRound(reader);
       for (const batch of batches) await this.#deliver(batch);
@@ -143,15 +144,20 @@ export class LogFeed {
    * wait for new records so long that this queue runs empty.
    */
   #beginRound(reader: Rounds): Promise<LogBatch[]> | undefined {
-    const partitions = [...this.#partitions];
-    const isDraining = (queue: ShadowQueue) =>
-      partitions.some((partition) => !this.#hasRoom(queue, partition) && queue.canApply(partition));
-    if ([...this.#queues].some(isDraining)) return;
-    const wanted = partitions.filter((partition) => this.#isWanted(partition));
-    if (wanted.length === 0) return;
+    if ([...this.#queues].some((queue) => this.#isDraining(queue))) return undefined;
+    const wanted = [...this.#partitions].filter((partition) => this.#isWanted(partition));
+    if (wanted.length === 0) return undefined;
+
     const round = reader.fetch(new Set(wanted));
     round.catch(() => undefined); // reported where it is awaited
     return round;
+  }
+
+  /** Whether a queue is full for a partition, and has entries of it that can be applied now. */
+  #isDraining(queue: ShadowQueue): boolean {
+    return [...this.#partitions].some(
+      (partition) => !this.#hasRoom(queue, partition) && queue.canApply(partition),
+    );
   }
 
   #isWanted(partition: number): boolean {
@@ -164,7 +170,7 @@ export class LogFeed {
     return queue.waiting(partition) < Math.min(MOST_PER_SHARE, Math.max(LEAST_PER_SHARE, share));
   }
 
-  /** The first offset that a queue needs; Infinity when none does. */
+  /** The first offset that any queue needs; Infinity if no queue needs the partition. */
   #position(partition: number): number {
     return Math.min(...this.#needing(partition).map((queue) => queue.position(partition)));
   }
@@ -176,11 +182,13 @@ export class LogFeed {
   async #deliver({ partition, records, nextOffset }: LogBatch): Promise<void> {
     const { throttle, signal } = this.options;
     for (let first = 0; first < records.length; first += RECORDS_PER_TURN) {
-      const some = records.slice(first, first + RECORDS_PER_TURN);
-      await throttle.next(some.length, signal);
-      for (const record of some) this.#deliverRecord(partition, record);
-      this.#advance(partition, (some.at(-1)?.offset ?? -1) + 1);
-      if (first + RECORDS_PER_TURN >= records.length) break;
+      const ofTurn = records.slice(first, first + RECORDS_PER_TURN);
+      await throttle.next(ofTurn.length, signal);
+      for (const record of ofTurn) this.#deliverRecord(partition, record);
+      this.#advance(partition, (ofTurn.at(-1)?.offset ?? -1) + 1);
+
+      const isLastTurn = first + RECORDS_PER_TURN >= records.length;
+      if (isLastTurn) break;
       this.#news.next();
       await nextTurn();
     }
@@ -189,7 +197,7 @@ export class LogFeed {
 
   /**
    * Adds a record to the queues of its board. Skips dead letters (malformed, or refused by a
-   * shadow's definition), and retries of records that the shadow takes itself.
+   * shadow's definition), and retries of records that the shadow applies anyway.
    */
   #deliverRecord(partition: number, record: KafkaRecord): void {
     const decoded = decodeRecord(record);
@@ -205,9 +213,10 @@ export class LogFeed {
       const { board, definition } = queue.shadow;
       if (board !== event.board || offset < queue.position(partition)) continue;
       if (isRepeat(event, queue.shadow)) continue;
+
       const resolved = resolveRecord(definition, event, partition, record);
-      if (resolved.ok)
-        queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
+      if (!resolved.ok) continue;
+      queue.add(partition, { kind: 'event', offset, board, event: resolved.event });
     }
   }
 

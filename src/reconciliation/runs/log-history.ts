@@ -28,37 +28,35 @@ export function nextOffsets({ shadow, appliedOffsets }: OpenShadow): Starts {
 
 /** The partitions whose log begins after the first needed offset, by default 0. */
 export function cutPartitions(ranges: Ranges, needed: Starts | undefined): CutPartition[] {
-  return [...ranges]
-    .map(([partition, { start }]) => {
-      return { partition, from: needed?.get(partition) ?? 0, logStart: start };
-    })
-    .filter(({ from, logStart }) => from < logStart)
-    .sort((a, b) => a.partition - b.partition);
+  const cut: CutPartition[] = [];
+  for (const [partition, { start: logStart }] of ranges) {
+    const from = needed?.get(partition) ?? 0;
+    if (from < logStart) cut.push({ partition, from, logStart });
+  }
+  return cut.sort((a, b) => a.partition - b.partition);
 }
 
 /**
- * The first offset that each partition's log must still have for a start at a time. If that start
- * is the first offset left in a cut log, deleted records may also be of that time or later: then
- * the last deleted offset is needed, which the log lacks.
+ * The first offset that each partition's log must still have for a start at a time. If a cut log
+ * begins at or after that start, it may have lost records of that time or later: then the last
+ * deleted offset is needed, which the log lacks.
  */
 export function neededFrom(starts: Starts, ranges: Ranges): Starts {
-  return new Map(
-    [...starts].map(([partition, from]) => {
-      const { start: logStart = 0 } = ranges.get(partition) ?? {};
-      return [partition, logStart > 0 && from <= logStart ? logStart - 1 : from];
-    }),
-  );
+  const needed = new Map<number, number>();
+  for (const [partition, from] of starts) {
+    const logStart = ranges.get(partition)?.start ?? 0;
+    const mayLackRecords = logStart > 0 && from <= logStart;
+    needed.set(partition, mayLackRecords ? logStart - 1 : from);
+  }
+  return needed;
 }
 
 /** Where a generation begins if it is built from the rest of a cut log. */
 export function startsOfRest(starts: Starts | undefined, ranges: Ranges): Starts {
-  const partitions = new Set([...(starts?.keys() ?? []), ...ranges.keys()]);
-  return new Map(
-    [...partitions].map((partition) => [
-      partition,
-      Math.max(starts?.get(partition) ?? 0, ranges.get(partition)?.start ?? 0),
-    ]),
-  );
+  const rest = new Map(starts);
+  for (const [partition, { start: logStart }] of ranges)
+    rest.set(partition, Math.max(rest.get(partition) ?? 0, logStart));
+  return rest;
 }
 
 /** Whether a generation begins between `least` and `most` in every partition. */
@@ -67,15 +65,16 @@ export function isBetween(
   least: Starts | undefined,
   most: Starts | undefined,
 ): boolean {
-  const all = [starts, least, most];
-  const partitions = new Set(all.flatMap((some) => [...(some?.keys() ?? [])]));
-  return [...partitions].every((partition) => {
-    const [start = 0, low = 0, high = 0] = all.map((some) => some?.get(partition));
+  const partitions = [starts, least, most].flatMap((offsets) => [...(offsets?.keys() ?? [])]);
+  return partitions.every((partition) => {
+    const start = starts?.get(partition) ?? 0;
+    const low = least?.get(partition) ?? 0;
+    const high = most?.get(partition) ?? 0;
     return low <= start && start <= high;
   });
 }
 
-/** The score topic, and how far live ingest has come in it. */
+/** How to read the score topic, and how far live ingest is in it. */
 export interface HistoryParts {
   readonly kafka: Kafka;
   readonly admin: Admin;
@@ -93,9 +92,9 @@ const CHECKS_UNTIL_WARNING = 10;
 export const IS_IT_RUNNING = 'does a service run? "ranklog status" shows how far live ingest is';
 
 /**
- * The first offsets from a time (ms) on. Waits until live ingest has reached them: otherwise live
- * ingest would, after the promotion, skip the events between its own position and the start, which
- * would have no results.
+ * The first offsets from a time (ms) on. Waits until live ingest has reached them. Otherwise, after
+ * the promotion, live ingest would skip the events between its own position and the start, and
+ * these events would have no results.
  * @throws the reason of the signal
  */
 export async function startsAtTime(
@@ -105,10 +104,11 @@ export async function startsAtTime(
 ): Promise<Starts> {
   const { admin, topic, signal, logger } = log;
   const starts = new Map(await offsetsAtTime(admin, topic, time));
+  const wait = `board "${board}" waits for live ingest to reach the start of the build`;
   for (let check = 0; ; check++) {
     const ahead = await aheadOfIngest(log, board, starts);
     if (ahead.length === 0) return starts;
-    const wait = `board "${board}" waits for live ingest to reach the start of the build`;
+
     if (check === 0) logger.info(wait);
     if (check === CHECKS_UNTIL_WARNING)
       logger.warn(`${wait} (${ahead.join(', ')}): ${IS_IT_RUNNING}`);
@@ -117,8 +117,8 @@ export async function startsAtTime(
 }
 
 /**
- * Describes the starts that lie ahead of live ingest. If no record lies between, moves the start
- * back to live ingest instead.
+ * Describes the starts that are ahead of live ingest. If there is no record between live ingest and
+ * a start, moves this start back to live ingest instead.
  */
 async function aheadOfIngest(
   log: HistoryParts,
@@ -129,20 +129,21 @@ async function aheadOfIngest(
   const next = (partition: number) => (live.get(partition) ?? -1) + 1;
   const ahead = [...starts].filter(([partition, start]) => start > next(partition));
   if (ahead.length === 0) return [];
+
   const ranges = await logRanges(log.kafka, log.topic);
-  const places = ahead.map(async ([partition, start]) => {
-    const at = next(partition);
-    if ((await recordsEnd(log, { partition, start, range: ranges.get(partition) })) > at)
-      return `partition ${partition}: at offset ${at} of ${start}`;
-    starts.set(partition, at);
-    return [];
+  const waits = ahead.map(async ([partition, start]) => {
+    const position = next(partition);
+    const end = await recordsEnd(log, { partition, start, range: ranges.get(partition) });
+    if (end > position) return `partition ${partition}: at offset ${position} of ${start}`;
+    starts.set(partition, position);
+    return undefined;
   });
-  return (await Promise.all(places)).flat();
+  return (await Promise.all(waits)).filter((wait) => wait !== undefined);
 }
 
 /**
- * `start`; or, if it is the end of the log, the offset after the last record, as the log may end in
- * transaction markers.
+ * Returns `start`. If `start` is the end of the log, returns the offset after the last record, as
+ * the log may end in transaction markers.
  */
 async function recordsEnd(
   { kafka, topic }: HistoryParts,
@@ -154,8 +155,8 @@ async function recordsEnd(
 }
 
 /**
- * The first offset left of each partition whose log was cut before the group read any of it: new
- * boards begin there. Leaves out partitions that were read: boards may contain their lost records.
+ * The first offset left in each partition whose log was cut before the group read any of it: new
+ * boards begin there. Omits partitions that the group has read, as boards may have lost records.
  */
 export async function startsOfUnreadLog(
   { kafka, admin }: Pick<HistoryParts, 'kafka' | 'admin'>,
@@ -164,9 +165,8 @@ export async function startsOfUnreadLog(
 ): Promise<Starts> {
   const ranges = await logRanges(kafka, topic);
   const committed = await committedOffsets(admin, group, topic);
-  return new Map(
-    [...ranges]
-      .filter(([partition, { start }]) => start > 0 && !committed.get(partition))
-      .map(([partition, { start }]) => [partition, start]),
-  );
+  const starts = new Map<number, number>();
+  for (const [partition, { start }] of ranges)
+    if (start > 0 && !committed.get(partition)) starts.set(partition, start);
+  return starts;
 }

@@ -13,8 +13,8 @@ import { StallWatch } from './stall-watch.js';
 
 const REPORT_EVERY_MS = 500;
 
-/** A shadow that is being caught up. */
-export interface ShadowAtWork {
+/** A shadow that is being caught up, and the means for that. */
+export interface ShadowWork {
   readonly lease: Lease;
   readonly shadow: Shadow;
   readonly queue: ShadowQueue;
@@ -32,8 +32,8 @@ interface PassOptions extends Pick<RunOptions, 'signal' | 'eventsPerSecond' | 'o
 }
 
 /**
- * One pass over the log for all shadows of an attempt. The first failure, of a shadow or of the
- * reading, ends the work on all shadows.
+ * One pass over the log for all shadows of an attempt. The first failure of a shadow or of the
+ * reading ends the work on all shadows.
  * States: opened; reading from `start` until `finish` ends. Call `begin` for each shadow before
  * `start`.
  */
@@ -75,20 +75,29 @@ export class LogPass {
   }
 
   /** From now on, events of the shadow go to its queue. */
-  begin(lease: Lease, shadow: Shadow): ShadowAtWork {
+  begin(lease: Lease, shadow: Shadow): ShadowWork {
     const queue = this.#queues.get(shadow);
     if (queue === undefined) throw new Error(`no queue for generation ${shadow.generation}`);
     this.#feed.add(queue);
-    const { parts } = this;
-    const stalls = new StallWatch(parts, shadow.board);
-    const pass = { feed: this.#feed, throttle: this.#throttle, signal: this.#signal };
-    const catchUp = new CatchUp({ ...parts, ...pass, lease, queue, stalls });
+
+    const { generations, store, logger } = this.parts;
+    const catchUp = new CatchUp({
+      generations,
+      store,
+      logger,
+      lease,
+      queue,
+      feed: this.#feed,
+      throttle: this.#throttle,
+      stalls: new StallWatch(this.parts, shadow.board),
+      signal: this.#signal,
+    });
     const { signal } = this.options;
     return { lease, shadow, queue, catchUp, progress: this.#progress, signal };
   }
 
-  /** Ends the reading for a shadow. */
-  leave({ queue }: Pick<ShadowAtWork, 'queue'>): void {
+  /** Stops the reading for a shadow. */
+  leave({ queue }: Pick<ShadowWork, 'queue'>): void {
     this.#feed.remove(queue);
     this.report();
   }
@@ -110,13 +119,14 @@ export class LogPass {
    * Waits until the work on all shadows has ended; then ends the reading.
    * @throws the first failure
    */
-  async finish(work: readonly Promise<void>[]): Promise<void> {
-    for (const part of work) part.catch((error: unknown) => this.#ended.abort(error));
-    const outcomes = await Promise.allSettled(work);
+  async finish(endings: readonly Promise<void>[]): Promise<void> {
+    for (const ending of endings) ending.catch((error: unknown) => this.#ended.abort(error));
+    const outcomes = await Promise.allSettled(endings);
     await this.#reporting.stop();
     this.#ended.abort(); // the feed may still wait for new records, which no shadow needs
-    // Wait until the feed has closed its reader. Its failure counts only if it was the first: then
-    // it is the reason of `#ended`.
+
+    // Wait until the feed has closed its reader. A failure of the feed counts only if it was the
+    // first failure: then it is the reason of `#ended`.
     await this.#reading?.catch(() => undefined);
     if (outcomes.some(({ status }) => status === 'rejected')) throw this.#ended.signal.reason;
   }

@@ -7,19 +7,20 @@ import type {
   UnsettledRecord,
 } from '#board-store';
 import { MAX_RECORDS, settlingCalls } from '../../ingest/split-calls.js';
-import type { ShadowAtWork } from './log-pass.js';
+import type { ShadowWork } from './log-pass.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
 
 type Parts = Pick<ReconcilerParts, 'store' | 'generations'>;
 
 /**
- * Joins records of the live register to a shadow that does not read them: those from before its
- * starts, and erasures, as a snapshot of an earlier time must not show erased players either. A
- * record that live ingest has marked but not settled is left out: the shadow reads it later.
+ * Joins player records of the live register to a shadow that does not read them: records from
+ * before its starts, and all erasures, as a snapshot of an earlier time must not show erased
+ * players either. Leaves out records that live ingest has marked but not settled: the shadow reads
+ * them later.
  *
  * Returns the live applied offsets of partitions in which the shadow begins later. If one of them
- * has moved since, a record may be missing: then a promotion is refused, and this has to be
- * repeated.
+ * has moved since, a record may be missing: then Redis refuses a promotion, and the caller has to
+ * repeat this.
  */
 export async function takeOverRecords(
   { store, generations }: Parts,
@@ -29,25 +30,36 @@ export async function takeOverRecords(
   const { board, starts = new Map<number, number>() } = shadow;
   const applied = await generations.liveAppliedOffsets(board);
   const { live } = await store.boards();
-  const from = live.get(board);
-  if (from !== undefined) await takeOver(generations, lease, shadow, from);
-  const offsets = [...starts].map(([partition, start]) => {
-    return { partition, start, offset: applied.get(partition) ?? -1 };
-  });
-  const below = offsets.filter(({ start, offset }) => offset + 1 < start);
-  return Object.fromEntries(below.map(({ partition, offset }) => [partition, offset]));
+  const liveBoard = live.get(board);
+  if (liveBoard !== undefined) await joinRegister(generations, lease, shadow, liveBoard);
+
+  const below: Record<string, number> = {};
+  for (const [partition, start] of starts) {
+    const offset = applied.get(partition) ?? -1;
+    if (offset + 1 < start) below[partition] = offset;
+  }
+  return below;
 }
 
-async function takeOver(
+/** Calls `takeOverRecords`, with retries. */
+export function takeOverWithRetries(
+  parts: Parts,
+  { lease, shadow, catchUp }: ShadowWork,
+): Promise<Record<string, number>> {
+  return catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
+}
+
+async function joinRegister(
   generations: Parts['generations'],
   lease: Lease,
   shadow: Shadow,
-  from: LiveBoard,
+  live: LiveBoard,
 ): Promise<void> {
-  for await (const page of generations.bans(from)) {
-    const unsettled = await generations.unsettled(from);
+  for await (const page of generations.bans(live)) {
+    const unsettled = await generations.unsettled(live);
     const isUnsettled = ({ partition, offset }: BanEntry) =>
-      unsettled.some((one) => one.partition === partition && one.offset === offset);
+      unsettled.some((record) => record.partition === partition && record.offset === offset);
+
     const byPartition = new Map<number, PlayerEntry[]>();
     for (const { entry, text } of page) {
       if (!isTakenOver(shadow, entry) || isUnsettled(entry)) continue;
@@ -56,29 +68,32 @@ async function takeOver(
       records.push({ kind: 'player', offset, board: shadow.board, playerId, entry: text });
       byPartition.set(partition, records);
     }
+
     for (const [partition, entries] of byPartition)
       await generations.joinRecords(lease, shadow, { partition, entries });
   }
 }
 
-/** A voided record is not taken over: that undoes it. */
+/** Whether a shadow takes over a record. Voided records are not taken over. */
 function isTakenOver(
   { definition, starts }: Shadow,
   { kind, partition, offset }: BanEntry,
 ): boolean {
-  const isVoid = definition.voids?.some(
+  const isVoided = definition.voids?.some(
     (place) => place.partition === partition && place.offset === offset,
   );
-  return isVoid !== true && (kind === 'erased' || offset < (starts?.get(partition) ?? 0));
+  if (isVoided === true) return false;
+
+  const start = starts?.get(partition) ?? 0;
+  return kind === 'erased' || offset < start;
 }
 
 /**
- * Settles the player records that a shadow has marked, as one with rankings does: see
- * lua/includes/settle.lua.
+ * Settles the player records that a shadow with rankings has marked: see lua/includes/settle.lua.
  */
 export async function settleRecords(
   { store, generations }: Parts,
-  { lease, shadow, catchUp }: ShadowAtWork,
+  { lease, shadow, catchUp }: ShadowWork,
 ): Promise<void> {
   const { board, definition } = shadow;
   const retry = <T>(call: () => Promise<T>) => catchUp.withRetries(call);
@@ -94,9 +109,14 @@ export async function settleRecords(
   }
 }
 
-/** Records of one partition, at most MAX_RECORDS, and at most one of each player. */
-function groupsOf(unsettled: readonly UnsettledRecord[]) {
-  const groups: { partition: number; records: Omit<UnsettledRecord, 'partition'>[] }[] = [];
+interface RecordGroup {
+  readonly partition: number;
+  readonly records: Omit<UnsettledRecord, 'partition'>[];
+}
+
+/** Groups records by partition: at most MAX_RECORDS in a group, and at most one of each player. */
+function groupsOf(unsettled: readonly UnsettledRecord[]): RecordGroup[] {
+  const groups: RecordGroup[] = [];
   for (const { partition, ...record } of unsettled) {
     const fits = groups.find(
       (group) =>
@@ -110,11 +130,8 @@ function groupsOf(unsettled: readonly UnsettledRecord[]) {
   return groups;
 }
 
-/**
- * Takes over and settles player records, of a shadow that is ranked from the start and is to be
- * kept.
- */
-export async function completeRecords(parts: Parts, at: ShadowAtWork): Promise<void> {
-  await at.catchUp.withRetries(() => takeOverRecords(parts, at.lease, at.shadow));
-  await settleRecords(parts, at);
+/** Takes over and settles the player records of a snapshot, which is ranked from the start. */
+export async function completeRecords(parts: Parts, work: ShadowWork): Promise<void> {
+  await takeOverWithRetries(parts, work);
+  await settleRecords(parts, work);
 }

@@ -6,8 +6,8 @@ export interface Counts {
 }
 
 /**
- * `done`: offsets that the shadow covers; `total`: all from its beginning to the live applied
- * offsets, or to its ends.
+ * How far a shadow is. `done`: offsets that it covers. `total`: offsets from its beginning to the
+ * live applied offsets, or to its ends.
  */
 export interface Progress extends Counts {
   /** Offsets per second, over the last seconds. */
@@ -17,7 +17,7 @@ export interface Progress extends Counts {
 }
 
 export interface RunProgress extends Progress {
-  /** How many places a verify has compared, or a build ranked, once it has read the log. */
+  /** After the log is read: how many places a verify has compared, or a build has ranked. */
   readonly places?: { readonly count: number; readonly done: 'compared' | 'ranked' };
 }
 
@@ -25,8 +25,14 @@ export interface RunProgress extends Progress {
 const SPAN_MS = 5_000;
 const SHORTEST_SPAN_MS = 1_000;
 
+interface Sample extends Counts {
+  /** In ms. */
+  readonly at: number;
+}
+
+/** Derives the rate and the time left from counts at different times. */
 export class ProgressMeter {
-  #samples: (Counts & { readonly at: number })[] = [];
+  #samples: Sample[] = [];
 
   /** `now` returns a time in ms. */
   constructor(private readonly now: () => number) {}
@@ -34,23 +40,32 @@ export class ProgressMeter {
   /** Records done before the first call do not count towards the rate. */
   note({ done, total }: Counts): Progress {
     const last = { at: this.now(), done, total };
+    const first = this.#firstOfSpan(last);
+    const spanMs = last.at - first.at;
+    const perSecond = (count: number) => (spanMs < SHORTEST_SPAN_MS ? 0 : count / (spanMs / 1_000));
+    const rate = perSecond(done - first.done);
+    const growth = perSecond(total - first.total);
+
+    const left = total - done;
+    const gain = rate - growth;
+    let secondsLeft: number | null = null;
+    if (left === 0) secondsLeft = 0;
+    else if (gain > 0) secondsLeft = Math.ceil(left / gain);
+    return { done, total, rate: Math.round(rate), secondsLeft };
+  }
+
+  /** Adds a sample, and returns the last one from before its span, or else the first in it. */
+  #firstOfSpan(last: Sample): Sample {
     const firstKept = this.#samples.findIndex(({ at }) => at >= last.at - SPAN_MS);
     this.#samples = firstKept < 0 ? [] : this.#samples.slice(Math.max(0, firstKept - 1));
     this.#samples.push(last);
-    const first = this.#samples[0] ?? last;
-    const seconds = (last.at - first.at) / 1_000;
-    const perSecond = (count: number) => (seconds < SHORTEST_SPAN_MS / 1_000 ? 0 : count / seconds);
-    const rate = perSecond(done - first.done);
-    const gain = rate - perSecond(total - first.total); // the log grows meanwhile
-    const left = total - done;
-    const secondsLeft = left === 0 ? 0 : gain > 0 ? Math.ceil(left / gain) : null;
-    return { done, total, rate: Math.round(rate), secondsLeft };
+    return this.#samples[0] ?? last;
   }
 }
 
 /**
- * Reports progress. The status of each board shows its own; the caller gets the progress of the
- * board with most records left.
+ * Reports progress: to the status of each board its own, to the caller that of the board with the
+ * most records left.
  */
 export class ProgressReporter {
   readonly #meters = new Map<string, ProgressMeter>();
@@ -64,18 +79,20 @@ export class ProgressReporter {
   ) {}
 
   /**
-   * Takes the counts of all boards at one moment: with those of different moments, what the caller
-   * gets could go back.
+   * Takes the counts of all boards at one moment. With counts of different moments, the reported
+   * progress could go backwards.
    */
   count(boards: ReadonlyMap<string, Counts>): void {
     const all = [...boards].map(([board, counts]) => this.#note(board, counts));
     const left = ({ done, total }: Counts) => total - done;
-    const [behind] = all.sort((a, b) => left(b) - left(a));
-    if (behind !== undefined)
-      this.onProgress?.({ ...behind, ...(this.#places && { places: this.#places }) });
+    const [slowest] = all.sort((a, b) => left(b) - left(a));
+    if (slowest === undefined) return;
+
+    const places = this.#places;
+    this.onProgress?.(places === undefined ? slowest : { ...slowest, places });
   }
 
-  /** `count` is how many there are of this comparison or ranking: it begins again when these do. */
+  /** `count` starts from 0 with each comparison or ranking. */
   setPlaces(done: 'compared' | 'ranked', count: number): void {
     this.#places = { done, count };
   }

@@ -8,8 +8,8 @@ import {
 } from '#board-store';
 import type { DefinitionRecord } from '#contracts';
 import { toError } from '#errors';
-import type { ShadowAtWork } from './log-pass.js';
-import { settleRecords, takeOverRecords } from './player-records.js';
+import type { ShadowWork } from './log-pass.js';
+import { settleRecords, takeOverWithRetries } from './player-records.js';
 import type { ReconcilerParts } from './reconciler-parts.js';
 import { withRetries } from './retries.js';
 
@@ -22,38 +22,53 @@ export interface PromotionReport extends Promotion {
 }
 
 /**
- * Catches the shadow up. The call that reaches the live applied offsets also makes it live. Then
- * records the definition.
+ * Catches the shadow up. The call that reaches the live applied offsets also makes the shadow live.
+ * Then writes its definition to Kafka.
  */
-export async function promote(parts: ReconcilerParts, at: ShadowAtWork): Promise<PromotionReport> {
+export async function promote(parts: ReconcilerParts, work: ShadowWork): Promise<PromotionReport> {
+  const { board, generation, definition, starts } = work.shadow;
+  const promotion = await goLive(parts, work);
+  const promoted = { board, generation, ...(starts && { starts }) };
+  const record = { ...promoted, since: promotion.since, definition };
+  await recordDefinition(parts, record, work.signal);
+  return { ...promoted, ...promotion };
+}
+
+/** Repeats the promotion until Redis does not ask for more work. */
+async function goLive(parts: ReconcilerParts, work: ShadowWork): Promise<Promotion> {
   const { generations, graceMs } = parts;
-  const { lease, shadow, catchUp, signal } = at;
-  const { board, generation, definition, starts } = shadow;
-  const takeOver = () => catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
-  let takenOver = await takeOver();
-  const goLive = () => {
+  const { lease, shadow, catchUp } = work;
+  let takenOver = await takeOverWithRetries(parts, work);
+
+  for (;;) {
     const options = { graceMs, takenOver };
-    return catchUp.reach((stretches) => generations.promote(lease, shadow, stretches, options));
-  };
-  let promotion = await goLive();
-  // Redis answers UNRANKED until all players of a build are ranked. If it restarts meanwhile, the
-  // ranking ends early, and Redis answers UNRANKED again. UNSETTLED: player records came after the
-  // ranking had begun. MISSED: live ingest has applied some that the shadow does not read.
-  while (promotion === UNRANKED || promotion === UNSETTLED || promotion === MISSED) {
-    if (promotion === UNSETTLED) await settleRecords(parts, at);
-    else takenOver = await takeOver();
-    if (promotion === UNRANKED) await rank(parts, at);
-    promotion = await goLive();
+    const promotion = await catchUp.reach((stretches) =>
+      generations.promote(lease, shadow, stretches, options),
+    );
+    switch (promotion) {
+      case UNRANKED:
+        // Not all players of a build are ranked. A restart of Redis also ends a ranking early.
+        takenOver = await takeOverWithRetries(parts, work);
+        await rank(parts, work);
+        break;
+      case UNSETTLED:
+        // Player records came after the ranking had begun.
+        await settleRecords(parts, work);
+        break;
+      case MISSED:
+        // Live ingest has applied player records that the shadow does not read.
+        takenOver = await takeOverWithRetries(parts, work);
+        break;
+      default:
+        return promotion;
+    }
   }
-  const made = { board, generation, ...(starts && { starts }) };
-  await recordDefinition(parts, { ...made, since: promotion.since, definition }, signal);
-  return { ...made, ...promotion };
 }
 
 /** Ranks the players of a build, step by step. */
 async function rank(
   { generations }: Pick<ReconcilerParts, 'generations'>,
-  { lease, shadow, catchUp, progress }: ShadowAtWork,
+  { lease, shadow, catchUp, progress }: ShadowWork,
 ): Promise<void> {
   let players = 0;
   let cursor: RankingCursor | undefined;
@@ -67,8 +82,8 @@ async function rank(
 }
 
 /**
- * Writes a definition record. A failure is only logged, as Redis has changed already: the role
- * reconciliation writes it later.
+ * Writes a definition record. Only logs a failure, as Redis has changed already: the role
+ * reconciliation writes the record later.
  */
 export async function recordDefinition(
   { definitions, logger }: Pick<ReconcilerParts, 'definitions' | 'logger'>,

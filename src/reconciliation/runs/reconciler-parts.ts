@@ -4,7 +4,7 @@ import type { Logger } from '../../infra/logger.js';
 import type { Stores } from '../../infra/stores.js';
 import type { RunProgress } from './progress.js';
 
-/** What all reconciliations of a process work with. */
+/** The clients, stores and settings that all reconciliations of a process share. */
 export interface ReconcilerParts
   extends
     Pick<Stores, 'store' | 'leases' | 'generations'>,
@@ -12,26 +12,17 @@ export interface ReconcilerParts
   /** The score topic. */
   readonly topic: string;
   readonly definitions: Pick<DefinitionsTopic, 'readAll' | 'write'>;
-  /** How long a generation stays available for a rollback after another one has replaced it. */
+  /** How long a replaced generation stays available for a rollback. */
   readonly graceMs: number;
-  /**
-   * The most records of the log to read per second, for reconciliations that set no limit of their
-   * own.
-   */
+  /** The default of `RunOptions.eventsPerSecond`. */
   readonly eventsPerSecond?: number | undefined;
   readonly logger: Logger;
 }
 
 export interface RunOptions {
-  /**
-   * Cancels the reconciliation, which undoes what it did, except promotions and what `keepsShadows`
-   * keeps.
-   */
+  /** Cancels the reconciliation, which undoes its work, except promotions and kept shadows. */
   readonly signal: AbortSignal;
-  /**
-   * Keeps the shadows when the signal is aborted, so that the next reconciliation can continue
-   * them.
-   */
+  /** Keeps shadows after an abort, so that the next reconciliation can continue them. */
   readonly keepsShadows?: boolean | undefined;
   /** The most records of the log to read per second, so that live ingest is not slowed down. */
   readonly eventsPerSecond?: number | undefined;

@@ -18,15 +18,12 @@ const RETRY_BACKOFF = { firstMs: 50, maxMs: 2_000 };
 /** How many attempts a reconciliation makes at most if each fails with a retriable error. */
 const MOST_ATTEMPTS = 6;
 
-/**
- * The waits between attempts are short, because an emptied Redis gets its boards back within
- * seconds.
- */
+/** The waits between attempts are short: an emptied Redis gets its boards back within seconds. */
 const RESTART_BACKOFF = { firstMs: 500, maxMs: 5_000 };
 
 /**
  * Repeats work that fails, for up to a minute; logs the first failure. `first`: the first try, if
- * it is under way already.
+ * the caller has started it already.
  * @throws LeaseLostError and the refusal of a full Redis, without a retry; the reason of the
  * signal; or the last failure
  */
@@ -36,32 +33,35 @@ export async function withRetries<T>(
   first?: Promise<T>,
 ): Promise<T> {
   const backoff = new Backoff(RETRY_BACKOFF);
-  let underWay = first;
+  let started = first;
   let failedAt: number | undefined;
-  for (;;)
+
+  for (;;) {
     try {
-      return await (underWay ?? work());
+      return await (started ?? work());
     } catch (error) {
-      underWay = undefined;
+      started = undefined;
       signal.throwIfAborted();
       if (error instanceof LeaseLostError || isOutOfMemory(error)) throw error;
+
       const now = performance.now();
-      if (failedAt === undefined) logger.warn(`retrying after: ${toError(error).message}`);
-      failedAt ??= now;
+      if (failedAt === undefined) {
+        failedAt = now;
+        logger.warn(`retrying after: ${toError(error).message}`);
+      }
       if (now - failedAt > RETRY_FOR_MS) throw error;
+
       await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
       signal.throwIfAborted();
     }
+  }
 }
 
 /** Decides after each failed attempt whether and when a reconciliation begins again. */
 export class RestartPolicy {
   readonly #backoff = new Backoff(RESTART_BACKOFF);
   #failures = 0;
-  /**
-   * Since when the reconciliation has only waited for its boards to be registered again, as a value
-   * of the clock `now`.
-   */
+  /** Since when (in ms, by `now`) all failures came from boards that Redis has lost. */
   #waitingSince: number | undefined;
 
   constructor(
@@ -70,19 +70,19 @@ export class RestartPolicy {
   ) {}
 
   /**
-   * How many ms to wait before the next attempt; undefined if it would not help. To be called once
-   * for each failure.
+   * How many ms to wait before the next attempt; undefined if another attempt would not help. Call
+   * it once for each failure.
    */
   waitAfter(error: unknown): number | undefined {
-    return this.#helps(error) ? this.#backoff.next() : undefined;
+    return this.#mayBeginAgain(error) ? this.#backoff.next() : undefined;
   }
 
-  /** Whether to begin again after this failure. */
-  #helps(error: unknown): boolean {
+  #mayBeginAgain(error: unknown): boolean {
     if (this.#waitsForBoards(error)) {
       this.#waitingSince ??= this.now();
       return this.now() - this.#waitingSince <= RETRY_FOR_MS;
     }
+
     this.#waitingSince = undefined;
     this.#failures += 1;
     return this.#failures < MOST_ATTEMPTS && this.#isRetriable(error);

@@ -1,10 +1,14 @@
-import { LeaseLostError, type ServerMemory, type ShadowRefusal } from '#board-store';
-import { RanklogError } from '#errors';
+import {
+  isOutOfMemory,
+  LeaseLostError,
+  type BoardStore,
+  type ServerMemory,
+  type ShadowRefusal,
+} from '#board-store';
+import { RanklogError, toError } from '#errors';
+import { LogGapError } from '#kafka-batch';
 
-/**
- * Redis lost data of the reconciliation, or its board changed meanwhile: beginning again at once
- * may help.
- */
+/** Redis lost data of the reconciliation, or its board changed: another attempt may help. */
 export class RestartError extends RanklogError {
   override readonly retriable = true;
 }
@@ -18,12 +22,12 @@ export interface CutPartition {
   readonly logStart: number;
 }
 
-/** The log no longer holds events that a board is made of. */
+/** The log no longer holds some of the events that a board needs. */
 export class HistoryCutError extends RanklogError {
   constructor(
     /**
-     * The boards that lack events; if the log was cut during the reconciliation, all its boards, of
-     * which at least one does.
+     * The boards that lack events. If the log was cut during the reconciliation: all its boards, of
+     * which at least one lacks events.
      */
     readonly boards: readonly string[],
     partitions: readonly CutPartition[],
@@ -53,10 +57,7 @@ export class UnvoidError extends RanklogError {
   }
 }
 
-/**
- * The caller cancelled the reconciliation. All is as before, except boards that are already live,
- * and shadows that are kept.
- */
+/** The caller cancelled the reconciliation, which undid its work, except kept shadows. */
 export class CancelledError extends RanklogError {
   constructor(isKept: boolean) {
     super(
@@ -67,10 +68,7 @@ export class CancelledError extends RanklogError {
   }
 }
 
-/**
- * Redis has lost its boards. Beginning again helps once the role reconciliation has registered
- * them.
- */
+/** Redis has lost its boards. A retry helps once the role reconciliation has registered them. */
 export class BoardsLostError extends RanklogError {
   constructor() {
     super(
@@ -80,10 +78,7 @@ export class BoardsLostError extends RanklogError {
   }
 }
 
-/**
- * A live applied offset lies beyond the end of the log, so the log lost records or was created
- * again.
- */
+/** A live applied offset lies beyond the log, which has lost records or was created again. */
 export class AppliedBeyondLogError extends RanklogError {
   constructor(
     board: string,
@@ -105,15 +100,34 @@ export class AppliedBeyondLogError extends RanklogError {
 export class OutOfMemoryError extends RanklogError {
   constructor(boards: readonly string[], memory?: ServerMemory) {
     const numbers =
-      memory && ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
+      memory === undefined
+        ? ''
+        : ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
     super(
-      `Redis is full${numbers ?? ''}: not enough memory for a second generation of ` +
+      `Redis is full${numbers}: not enough memory for a second generation of ` +
         `${quoted(boards)}; the reconciliation was cancelled to free memory for live events. A ` +
         'build or a snapshot takes about as much memory as the live board, a verify less: raise ' +
         'maxmemory, or discard a generation ("ranklog boards generations" lists them, "ranklog ' +
         'boards discard" removes a snapshot or what a killed build has left); then start again',
     );
   }
+}
+
+/** Explains two errors to operators: Redis is full, and the log was cut during the run. */
+export async function explainedError(
+  error: unknown,
+  boards: readonly string[],
+  store: Pick<BoardStore, 'memory'>,
+): Promise<Error> {
+  if (isOutOfMemory(error)) {
+    const memory = await store.memory().catch(() => undefined);
+    return new OutOfMemoryError(boards, memory);
+  }
+  if (!(error instanceof LogGapError)) return toError(error);
+
+  const { partition, expected, log } = error;
+  const cut = { partition, from: expected, logStart: log.start };
+  return new HistoryCutError(boards, [cut], true);
 }
 
 const LOST = 'Redis has lost its shadow, or events of it';

@@ -18,7 +18,7 @@ interface LeasedBoard {
   readonly lease: Lease;
   status: ReconciliationStatus;
   /** When the lease was last acquired or renewed, by performance.now. */
-  heldAt: number;
+  renewedAt: number;
 }
 
 interface RunLeasesParts {
@@ -29,7 +29,7 @@ interface RunLeasesParts {
 
 /**
  * The leases of the boards of one attempt, renewed while it runs, and the status of each board in
- * Redis. States of a board: held, from `acquire` until `end`, `leave` or `close` releases it.
+ * Redis. States of a board: leased, from `acquire` until `end`, `leave` or `close` releases it.
  */
 export class RunLeases {
   readonly #boards = new Map<string, LeasedBoard>();
@@ -60,45 +60,47 @@ export class RunLeases {
     return this.#lost.signal;
   }
 
+  /** @throws LeaseLostError for a board that is not leased */
   lease(board: string): Lease {
-    const held = this.#boards.get(board);
-    if (held === undefined) throw new LeaseLostError(board);
-    return held.lease;
+    const leased = this.#boards.get(board);
+    if (leased === undefined) throw new LeaseLostError(board);
+    return leased.lease;
   }
 
   /**
-   * Whether a lease may have expired and been taken by another process. If a lease is lost before
-   * that, Redis has lost data.
+   * Whether the lease may have expired, so that another process may have taken it. If a lease is
+   * lost before it can have expired, Redis has lost data.
    */
   mayHaveExpired(board: string): boolean {
-    const heldAt = this.#boards.get(board)?.heldAt ?? -Infinity;
-    return performance.now() - heldAt >= LEASE_MS;
+    const renewedAt = this.#boards.get(board)?.renewedAt ?? -Infinity;
+    return performance.now() - renewedAt >= LEASE_MS;
   }
 
-  /** Changes the status of a board, which is reported within a second. */
+  /** Changes the status of a board. The next renewal, within a second, writes it to Redis. */
   note(board: string, facts: Partial<ReconciliationStatus>): void {
-    const held = this.#boards.get(board);
-    if (held !== undefined) held.status = { ...held.status, ...facts };
+    const leased = this.#boards.get(board);
+    if (leased !== undefined) leased.status = { ...leased.status, ...facts };
   }
 
   /**
-   * Reports how the reconciliation of a board ended, and releases the board. Does nothing if it was
-   * released before.
+   * Reports how the reconciliation of a board ended, and releases the board. Does nothing if the
+   * board was released before.
    */
   async end(board: string, end: End): Promise<void> {
-    const held = this.#boards.get(board);
-    if (held === undefined) return;
-    held.status = { ...held.status, rate: 0, secondsLeft: null, ...end };
+    const leased = this.#boards.get(board);
+    if (leased === undefined) return;
+
+    leased.status = { ...leased.status, rate: 0, secondsLeft: null, ...end };
     this.#boards.delete(board);
-    await this.#renew(held);
-    await this.#release(held);
+    await this.#renew(leased);
+    await this.#release(leased);
   }
 
   /** Releases a board without changing its reported status. */
   async leave(board: string): Promise<void> {
-    const held = this.#boards.get(board);
+    const leased = this.#boards.get(board);
     this.#boards.delete(board);
-    if (held !== undefined) await this.#release(held);
+    if (leased !== undefined) await this.#release(leased);
   }
 
   async close(): Promise<void> {
@@ -107,14 +109,23 @@ export class RunLeases {
   }
 
   async #acquire(board: string): Promise<void> {
-    const heldAt = performance.now();
+    const renewedAt = performance.now();
     const lease = await this.parts.leases.acquire(board, HOLDER);
     const now = Date.now();
     const status: ReconciliationStatus = {
-      ...{ board, kind: this.parts.kind, state: 'running', generation: '', holder: HOLDER },
-      ...{ done: 0, total: 0, rate: 0, secondsLeft: null, startedAt: now, updatedAt: now },
+      board,
+      kind: this.parts.kind,
+      state: 'running',
+      generation: '',
+      holder: HOLDER,
+      done: 0,
+      total: 0,
+      rate: 0,
+      secondsLeft: null,
+      startedAt: now,
+      updatedAt: now,
     };
-    this.#boards.set(board, { lease, status, heldAt });
+    this.#boards.set(board, { lease, status, renewedAt });
   }
 
   /**
@@ -122,26 +133,24 @@ export class RunLeases {
    * command timeout of the Redis client, long before the other leases expire.
    */
   async #renewAll(): Promise<void> {
-    await Promise.all([...this.#boards.values()].map((held) => this.#renew(held)));
+    await Promise.all([...this.#boards.values()].map((leased) => this.#renew(leased)));
   }
 
-  /**
-   * Renews a lease, and reports the status of its board. Only a lost lease ends the reconciliation.
-   */
-  async #renew(held: LeasedBoard): Promise<void> {
-    const { board } = held.lease;
+  /** Renews a lease, and writes the status. Only a lost lease ends the reconciliation. */
+  async #renew(leased: LeasedBoard): Promise<void> {
+    const { board } = leased.lease;
     const now = performance.now();
-    held.status = { ...held.status, updatedAt: Date.now() };
+    leased.status = { ...leased.status, updatedAt: Date.now() };
     try {
-      await this.parts.leases.renew(held.lease, held.status);
-      held.heldAt = now;
+      await this.parts.leases.renew(leased.lease, leased.status);
+      leased.renewedAt = now;
     } catch (error) {
       if (error instanceof LeaseLostError && this.#boards.has(board)) this.#lost.abort(error);
       else this.#warn(`could not renew the lease and the status of board "${board}"`, error);
     }
   }
 
-  /** A lease that can't be released expires. */
+  /** Only logs a failure: a lease that can't be released expires. */
   async #release({ lease }: LeasedBoard): Promise<void> {
     await this.parts.leases.release(lease).catch((error: unknown) => {
       this.#warn(`could not release the lease of board "${lease.board}"`, error);

@@ -22,10 +22,7 @@ export type From = number | 'start';
 
 /** The shadow that a reconciliation asks for. */
 export interface ShadowRequest extends Pick<NewShadow, 'definition' | 'purpose'> {
-  /**
-   * Where the live generation begins in the log. The shadow begins there, too, unless `from` is
-   * given.
-   */
+  /** Where the live generation begins in the log; without `from`, the shadow begins there, too. */
   readonly starts?: Starts | undefined;
   readonly from?: From | undefined;
   /** The last record time that a snapshot includes, in ms. */
@@ -50,19 +47,20 @@ type Ranges = ReadonlyMap<number, LogRange>;
  * @throws HistoryCutError
  */
 export async function planShadow(log: PlanParts, request: ShadowRequest): Promise<ShadowPlan> {
-  const { definition, purpose, allowPartialHistory = false } = request;
+  const { definition, purpose, from, allowPartialHistory = false } = request;
   const plan = await inOffsets(log, request);
   const ranges = await logRanges(log.kafka, log.topic);
   const mayBePartial = allowPartialHistory || holdsLiveHistory(request, ranges);
   const rest = startsOfRest(plan.starts, ranges);
   const left = await resumable(log, plan, { ranges, latest: mayBePartial ? rest : plan.starts });
   if (left !== undefined) return { kind: 'continue', left };
-  const known =
-    typeof request.from === 'number' ? neededFrom(plan.starts ?? new Map(), ranges) : plan.starts;
-  const cut = cutPartitions(ranges, known);
-  if (cut.length > 0 && !mayBePartial)
-    throw new HistoryCutError([definition.board], cut, purpose !== 'verify');
-  return { kind: 'begin', shadow: cut.length === 0 ? plan : { ...plan, starts: rest } };
+
+  const isFromTime = typeof from === 'number';
+  const needed = isFromTime ? neededFrom(plan.starts ?? new Map(), ranges) : plan.starts;
+  const cut = cutPartitions(ranges, needed);
+  if (cut.length === 0) return { kind: 'begin', shadow: plan };
+  if (mayBePartial) return { kind: 'begin', shadow: { ...plan, starts: rest } };
+  throw new HistoryCutError([definition.board], cut, purpose !== 'verify');
 }
 
 /** Begins a planned shadow, or continues it. @throws LeaseLostError, HistoryCutError */
@@ -87,7 +85,7 @@ async function begin(log: OpenParts, lease: Lease, plan: NewShadow): Promise<Ope
   return { shadow, appliedOffsets: await log.generations.shadowAppliedOffsets(shadow) };
 }
 
-/** Takes the previous generation as the shadow, if the log still has the records that it lacks. */
+/** Makes the previous generation the shadow, if the log still has the records that it lacks. */
 async function beginRollback(log: OpenParts, lease: Lease): Promise<OpenShadow> {
   const { generations, kafka, topic } = log;
   await warnOfDiscardedShadow(log, lease.board, 'rollback');
@@ -95,6 +93,7 @@ async function beginRollback(log: OpenParts, lease: Lease): Promise<OpenShadow> 
   const opened = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
   const cut = cutPartitions(await logRanges(kafka, topic), nextOffsets(opened));
   if (cut.length === 0) return opened;
+
   await generations.discard(lease, shadow);
   throw new HistoryCutError([lease.board], cut, false);
 }
@@ -107,6 +106,7 @@ async function inOffsets(log: PlanParts, request: ShadowRequest): Promise<NewSha
   else if (from !== undefined) starts = await startsAtTime(log, definition.board, from);
   const plan = { definition, purpose, ...(starts === undefined ? {} : { starts }) };
   if (until === undefined) return plan;
+
   const ends = await offsetsAtTime(log.admin, log.topic, until + 1);
   return { ...plan, ends, asOf: until };
 }
@@ -128,14 +128,14 @@ async function resumable(
     isBetween(shadow.starts, starts, latest) &&
     isBetween(shadow.ends, ends, ends);
   if (!isPlanned) return undefined;
+
   const left = { shadow, appliedOffsets: await generations.shadowAppliedOffsets(shadow) };
   return cutPartitions(ranges, nextOffsets(left)).length === 0 ? left : undefined;
 }
 
 /**
- * Whether the log still holds every record since the live generation's beginning. If so, a shadow
- * needs no
- * `allowPartialHistory`: it lacks only what the live generation lacks.
+ * Whether the log still holds all records from where the live generation begins. If so, a shadow
+ * needs no `allowPartialHistory`: it lacks only records that the live generation lacks, too.
  */
 function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): boolean {
   if (starts === undefined || typeof from === 'number') return false;
@@ -144,26 +144,18 @@ function holdsLiveHistory({ starts, from }: ShadowRequest, ranges: Ranges): bool
 
 type Shadows = Pick<GenerationStore, 'shadow'>;
 
-/**
- * Whether the next attempt or reconciliation of this kind can continue the shadows of one that was
- * killed.
- */
+/** Whether the next reconciliation of this kind can continue the shadow of a killed one. */
 export function isResumable(kind: Shadow['purpose']): boolean {
   return kind === 'build' || kind === 'snapshot';
 }
 
-/**
- * The shadow that an earlier reconciliation has left, if the next one of its kind can continue it.
- */
+/** The shadow of an earlier reconciliation, if the next one of its kind can continue it. */
 export async function leftShadow(generations: Shadows, board: string): Promise<Shadow | undefined> {
   const shadow = await generations.shadow(board);
   return shadow && isResumable(shadow.purpose) ? shadow : undefined;
 }
 
-/**
- * Warns if a reconciliation discards the shadow of a build or snapshot, because a board has only
- * one shadow.
- */
+/** Warns if a reconciliation discards the shadow of a build or snapshot: a board has only one. */
 export async function warnOfDiscardedShadow(
   { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
   board: string,
@@ -171,6 +163,7 @@ export async function warnOfDiscardedShadow(
 ): Promise<void> {
   const left = await leftShadow(generations, board);
   if (left === undefined) return;
+
   logger.warn(
     `board "${board}": this ${run} discards what a killed ${left.purpose} had built ` +
       `(generation ${left.generation})`,

@@ -2,25 +2,23 @@ import type { BoardEntry, Shadow, Stretch, AppliedOffset } from '#board-store';
 import { CallWork, type CallLimits } from '../../ingest/split-calls.js';
 import type { Counts } from './progress.js';
 
+/** A catch-up call that the queue proposes. */
 export interface NextCall {
   readonly stretches: readonly Stretch[];
   /** Whether the call brings the shadow to the live applied offsets, as far as they are known. */
   readonly reachesLive: boolean;
-  /** Whether the call reaches its limits. */
+  /** Whether the call reaches one of its limits. */
   readonly isFull: boolean;
 }
 
-/**
- * The entries of one partition that were read and are not known to be applied, in the order of the
- * log.
- */
+/** The entries of one partition, in the order of the log: read, and not known to be applied. */
 class PartitionQueue {
   readonly #entries: BoardEntry[] = [];
   /** The live applied offset as last known; -1 for none. */
   live = -1;
-  /** The last offset of the unanswered calls; `applied` if there is none. */
+  /** The last offset of the unanswered calls; `applied` if no call is unanswered. */
   #sent: number;
-  /** The next call has the entries from index #begin to index #end. */
+  /** The next call has the entries from index #begin, up to but not including index #end. */
   #begin = 0;
   #end = 0;
 
@@ -47,28 +45,25 @@ class PartitionQueue {
     this.read = entry.offset;
   }
 
-  /**
-   * Notes the applied offsets of the shadow and of live ingest. Returns whether either differs from
-   * before.
-   */
+  /** Notes the applied offsets of the shadow and of live ingest. Returns whether one is new. */
   note(applied: number, live: number): boolean {
     const hasChanged = this.live !== live || this.applied < applied;
+
     this.live = live;
     this.applied = Math.max(this.applied, applied);
     this.#sent = Math.max(this.#sent, this.applied);
     this.read = Math.max(this.read, applied);
     this.#entries.splice(0, this.#countThrough(applied));
+
     return hasChanged;
   }
 
-  /**
-   * Notes an unanswered call that brings the shadow to `through`, at most to the live applied
-   * offset.
-   */
+  /** Notes an unanswered call up to `through`, but at most to the live applied offset. */
   send(through: number): void {
     this.#sent = Math.max(this.#sent, Math.min(through, this.live));
   }
 
+  /** Notes that no call is unanswered. */
   settle(): void {
     this.#sent = this.applied;
   }
@@ -78,6 +73,7 @@ class PartitionQueue {
     return this.#entries[this.#end];
   }
 
+  /** The last offset that the next call covers. */
   get through(): number {
     return this.#next === undefined ? this.read : this.#next.offset - 1;
   }
@@ -87,20 +83,20 @@ class PartitionQueue {
     return Math.min(this.through, this.live) > this.#sent;
   }
 
+  /** Begins the next call, without entries. */
   begin(): void {
     this.#begin = this.#countThrough(this.#sent);
     this.#end = this.#begin;
   }
 
-  /**
-   * Adds the next entry to the call if its offset is at most `last` and it fits. Returns whether it
-   * did.
-   */
+  /** Adds the next entry to the call. Returns false if it does not fit, or is beyond `last`. */
   take(room: CallWork, last: number): boolean {
     const next = this.#next;
-    const isTaken = next !== undefined && next.offset <= last && room.take(next);
-    if (isTaken) this.#end += 1;
-    return isTaken;
+    if (next === undefined || next.offset > last) return false;
+    if (!room.take(next)) return false;
+
+    this.#end += 1;
+    return true;
   }
 
   stretch(partition: number): Stretch {
@@ -108,6 +104,7 @@ class PartitionQueue {
     return { partition, from: this.#sent + 1, through: this.through, entries };
   }
 
+  /** The number of entries up to the offset `last`. */
   #countThrough(last: number): number {
     const first = this.#entries.findIndex(({ offset }) => offset > last);
     return first < 0 ? this.#entries.length : first;
@@ -121,10 +118,7 @@ class PartitionQueue {
 export class ShadowQueue {
   readonly #partitions = new Map<number, PartitionQueue>();
 
-  /**
-   * `begun` are the applied offsets of the shadow; a partition without one starts where the shadow
-   * starts.
-   */
+  /** `begun` has the applied offsets of the shadow; without one, a partition is at its start. */
   constructor(
     readonly shadow: Shadow,
     private readonly begun: ReadonlyMap<number, number>,
@@ -169,32 +163,29 @@ export class ShadowQueue {
     for (const { partition, through } of stretches) this.#partition(partition).send(through);
   }
 
-  /**
-   * Notes that no call is unanswered, or that outcomes are unknown: the next call begins after the
-   * applied offsets.
-   */
+  /** Makes the next call begin after the applied offsets: no call is unanswered, or one failed. */
   settle(): void {
     for (const queue of this.#partitions.values()) queue.settle();
   }
 
   /** Notes the offsets that a call has returned. Returns whether any offset differs from before. */
   note(appliedOffsets: ReadonlyMap<number, AppliedOffset>): boolean {
-    const changes = [...appliedOffsets].map(([partition, { shadow, live }]) =>
-      this.#partition(partition).note(shadow, live),
-    );
-    return changes.includes(true);
+    let hasChanged = false;
+    for (const [partition, { shadow, live }] of appliedOffsets)
+      if (this.#partition(partition).note(shadow, live)) hasChanged = true;
+    return hasChanged;
   }
 
-  /** Notes the live applied offsets. Returns whether one differs from before. */
+  /** Notes the live applied offsets. Returns whether any of them differs from before. */
   noteLive(appliedOffsets: ReadonlyMap<number, number>): boolean {
-    const changes = [...appliedOffsets].map(
-      ([partition, live]) => this.#partition(partition).note(-1, live), // the shadow has not moved
-    );
-    return changes.includes(true);
+    let hasChanged = false;
+    for (const [partition, live] of appliedOffsets)
+      if (this.#partition(partition).note(-1, live)) hasChanged = true; // -1: the shadow stays
+    return hasChanged;
   }
 
   /**
-   * Snapshots only: whether all records before the shadow's ends are read and applied. Does not
+   * Only for snapshots: whether all records before the shadow's ends are read and applied. Does not
    * compare applied offsets: if the log ends in transaction markers, the live applied offset may
    * not cover them yet.
    */
@@ -218,11 +209,12 @@ export class ShadowQueue {
   }
 
   /**
-   * Counts offsets from where the shadow begins to its ends or, without ends, the live applied
-   * offsets; `done` are applied.
+   * Counts offsets. `total`: from where the shadow begins to its ends or, without ends, to the live
+   * applied offsets. `done`: applied ones of these.
    */
   get progress(): Counts {
-    let [done, total] = [0, 0];
+    let done = 0;
+    let total = 0;
     for (const [partition, { applied, live }] of this.#partitions) {
       const start = this.shadow.starts?.get(partition) ?? 0;
       const target = this.shadow.ends === undefined ? live + 1 : this.#end(partition);
@@ -233,23 +225,26 @@ export class ShadowQueue {
   }
 
   /**
-   * The next call: entries of every partition up to its live applied offset, as many as fit, in
-   * equal shares. If they all fit, entries beyond these offsets fill the rest, since the live
+   * The next call: as many entries as fit, in equal shares for all partitions, up to the live
+   * applied offsets. If they all fit, entries beyond these offsets fill the rest, since the live
    * applied offsets move on meanwhile.
    */
   next(limits: CallLimits): NextCall {
     const queues = [...this.#partitions.values()];
     const room = new CallWork(new Map([[this.shadow.board, this.shadow]]), true, limits);
+
     for (const queue of queues) queue.begin();
     fill(queues, room, { beyondLive: false });
     const reachesLive = queues.every(({ through, live }) => through >= live);
     if (reachesLive) fill(queues, room, { beyondLive: true });
+
     const stretches = [...this.#partitions]
       .filter(([, queue]) => reachesLive || queue.isForward)
       .map(([partition, queue]) => queue.stretch(partition));
     return { reachesLive, isFull: room.isFull, stretches };
   }
 
+  /** The offset where the shadow ends; Infinity without ends. */
   #end(partition: number): number {
     const { ends } = this.shadow;
     return ends === undefined ? Infinity : (ends.get(partition) ?? 0);
@@ -258,6 +253,7 @@ export class ShadowQueue {
   #partition(partition: number): PartitionQueue {
     const known = this.#partitions.get(partition);
     if (known !== undefined) return known;
+
     const before = (this.shadow.starts?.get(partition) ?? 0) - 1;
     const applied = this.begun.get(partition) ?? before;
     // After a rollback, the applied offset may lie before the start.
@@ -276,9 +272,12 @@ function fill(
   room: CallWork,
   { beyondLive }: { readonly beyondLive: boolean },
 ): void {
-  for (let hasTaken = true; hasTaken;) {
+  let hasTaken: boolean;
+  do {
     hasTaken = false;
-    for (const queue of queues)
-      if (queue.take(room, beyondLive ? Infinity : queue.live)) hasTaken = true;
-  }
+    for (const queue of queues) {
+      const last = beyondLive ? Infinity : queue.live;
+      if (queue.take(room, last)) hasTaken = true;
+    }
+  } while (hasTaken);
 }

@@ -4,16 +4,13 @@ import { IS_IT_RUNNING, type HistoryParts } from './log-history.js';
 import { AppliedBeyondLogError } from './run-errors.js';
 
 const CHECK_EVERY_MS = 1_000;
-/**
- * One check is not enough: a broker that no longer leads a partition may report an old end of its
- * log.
- */
+/** More than one: a broker that no longer leads a partition may report an old end of its log. */
 const CHECKS_UNTIL_SURE = 3;
 const WARN_AFTER_MS = 10_000;
 
 /**
- * Finds out why a shadow makes no progress: warns once a stall, and throws if the log will never
- * have the missing records.
+ * Finds out why a shadow makes no progress: warns once for each stall, and throws if the log will
+ * never have the missing records.
  */
 export class StallWatch {
   #movedAt = performance.now();
@@ -27,6 +24,7 @@ export class StallWatch {
     private readonly board: string,
   ) {}
 
+  /** Notes progress. */
   moved(): void {
     this.#movedAt = performance.now();
     this.#hasWarned = false;
@@ -42,10 +40,11 @@ export class StallWatch {
       this.#checkedAt = now;
       await this.#checkLog(behind);
     }
-    const ms = now - this.#movedAt;
-    if (ms < WARN_AFTER_MS || this.#hasWarned) return;
+
+    const stalledMs = now - this.#movedAt;
+    if (stalledMs < WARN_AFTER_MS || this.#hasWarned) return;
     this.#hasWarned = true;
-    const seconds = Math.round(ms / 1_000);
+    const seconds = Math.round(stalledMs / 1_000);
     const what =
       behind.length > 0
         ? `records of the log: none has arrived for ${seconds} s`
@@ -59,13 +58,13 @@ export class StallWatch {
       logger.debug(`could not read the ends of the log: ${toError(error).message}`);
     });
     if (ranges === undefined) return; // Kafka is unreachable; the reconciliation waits for it
-    const beyond = behind
-      .map(({ partition, live }) => ({
-        partition,
-        appliedOffset: live,
-        logEnd: ranges.get(partition)?.end ?? Infinity, // a partition that was added just now
-      }))
-      .filter(({ appliedOffset, logEnd }) => appliedOffset >= logEnd);
+
+    const places = behind.map(({ partition, live }) => ({
+      partition,
+      appliedOffset: live,
+      logEnd: ranges.get(partition)?.end ?? Infinity, // a partition that was added just now
+    }));
+    const beyond = places.filter(({ appliedOffset, logEnd }) => appliedOffset >= logEnd);
     this.#beyond = beyond.length > 0 ? this.#beyond + 1 : 0;
     if (this.#beyond >= CHECKS_UNTIL_SURE) throw new AppliedBeyondLogError(this.board, beyond);
   }

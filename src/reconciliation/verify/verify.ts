@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BoardDefinition } from '#board';
 import type { ComparisonCursor, Difference, TooManyViews } from '#board-store';
-import type { ShadowAtWork } from '../runs/log-pass.js';
-import { takeOverRecords } from '../runs/player-records.js';
+import type { ShadowWork } from '../runs/log-pass.js';
+import { takeOverWithRetries } from '../runs/player-records.js';
 import type { ReconcilerParts, RunOptions } from '../runs/reconciler-parts.js';
 import { AppliedBeyondLogError } from '../runs/run-errors.js';
 
@@ -19,10 +19,11 @@ interface Compared extends Pick<VerifyOptions, 'mostDifferences'> {
 }
 
 interface Findings {
-  /** How many places, in how many views, the shadow has; all of them were compared. */
+  /** How many places the shadow has; all of them were compared. */
   readonly places: number;
+  /** How many views the shadow has. */
   readonly views: number;
-  /** The first ones; `differenceCount` counts all. */
+  /** The first differences; `differenceCount` counts all. */
   readonly differences: readonly Difference[];
   readonly differenceCount: number;
   /** Why the board can't be compared: events were refused for `maxViews`. */
@@ -41,13 +42,10 @@ export interface VerifyReport extends Findings {
 
 const NOTHING_COMPARED = { places: 0, views: 0, differences: [], differenceCount: 0 };
 
-/** How many differences are remembered, so that they are recognised when they are found again. */
+/** How many differences are remembered, so that they count once if they are found again. */
 const MOST_REMEMBERED = 10_000;
 
-/**
- * Collects differences: counts all, and keeps the first `most`. A remembered difference that is
- * found again counts once.
- */
+/** Collects differences: counts all, and keeps the first `most`. */
 export class Differences {
   readonly #found = new Map<string, Difference>();
   #notRemembered = 0;
@@ -73,31 +71,32 @@ export class Differences {
   }
 }
 
-/**
- * Compares a live generation with its shadow, which it discards then. Does not change the board.
- */
+/** Compares a live generation with its shadow, then discards the shadow. */
 export async function finishVerify(
   parts: ReconcilerParts,
-  at: ShadowAtWork,
+  work: ShadowWork,
   { generation, mostDifferences = MOST_DIFFERENCES }: Compared,
 ): Promise<VerifyReport> {
-  const { board, definition } = at.shadow;
-  const findings = await findingsOf(parts, at, mostDifferences);
-  const appliedOffsets = Object.fromEntries(at.queue.appliedOffsets());
-  await parts.generations.discard(at.lease, at.shadow);
-  const equal = findings.tooManyViews === undefined ? findings.differenceCount === 0 : null;
+  const { board, definition } = work.shadow;
+  const findings = await findingsOf(parts, work, mostDifferences);
+  const appliedOffsets = Object.fromEntries(work.queue.appliedOffsets());
+  await parts.generations.discard(work.lease, work.shadow);
+
+  const isComparable = findings.tooManyViews === undefined;
+  const equal = isComparable ? findings.differenceCount === 0 : null;
   return { board, generation, definition, ...findings, equal, appliedOffsets };
 }
 
 async function findingsOf(
   parts: ReconcilerParts,
-  at: ShadowAtWork,
+  work: ShadowWork,
   mostDifferences: number,
 ): Promise<Findings> {
-  const { lease, shadow, catchUp } = at;
-  const takeOver = () => catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
   try {
-    return await takeOverAndCompare(takeOver, () => compare(parts, at, mostDifferences));
+    return await takeOverAndCompare(
+      () => takeOverWithRetries(parts, work),
+      () => compare(parts, work, mostDifferences),
+    );
   } catch (error) {
     if (!(error instanceof AppliedBeyondLogError)) throw error;
     const differences = error.partitions.map(({ partition, appliedOffset, logEnd }) => ({
@@ -111,9 +110,9 @@ async function findingsOf(
 }
 
 /**
- * Compares a shadow that takes over player records, as takeOverRecords does. It does not read those
- * from before its start. If live ingest has applied some since they were taken over, the
- * differences may come from that: then it compares again.
+ * Takes over player records from before the start of the shadow (see `takeOverRecords`), then
+ * compares. If live ingest has applied further ones meanwhile, they may cause the differences: then
+ * it compares again.
  */
 export async function takeOverAndCompare<F extends Pick<Findings, 'differenceCount'>>(
   takeOver: () => Promise<Record<string, number>>,
@@ -133,7 +132,7 @@ export async function takeOverAndCompare<F extends Pick<Findings, 'differenceCou
  */
 async function compare(
   { generations }: ReconcilerParts,
-  { lease, shadow, catchUp, progress }: ShadowAtWork,
+  { lease, shadow, catchUp, progress }: ShadowWork,
   mostDifferences: number,
 ): Promise<Findings> {
   const found = new Differences(mostDifferences);
@@ -147,6 +146,7 @@ async function compare(
     const { tooManyViews } = page;
     if (tooManyViews.expected > 0 || tooManyViews.found > 0)
       return { ...NOTHING_COMPARED, tooManyViews };
+
     found.add(page.differences);
     places += page.places;
     views += page.views;
