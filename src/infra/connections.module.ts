@@ -62,8 +62,8 @@ function storeProvider<Name extends keyof Stores>(
 }
 
 /**
- * Redis, Kafka, the stores and the definitions topic. Kafka and Redis are closed last, when the
- * transport has finished what was in flight.
+ * Redis, Kafka, the stores and the definitions topic. Closes Kafka and Redis last, after the
+ * transport has finished its work.
  */
 @Global()
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
@@ -80,8 +80,8 @@ export class ConnectionsModule implements OnApplicationShutdown {
 }
 
 /**
- * Waits for Redis and Kafka, runs the checks of a start, and returns the identity. Closes all on
- * failure: Nest calls no shutdown hook then.
+ * Waits for Redis and Kafka, runs the checks of a start, and returns the identity. After a failure,
+ * closes all clients itself, because Nest then calls no shutdown hook.
  * @throws ServiceUnreachableError, SettingsError, TopicsMissingError, and the reason of the
  * shutdown signal
  */
@@ -103,21 +103,24 @@ export async function connect(
     if (clients.reads !== redis)
       await waitForServices(settings, { redis: clients.reads, signal }, noting);
     await admin.connect();
+
     const reading = readIdentity(redis, connection, settings);
     const skipping = passOverSkipped(connection);
-    // If rights or topics are missing, so that they can't be read, the checks say so.
+    // These reads fail if rights or topics are missing. The checks give a better error for that.
     skipping.catch(() => undefined);
-    const checked = { settings: await withGroup(settings, reading), roles, redis, connection };
-    if (roles.length > 0) await checkServers(checked, logger);
+    const subject = { settings: await withGroup(settings, reading), roles, redis, connection };
+    if (roles.length > 0) await checkServers(subject, logger);
     await requireTopics(admin, requiredTopics(topics));
+
     for (const { partition, first, last } of await skipping)
       logger.warn(
         `${topics.scoreEvents}/${partition}/${first}-${last} was given up: it is skipped`,
       );
-    const { group } = await reading;
+    const identity = await reading;
+    const { group } = identity;
     if (settings.group === '' && group !== settings.topicPrefix)
       logger.info(`RANKLOG_GROUP is not set: going on with the stored consumer group "${group}"`);
-    return await reading;
+    return identity;
   } catch (error) {
     await admin.disconnect();
     clients.disconnect();

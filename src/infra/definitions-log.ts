@@ -13,16 +13,13 @@ import {
 import type { KafkaConnection } from './kafka.js';
 
 const READ_TIMEOUT_MS = 10_000;
-/**
- * After this many rounds without a record, though all brokers answered, compaction must have
- * removed the last records.
- */
+/** After this many rounds without a record, compaction must have removed the last records. */
 const QUIET_ROUNDS = 5;
 
 export type Ranges = ReadonlyMap<number, LogRange>;
 
 /** A batch of the definitions topic can't be read, so no process of ranklog starts. */
-export class UnreadableDefinitionsError extends PermanentPartitionError {
+class UnreadableDefinitionsError extends PermanentPartitionError {
   constructor(error: UnreadableBatchError) {
     const { topic, partition, first, last } = error.batch;
     super(
@@ -35,7 +32,8 @@ export class UnreadableDefinitionsError extends PermanentPartitionError {
 }
 
 /**
- * Reads the definitions topic. Cost: connections of its own.
+ * Reads the definitions topic.
+ * Cost: new connections.
  * @throws UnreadableDefinitionsError, KafkaUnreachableError after READ_TIMEOUT_MS, and errors of
  * Kafka
  */
@@ -50,6 +48,7 @@ export async function* definitionsLog(
     for await (const round of readRanges(ranges, { kafka, topic, signal })) {
       quiet = round.length > 0 ? 0 : quiet + 1;
       if (quiet === QUIET_ROUNDS) return;
+
       for (const { partition, records } of round)
         for (const record of records) yield { partition, record };
     }
@@ -63,13 +62,13 @@ export async function* definitionsLog(
 
 type Clients = Pick<KafkaConnection, 'kafka' | 'topics'>;
 
-/** Kafka ends a transaction whose process has died after 15 s, and looks for such every 10 s. */
+/** Kafka ends transactions of dead processes after 15 s, and searches for them every 10 s. */
 const OPEN_TRANSACTION_MS = 30_000;
 const POLL_MS = 100;
 
 /**
- * The ranges of the definitions topic. Announcements are transactions, and no record behind an open
- * one can be read: waits until those that are open now have ended, so that no definition is missed.
+ * The ranges of the definitions topic. Announcements are transactions, and records behind an open
+ * transaction can't be read. So this waits until the transactions that are open now have ended.
  * Also waits up to ten seconds for a topic that Kafka does not know.
  * @throws KafkaUnreachableError after OPEN_TRANSACTION_MS, and errors of Kafka
  */
@@ -81,12 +80,11 @@ export async function definitionsRanges({ kafka, topics }: Clients): Promise<Ran
     const readable = await logRanges(kafka, topic);
     const isOpen = [...ranges].some(([id, { end }]) => (readable.get(id)?.end ?? 0) < end);
     if (!isOpen) return ranges;
-    if (performance.now() >= deadline) throw openTransaction(topic);
+
+    if (performance.now() >= deadline) {
+      const problem = new Error(`a transaction of ${topic} is open`);
+      throw new KafkaUnreachableError(OPEN_TRANSACTION_MS, problem);
+    }
     await delay(POLL_MS);
   }
-}
-
-function openTransaction(topic: string): KafkaUnreachableError {
-  const problem = new Error(`a transaction of ${topic} is open`);
-  return new KafkaUnreachableError(OPEN_TRANSACTION_MS, problem);
 }

@@ -22,25 +22,19 @@ import { Logger } from './logger.js';
 /** A record with the key of a board that this version cannot read. */
 export interface UnreadableDefinition {
   readonly board: string;
-  /** As in DefinitionRecord; 0 if it can't be read either, so that no ranklog wrote the record. */
+  /** As in DefinitionRecord; 0 if it can't be read either: then no ranklog wrote the record. */
   readonly since: number;
   /** Where the record is, and what is wrong with it. */
   readonly problem: string;
 }
 
-/**
- * The compacted topic of the live definitions and the identity of their ranklog. It survives a loss
- * of Redis.
- */
+/** The compacted topic of live definitions and of the identity. It survives a loss of Redis. */
 @Injectable()
 export class DefinitionsTopic {
   readonly #topic: string;
   /** The log ranges at the last check that found nothing to repair. */
   #repairedTo: Ranges = new Map();
-  /**
-   * The identity in the topic that compaction keeps, by the last read or as written since; empty
-   * for none.
-   */
+  /** The identity that compaction would keep, as last read or written; empty without one. */
   #claimed = '';
   #unreadable: ReadonlyMap<string, UnreadableDefinition> = new Map();
 
@@ -52,27 +46,25 @@ export class DefinitionsTopic {
     this.#topic = connection.topics.definitions;
   }
 
-  /**
-   * The boards whose record with the largest `since` could not be read at the last read. Another
-   * version may have written it.
-   */
+  /** By board: its record with the largest `since`, if the last read could not read it. */
   get unreadable(): ReadonlyMap<string, UnreadableDefinition> {
     return this.#unreadable;
   }
 
   /**
-   * Of each board, the readable record with the largest `since`. Logs and skips the others, see
-   * `unreadable`.
-   * Cost: reads the
-   * topic, over connections of its own.
+   * The readable record with the largest `since` of each board. Logs and skips unreadable records:
+   * see `unreadable`.
+   * Cost: reads the topic, over new connections.
    * @throws OtherIdentityError, and errors of Kafka, also after ten seconds
    */
   async readAll(): Promise<Map<string, DefinitionRecord>> {
-    return (await this.#readFrom(await definitionsRanges(this.connection))).latest;
+    const ranges = await definitionsRanges(this.connection);
+    const { latest } = await this.#readFrom(ranges);
+    return latest;
   }
 
   /**
-   * The identity in the topic, in the form of `IdentityCheck.text`; empty for none.
+   * The identity in the topic, in the form of `IdentityCheck.text`; empty without one.
    * Cost: as `readAll`.
    */
   async storedIdentity(): Promise<string> {
@@ -81,14 +73,15 @@ export class DefinitionsTopic {
   }
 
   /**
-   * Writes the latest record of a board again if an older one came after it, as a writer may pause
-   * between a promotion and its record, or if another program wrote one after it. Returns these
-   * boards. Safe to repeat, in several processes. Cost: that of `logRanges` if the topic has not
-   * changed.
+   * Writes the latest record of a board again if another record came after it: an older one, as a
+   * writer may pause between a promotion and its record, or one of another program. Returns these
+   * boards. Safe to repeat, in several processes.
+   * Cost: that of `logRanges` if the topic has not changed.
    */
   async repair(): Promise<string[]> {
     const ranges = await definitionsRanges(this.connection);
     if (isDeepStrictEqual(ranges, this.#repairedTo)) return [];
+
     const { latest, overwritten } = await this.#readFrom(ranges);
     await this.write([...latest.values()].filter(({ board }) => overwritten.has(board)));
     await this.claim();
@@ -96,18 +89,15 @@ export class DefinitionsTopic {
     return [...overwritten];
   }
 
-  /**
-   * Resolves when the records are in Kafka. Safe to repeat; of two concurrent writers, the larger
-   * `since` wins.
-   */
+  /** Resolves when Kafka has the records. Safe to repeat: readers use the largest `since`. */
   async write(records: readonly DefinitionRecord[]): Promise<void> {
-    if (records.length > 0)
-      await this.#send(records.map((record) => encodeDefinitionRecord(record, this.#topic)));
+    if (records.length === 0) return;
+    await this.#send(records.map((record) => encodeDefinitionRecord(record, this.#topic)));
   }
 
   /**
-   * Writes the identity if the last read found none; with `moves`, also over another identity. Safe
-   * to repeat.
+   * Writes the identity if the last read found none; with `moves`, also replaces another identity.
+   * Safe to repeat.
    */
   async claim({ moves = false } = {}): Promise<void> {
     if (this.#claimed !== '' && !moves) return;
@@ -115,7 +105,7 @@ export class DefinitionsTopic {
     this.#claimed = this.identity.text;
   }
 
-  /** Gives up a batch that can't be read, for ever. Safe to repeat. */
+  /** Gives up a batch that can't be read, permanently. Safe to repeat. */
   async skip(batch: SkippedBatch): Promise<void> {
     await this.#send([encodeSkippedBatch(batch)]);
   }
@@ -135,7 +125,7 @@ export class DefinitionsTopic {
     }
   }
 
-  async #readFrom(ranges: Ranges) {
+  async #readFrom(ranges: Ranges): Promise<FoundRecords> {
     const found = new FoundRecords();
     let identity = '';
     let claimed = '';
@@ -146,10 +136,13 @@ export class DefinitionsTopic {
         const last = this.#identityOf(partition, record);
         identity = last ?? identity;
         claimed = last ?? '';
-      } else if (!isOfBoard(record)) continue;
-      else if (record.value === null) found.deleted(key, partition);
+        continue;
+      }
+      if (!isOfBoard(record)) continue;
+      if (record.value === null) found.deleted(key, partition);
       else found.add(this.#decode(partition, record), partition);
     }
+
     this.#unreadable = found.unreadable;
     this.#claimed = claimed;
     this.identity.compare(identity, `topic ${this.#topic}`);
@@ -165,7 +158,7 @@ export class DefinitionsTopic {
     }
   }
 
-  /** undefined if the record can't be read; empty if an operator has deleted the identity. */
+  /** Returns undefined if the record can't be read, '' if an operator has deleted the identity. */
   #identityOf(partition: number, record: KafkaRecord): string | undefined {
     const text = record.value?.toString() ?? '';
     if (text === '' || parseObject(text) !== undefined) return text;
@@ -180,34 +173,33 @@ export class DefinitionsTopic {
   }
 }
 
-/** The records of boards. Those of one partition are added in their order. */
+/** The records of boards that a read has found. Add the records of a partition in their order. */
 class FoundRecords {
-  /** Of each board, the readable record with the largest `since`. */
+  /** By board, the readable record with the largest `since`. */
   readonly latest = new Map<string, DefinitionRecord>();
-  /**
-   * Of the boards with an unreadable record that is as late as their latest readable one or later:
-   * the last such record.
-   */
+  /** By board, the last unreadable record whose `since` is not below the latest readable one's. */
   readonly unreadable = new Map<string, UnreadableDefinition>();
-  /**
-   * Boards with another record after their latest one in its partition: compaction would keep only
-   * that one.
-   */
+  /** Boards whose latest record is followed by another one: compaction would keep only that one. */
   readonly overwritten = new Set<string>();
   readonly #partitionOf = new Map<string, number>();
 
   add(record: DefinitionRecord | UnreadableDefinition, partition: number): void {
     const { board, since } = record;
-    const unreadSince = this.unreadable.get(board)?.since ?? 0;
-    if (since < (this.latest.get(board)?.since ?? 0)) this.#overwrite(board, partition);
-    else if ('problem' in record) {
-      if (since >= unreadSince) this.unreadable.set(board, record);
-    } else {
-      this.latest.set(board, record);
-      this.#partitionOf.set(board, partition);
-      this.overwritten.delete(board);
-      if (since >= unreadSince) this.unreadable.delete(board);
+    const latestSince = this.latest.get(board)?.since ?? 0;
+    const unreadableSince = this.unreadable.get(board)?.since ?? 0;
+    if (since < latestSince) {
+      this.#overwrite(board, partition);
+      return;
     }
+    if ('problem' in record) {
+      if (since >= unreadableSince) this.unreadable.set(board, record);
+      return;
+    }
+
+    this.latest.set(board, record);
+    this.#partitionOf.set(board, partition);
+    this.overwritten.delete(board);
+    if (since >= unreadableSince) this.unreadable.delete(board);
   }
 
   /** A record without a value deletes the earlier ones of its key once the topic is compacted. */
@@ -221,7 +213,7 @@ class FoundRecords {
   }
 }
 
-/** What can be read of an unreadable record. */
+/** The readable parts of an unreadable record. */
 function storedOf(record: KafkaRecord): Omit<UnreadableDefinition, 'problem'> {
   try {
     return decodeStoredDefinition(record);

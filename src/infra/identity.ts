@@ -15,8 +15,8 @@ import { SILENT } from './logger.js';
 import { isRedisUnavailable } from './redis.js';
 
 /**
- * The identity of a ranklog with these settings. Without RANKLOG_GROUP, its group is the one that
- * it has stored (the default was another one before), or the topic prefix at the first start.
+ * The identity of a ranklog with these settings. Without RANKLOG_GROUP, its group is the stored
+ * one, as older versions had another default, or the topic prefix at the first start.
  * Cost: one request to each server.
  */
 export async function readIdentity(
@@ -26,25 +26,26 @@ export async function readIdentity(
 ): Promise<IdentityCheck> {
   const { clusterId: cluster } = await connection.admin.describeCluster();
   const { topicPrefix, redisPrefix, shards } = settings;
-  const group = settings.group || (await storedGroup(redis, connection, settings)) || topicPrefix;
+  const stored = settings.group || (await storedGroup(redis, connection, settings));
+  const group = stored || topicPrefix;
   return new IdentityCheck({ cluster, topicPrefix, group, redisPrefix, shards });
 }
 
-/**
- * The settings with the group of the ranklog; with the default one if its identity can't be read.
- */
+/** The settings with the group of the identity; with the default if that can't be read. */
 export async function withGroup(
   settings: Settings,
   identity: Promise<IdentityCheck> | undefined,
 ): Promise<Settings> {
   const found = await identity?.catch(() => undefined);
-  return { ...settings, group: found?.group ?? (settings.group || settings.topicPrefix) };
+  const group = found?.group ?? (settings.group || settings.topicPrefix);
+  return { ...settings, group };
 }
 
 /**
  * Checks that Kafka and Redis belong to this ranklog, and claims them if they have no identity.
  * Returns the definition records. Checks Kafka first, because an emptied Redis, or another prefix
- * in it, has no identity. @throws OtherIdentityError
+ * in it, has no identity.
+ * @throws OtherIdentityError
  */
 export async function claimIdentity(
   store: Pick<BoardStore, 'claim'>,
@@ -66,12 +67,14 @@ async function storedGroup(
     if (redis.isCluster && isRedisUnavailable(error)) return ''; // other nodes may answer
     throw error;
   });
-  const kept = ofRedis || (await identityOfTopic(connection)) || '{}';
-  const identity = JSON.parse(kept) as Partial<Identity>;
+  const text = ofRedis || (await identityOfTopic(connection));
+  if (text === '') return undefined;
+
+  const identity = JSON.parse(text) as Partial<Identity>;
   return identity.topicPrefix === topicPrefix ? identity.group : undefined;
 }
 
-/** Empty also without the topic: `storedIdentity` would wait ten seconds for it. */
+/** Empty without an identity or without the topic, for which `storedIdentity` would wait 10 s. */
 async function identityOfTopic(connection: KafkaConnection): Promise<string> {
   const { kafka, topics } = connection;
   if ((await partitionCount(kafka, topics.definitions)) === 0) return '';

@@ -4,13 +4,10 @@ import { kafkaLogCreator } from '#kafka-batch';
 import { tlsOptions, type Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
 
-/** After this time without a response a request fails, and the next one uses another connection. */
+/** A request without a response fails after this time; the next one uses another connection. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/**
- * The Kafka client of the process, an admin client that users of this class connect and disconnect,
- * and the topic names.
- */
+/** The Kafka client, an admin client (its users connect and disconnect it), and the topic names. */
 export class KafkaConnection {
   readonly kafka: Kafka;
   readonly admin: Admin;
@@ -34,8 +31,11 @@ export function createKafka(settings: Settings, logger: Logger, retries = 8): Ka
     // kafkajs has other defaults under NODE_ENV=test.
     retry: { initialRetryTime: 100, retries, maxRetryTime: 5_000 },
   };
-  const { kafkaSaslMechanism, kafkaSaslUsername: username, kafkaSaslPassword: password } = settings;
-  if (kafkaSaslMechanism !== '')
-    config.sasl = { mechanism: kafkaSaslMechanism, username, password } as SASLOptions;
+  if (settings.kafkaSaslMechanism !== '')
+    config.sasl = {
+      mechanism: settings.kafkaSaslMechanism,
+      username: settings.kafkaSaslUsername,
+      password: settings.kafkaSaslPassword,
+    } as SASLOptions;
   return new Kafka(config);
 }

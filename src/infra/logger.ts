@@ -4,10 +4,7 @@ import type * as Pino from 'pino';
 import type PinoPretty from 'pino-pretty';
 import type { Settings } from '../config/settings.js';
 
-/**
- * ranklog's logger: a message and facts, written to standard error. A class, so that Nest can
- * inject it.
- */
+/** Logs messages with facts to standard error. A class, so that Nest can inject it. */
 export abstract class Logger {
   abstract debug(message: string, facts?: object): void;
   abstract info(message: string, facts?: object): void;
@@ -20,10 +17,7 @@ type LogSettings = Pick<Settings, 'logLevel' | 'logFormat'>;
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies Level[];
 
-/**
- * Pretty lines or JSON, as `logFormat` says. Writes synchronously, so that no line is lost when the
- * process exits.
- */
+/** Writes pretty lines or JSON; synchronously, so that no line is lost when the process exits. */
 export function createLogger(settings: LogSettings): Logger {
   const { logLevel } = settings;
   let pino: Pino.Logger | undefined;
@@ -50,11 +44,10 @@ function createPino({ logLevel, logFormat }: LogSettings): Pino.Logger {
   return pino(options, lines);
 }
 
-/**
- * Leaves out errors: their messages are in the line already, and their stacks are for debugging.
- */
+/** Removes errors: the line already has their messages, and their stacks are for debugging. */
 function withoutErrors(facts: object): object {
-  return Object.fromEntries(Object.entries(facts).filter(([, fact]) => !(fact instanceof Error)));
+  const others = Object.entries(facts).filter(([, fact]) => !(fact instanceof Error));
+  return Object.fromEntries(others);
 }
 
 function ignore(): void {
@@ -64,17 +57,19 @@ function ignore(): void {
 export const SILENT: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /**
- * Logs Nest's own lines with our logger; its report of a failed start as `debug`, because the
+ * Logs Nest's own lines with our logger. Logs its report of a failed start as `debug`, because the
  * caller reports the error.
  */
 export function nestLogger(logger: Logger): LoggerService {
-  const to =
-    (level: Level) =>
-    (message: unknown, ...rest: unknown[]) => {
-      const context = rest.at(-1);
-      // esbuild renames the class
-      const isFailedStart = /^_?ExceptionHandler$/.test(String(context));
-      logger[isFailedStart ? 'debug' : level](String(message), { context });
-    };
-  return { log: to('debug'), debug: to('debug'), warn: to('warn'), error: to('error') };
+  const write = (level: Level, message: unknown, rest: readonly unknown[]) => {
+    const context = rest.at(-1);
+    const isFailedStart = /^_?ExceptionHandler$/.test(String(context)); // esbuild renames the class
+    logger[isFailedStart ? 'debug' : level](String(message), { context });
+  };
+  return {
+    log: (message, ...rest: unknown[]) => write('debug', message, rest),
+    debug: (message, ...rest: unknown[]) => write('debug', message, rest),
+    warn: (message, ...rest: unknown[]) => write('warn', message, rest),
+    error: (message, ...rest: unknown[]) => write('error', message, rest),
+  };
 }

@@ -7,17 +7,14 @@ export interface MaintenanceTask {
   /** The log message of a failure; the reason follows it. */
   readonly onFailure: string;
   readonly everyMs: number;
-  /**
-   * Several processes can run the task at the same time. It may end early, without an error, when
-   * the signal is aborted.
-   */
+  /** Must be safe to run in several processes at once. May end early after an abort. */
   readonly run: (signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
- * Runs tasks, each at its own interval and one turn at a time: from the end of Nest's bootstrap
- * until the shutdown begins. A failure is logged once, until its reason changes or the task
- * succeeds. States: stopped, then running.
+ * Runs tasks, each at its own interval and one turn at a time, from the end of Nest's bootstrap
+ * until the shutdown begins. Logs a failure once, until its reason changes or the task succeeds.
+ * States: stopped, then running.
  */
 export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #stopping = new AbortController();

@@ -6,7 +6,7 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Metrics by name and labels, with their help texts. These are read from Redis for each scrape. */
+/** Metrics that are read from Redis for each scrape: help texts by name and labels. */
 const STORE_GAUGES = {
   'ranklog_recovery_applied_offset{shard,partition}':
     'Next offset that a recovering partition has to apply after a loss of Redis; only during ' +
@@ -29,7 +29,7 @@ const STORE_GAUGES = {
     'Records of the log that the reconciliation applies in a second; 0 if none runs.',
 } as const;
 
-/** ranklog's own metrics, as are COUNTERS and HISTOGRAMS. docs/reference/metrics.md lists them. */
+/** ranklog's own gauges. docs/reference/metrics.md lists these and the other metrics. */
 export const GAUGES = {
   ranklog_redis_up:
     '1 if Redis has answered this scrape, else the metrics read from it are missing.',
@@ -126,10 +126,12 @@ export class Metrics {
     return Object.fromEntries(metrics) as All<Table, Metric>;
   }
 
-  /** Removes all that was read from Redis, so that a scrape never shows old numbers as current. */
+  /** Removes the values from Redis, so that a scrape never shows old numbers as current. */
   resetStore(): void {
-    for (const key of Object.keys(STORE_GAUGES))
-      this.gauges[key.replace(/\{.*/, '') as NameOf<keyof typeof STORE_GAUGES>].reset();
+    for (const key of Object.keys(STORE_GAUGES)) {
+      const name = key.replace(/\{.*/, '') as NameOf<keyof typeof STORE_GAUGES>;
+      this.gauges[name].reset();
+    }
     this.gauges.ranklog_redis_up.set(0);
   }
 }

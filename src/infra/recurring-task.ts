@@ -1,13 +1,14 @@
 /**
- * Node cuts the start and the delay of a timer to whole ms, so it can fire this much too early. No
- * turn must begin twice then.
+ * Node cuts the start and the delay of a timer to whole ms, so a timer can fire up to this much too
+ * early. A turn must not begin twice then.
  */
 const TIMER_ERROR_MS = 2;
 
 /**
  * Repeats work at an interval, one turn at a time. The work handles its own failures. Turns begin
  * at multiples of the interval, so that the tasks of all partitions wake the process together and
- * share requests: an idle process uses a fifth less CPU. States: stopped, running.
+ * share requests: an idle process uses a fifth less CPU.
+ * States: stopped, running.
  */
 export class RecurringTask {
   #timer: NodeJS.Timeout | undefined;

@@ -5,10 +5,7 @@ import type { Settings } from '../config/settings.js';
 
 export type Server = 'Kafka' | 'Redis';
 
-/**
- * A setting that a server refuses, by the server and the error that it or its client gives; and the
- * way out.
- */
+/** Refused settings, and how to correct them, by the text of the server and of its error. */
 const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
   [/DB index|SELECT is not/, 'REDIS_URL', 'name another database, or raise "databases" of Redis'],
   [/WRONGPASS|NOAUTH/, 'REDIS_URL', 'correct the user and password in redis://USER:PASSWORD@HOST'],
@@ -22,62 +19,54 @@ const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
   [/certificate/i, '*_SSL_CA', 'name the file of the CA of the server'],
 ];
 
-/**
- * Why a server that answers with an error refuses the settings; undefined: it may accept them
- * later.
- */
+/** Why the server that answers with this error refuses the settings; undefined: retry later. */
 export function settingsRefusal(
   error: unknown,
   address: string,
   settings: Settings,
 ): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  const text = `${address} ${error.name} ${'type' in error ? String(error.type) : ''} ${error.message}`;
+
+  const type = 'type' in error ? String(error.type) : '';
+  const text = `${address} ${error.name} ${type} ${error.message}`;
   const found = REFUSALS.find(([pattern]) => pattern.test(text));
   if (found === undefined) return undefined;
+
   const [, name, wayOut] = found;
   const setting = name.replace('*', address.startsWith('Kafka') ? 'KAFKA' : 'REDIS');
   const { kafkaSaslMechanism: mechanism, kafkaSaslUsername: user } = settings;
   const value = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: user }[setting];
   const shown = value === undefined ? 'the value' : `"${value}"`;
-  // OpenSSL adds places in its source
+  // OpenSSL adds positions in its source code.
   const reason = error.message.replace(/.*:(\w+ alert [^:]*):.*/s, '$1');
   return `${setting}: ${shown} does not work with ${address} (${reason}); ${wayOut}`;
 }
 
 /**
- * A request that needs no login, and how its answer begins. The one to Kafka is ApiVersions, with
- * 82 (R) as its correlation id.
+ * A request that needs no login, and how its answer begins. The request to Kafka is ApiVersions,
+ * with 82 (R) as its correlation id.
  */
 const HELLOS = {
   Redis: { request: Buffer.from('PING\r\n'), answer: /^[-+]/ },
   Kafka: { request: Buffer.from('0000000a0012000000000052ffff', 'hex'), answer: /^.{7}R/s },
 };
-/**
- * Two hellos of one try take at most a second; a server that is slower gets no diagnosis until a
- * later try.
- */
+/** A try sends at most two hellos, so it takes up to a second. */
 const HELLO_TIMEOUT_MS = 500;
 
 /**
- * Why a server does not answer if it uses TLS and the settings do not, or the reverse; undefined:
- * for another reason. A port may have both, so it tries first what the settings say.
+ * Explains why a server does not answer if it uses TLS and the settings do not, or the reverse;
+ * undefined for another reason. Tries first as the settings say, because a port may accept both.
  */
 export async function tlsRefusal(server: Server, settings: Settings): Promise<string | undefined> {
   const { redisUrl, kafkaBrokers, kafkaSsl } = settings;
   const isRedis = server === 'Redis';
-  const address = isRedis ? parseRedisUrl(redisUrl) : undefined;
+  const redisAddress = isRedis ? parseRedisUrl(redisUrl) : undefined;
   const broker = new URL(`kafka://${kafkaBrokers[0] ?? ''}`);
-  const place = address?.nodes[0] ?? { host: broker.hostname, port: Number(broker.port) };
-  const hasTls = address?.hasTls ?? kafkaSsl;
-  const { request, answer } = HELLOS[server];
-  const speaks = (withTls: boolean) => {
-    if (withTls) return outcomeOf(connectTls({ ...place, rejectUnauthorized: false }), undefined);
-    const socket = connectPlain(place);
-    socket.write(request);
-    return outcomeOf(socket, answer);
-  };
-  if ((await speaks(hasTls)) || !(await speaks(!hasTls))) return undefined;
+  const place = redisAddress?.nodes[0] ?? { host: broker.hostname, port: Number(broker.port) };
+  const hasTls = redisAddress?.hasTls ?? kafkaSsl;
+  if (await answers(server, place, hasTls)) return undefined;
+  if (!(await answers(server, place, !hasTls))) return undefined;
+
   const fact = hasTls ? 'speaks no TLS' : 'speaks TLS only';
   return isRedis
     ? `REDIS_URL: Redis at ${withoutPassword(redisUrl)} ${fact}; begin the URL with ` +
@@ -86,13 +75,26 @@ export async function tlsRefusal(server: Server, settings: Settings): Promise<st
         `${String(!hasTls)}, or name another port in KAFKA_BROKERS`;
 }
 
-/** The beginning of the URL, with TLS if it has none, and the reverse. */
-function otherScheme(redisUrl: string): string {
-  const [scheme = ''] = redisUrl.split('//');
-  return `${scheme.replace(/^rediss?/, (found) => (found === 'redis' ? 'rediss' : 'redis'))}//`;
+type Place = Readonly<{ host: string; port: number }>;
+
+/** Whether a server answers a hello, with or without TLS. */
+function answers(server: Server, place: Place, withTls: boolean): Promise<boolean> {
+  if (withTls) return outcomeOf(connectTls({ ...place, rejectUnauthorized: false }), undefined);
+
+  const { request, answer } = HELLOS[server];
+  const socket = connectPlain(place);
+  socket.write(request);
+  return outcomeOf(socket, answer);
 }
 
-/** Whether the server's answer begins with `answer`; without `answer`, whether it begins TLS. */
+/** The scheme of the URL, changed to use TLS if it does not, or the reverse. */
+function otherScheme(redisUrl: string): string {
+  const [scheme = ''] = redisUrl.split('//');
+  const other = scheme.startsWith('rediss') ? 'redis' : 'rediss';
+  return `${scheme.replace(/^rediss?/, other)}//`;
+}
+
+/** Whether the server's answer matches `answer`; without `answer`, whether it speaks TLS. */
 function outcomeOf(socket: Socket, answer: RegExp | undefined): Promise<boolean> {
   return new Promise<boolean>((resolve) => {
     socket.once('data', (bytes) => resolve(answer?.test(bytes.toString('latin1')) === true));

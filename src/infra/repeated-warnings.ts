@@ -2,8 +2,8 @@
 const LOG_EVERY_MS = 10_000;
 
 /**
- * Limits log lines: the first of a kind at once, then at most one every ten seconds, with the
- * number since the line before.
+ * Limits log lines of a kind: logs the first one immediately, then at most one every ten seconds,
+ * with the number since the last line.
  */
 export class RepeatedWarnings<Facts> {
   /** By kind: the number since its last line, for LOG_EVERY_MS after that line. */
@@ -11,7 +11,7 @@ export class RepeatedWarnings<Facts> {
 
   constructor(private readonly log: (facts: Facts, count: number) => void) {}
 
-  /** `facts` are those of the line if one begins now. */
+  /** Counts a warning. `facts` are logged if it causes a line now. */
   count(kind: string, facts: Facts): void {
     const since = this.#since.get(kind);
     if (since === undefined) this.#log(kind, facts, 1);

@@ -14,7 +14,7 @@ import type { KafkaConnection } from './kafka.js';
 import type { Logger } from './logger.js';
 import { announcerId, requiredTopics } from './topics.js';
 
-/** What is checked: connected clients, and the roles that use them. */
+/** The subject of the checks: connected clients, and the roles that use them. */
 export interface Subject {
   readonly settings: Settings;
   readonly roles: readonly Role[];
@@ -23,16 +23,16 @@ export interface Subject {
 }
 
 /**
- * Resolves with the text of a warning; any other value means that all is well.
- * @throws SettingsError to refuse, any other error if it can't be checked
+ * Resolves with the text of a warning; any other value means that there is no problem.
+ * @throws SettingsError to refuse the settings, any other error if the check is impossible
  */
 type Check = (subject: Subject) => Promise<unknown>;
 export type Checks = Readonly<Record<string, Check>>;
 
 const OLDEST_REDIS = '7.0';
 /**
- * Kafka does not report its release. This is the version of Fetch requests of the oldest one that
- * is tested.
+ * The oldest tested release of Kafka. A broker does not report its release, so the check uses the
+ * version of Fetch requests of that release.
  */
 const OLDEST_KAFKA = { release: '3.9', fetchVersion: 17 };
 
@@ -43,10 +43,8 @@ interface RedisServer extends Pick<Subject, 'settings'> {
   readonly isNode: boolean;
 }
 
-/**
- * Checks each primary of a cluster. The first problem stands for all: they mostly have the same.
- */
-function ofEachPrimary(check: (of: RedisServer) => Promise<string | undefined>): Check {
+/** Checks each primary of a cluster. Reports one problem: mostly all primaries have the same. */
+function ofEachPrimary(check: (server: RedisServer) => Promise<string | undefined>): Check {
   return async ({ redis, settings }) => {
     const found = primariesOf(redis).map((server) => {
       const name = `REDIS_URL: Redis at ${withoutPassword(settings.redisUrl)}`;
@@ -75,7 +73,9 @@ const redisEviction = ofEachPrimary(async ({ server, name }) => {
 
 const redisPersistence = ofEachPrimary(async ({ server, name }) => {
   const isKept = /^(aof_enabled:1|role:slave|connected_slaves:[1-9])/m.test(await server.info());
-  if (isKept || ((await server.config('GET', 'save')) as string[])[1] !== '') return undefined;
+  if (isKept) return undefined;
+  const [, snapshots] = (await server.config('GET', 'save')) as string[];
+  if (snapshots !== '') return undefined;
   return (
     `${name} has no persistence and no replica, so a restart empties it, and boards are stale ` +
     'until they are built again from the log; set "appendonly yes" in redis.conf'
@@ -83,8 +83,8 @@ const redisPersistence = ofEachPrimary(async ({ server, name }) => {
 });
 
 /**
- * INFO has the second field if `min-replicas-to-write` is set. With a single replica, it would stop
- * writes whenever either server is lost, so it is no advice then.
+ * INFO has `min_slaves_good_slaves` if `min-replicas-to-write` is set. With a single replica, this
+ * setting would stop writes whenever either server is lost, so the check does not advise it then.
  */
 export const redisReplicas = ofEachPrimary(async ({ server, name }) => {
   const replication = await server.info('replication');
@@ -119,10 +119,7 @@ export const kafkaRights: Check = async (subject) => {
   refuse(`${server} refuses rights to the user; grant them: ${grantsOf(settings, missing)}`);
 };
 
-/**
- * Which rights that announcing the results of closing windows takes are missing; undefined if none
- * is.
- */
+/** Describes missing rights to announce results of closing windows; undefined if there are none. */
 export async function missingAnnouncerRights({
   settings,
   connection,
@@ -163,7 +160,7 @@ export interface Finding {
   readonly text: string;
 }
 
-/** Runs checks; `outcomeOf` tells the outcome of an error. */
+/** Runs checks; `outcomeOf` translates an error to an outcome. */
 export function find(
   checks: Checks,
   subject: Subject,
@@ -189,15 +186,14 @@ export function find(
 /** Logs the warnings. @throws SettingsError with all refusals */
 export async function checkServers(subject: Subject, logger: Logger): Promise<void> {
   const findings = await find({ ...REDIS_CHECKS, ...KAFKA_CHECKS }, subject);
-  for (const { outcome, text } of findings) if (outcome === 'warning') logger.warn(text);
+  for (const { outcome, text } of findings) {
+    if (outcome === 'warning') logger.warn(text);
+  }
   const refused = findings.filter(({ outcome }) => outcome === 'refused');
   if (refused.length > 0) throw new SettingsError(refused.map(({ text }) => text));
 }
 
-/**
- * The name of the user for Kafka. That of a client certificate is its subject, from the end to the
- * beginning.
- */
+/** The name of the user for Kafka. For a client certificate: its subject in reverse order. */
 function principalOf({ kafkaSaslMechanism, kafkaSaslUsername, kafkaSslCert }: Settings): string {
   if (kafkaSaslMechanism !== '' || kafkaSslCert === '') return kafkaSaslUsername || 'ANONYMOUS';
   const { subject } = new X509Certificate(readFileSync(kafkaSslCert));
@@ -209,24 +205,26 @@ export function kafkaVersionProblem(server: string, fetchVersion: number): strin
   return `${server} is older than ${OLDEST_KAFKA.release}; upgrade it`;
 }
 
-/** The rights in Kafka that roles need, but not Describe where another right includes it. */
+/** The rights in Kafka that roles need, without Describe if another right includes it. */
 function rightsOf(settings: Settings, roles: readonly Role[]): Right[] {
   const { topicPrefix, group, queryWrites } = settings;
   const topics = topicNames(topicPrefix);
   const { scoreEvents, rankChanges, leaderChanges, deadLetters, definitions } = topics;
-  const own = (role: Role, ...names: string[]) => (roles.includes(role) ? names : []);
-  const results = own('ingest', rankChanges, leaderChanges, deadLetters);
-  const read = [definitions, scoreEvents, ...results, ...own('query', rankChanges, deadLetters)];
-  const write = [...results, ...own('reconciliation', definitions)];
-  if (queryWrites) write.push(...own('query', scoreEvents));
-  const ids = own('ingest', `${group}-${scoreEvents}-`); // those of its partitions begin so
+  const ifRole = (role: Role, ...names: string[]) => (roles.includes(role) ? names : []);
+  const results = ifRole('ingest', rankChanges, leaderChanges, deadLetters);
+  const ofQuery = ifRole('query', rankChanges, deadLetters);
+  const read = new Set([definitions, scoreEvents, ...results, ...ofQuery]);
+  const write = [...results, ...ifRole('reconciliation', definitions)];
+  if (queryWrites) write.push(...ifRole('query', scoreEvents));
+  const idPrefixes = ifRole('ingest', `${group}-${scoreEvents}-`);
+
   const rights: Partial<Record<Right[0], readonly string[]>> = {
-    'Read --topic': [...new Set(read)],
-    'Read --group': own('ingest', group),
+    'Read --topic': [...read],
+    'Read --group': ifRole('ingest', group),
     'Write --topic': write,
-    'Write --resource-pattern-type prefixed --transactional-id': ids,
+    'Write --resource-pattern-type prefixed --transactional-id': idPrefixes,
     'DescribeConfigs --topic': [scoreEvents, ...results],
-    'Describe --topic': requiredTopics(topics).filter((topic) => !read.includes(topic)),
+    'Describe --topic': requiredTopics(topics).filter((topic) => !read.has(topic)),
     'Describe --group': roles.includes('ingest') ? [] : [group],
   };
   const all = Object.entries(rights) as [Right[0], readonly string[]][];

@@ -1,6 +1,6 @@
-import type { RedisClient } from '#board-store';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { RedisClient } from '#board-store';
 import { RanklogError } from '#errors';
 import { withoutPassword } from '#redis-url';
 import { SettingsError, type Settings } from '../config/settings.js';
@@ -26,11 +26,11 @@ interface Service {
 
 const RETRY_PAUSE_MS = 250;
 const LOG_EVERY_MS = 3_000;
-/** A server that takes longer to answer may expect TLS, or none, unlike the settings. */
+/** If a server takes longer to answer, its use of TLS may differ from the settings. */
 const PATIENCE_MS = 500;
 
 /**
- * Resolves when Kafka and Redis answer. Logs every few seconds which of them does not.
+ * Resolves when Kafka and Redis answer. Logs every few seconds which server does not answer.
  * @throws SettingsError if a server refuses the settings, ServiceUnreachableError, and the reason
  * of the signal once it is aborted
  */
@@ -40,13 +40,17 @@ export async function waitForServices(
   logger: Logger,
 ): Promise<void> {
   const { kafka = false, redis, signal } = wanted;
-  const { kafkaBrokers, redisUrl } = settings;
   const services: Service[] = [];
-  const redisAddress = withoutPassword(redisUrl);
-  if (redis) services.push({ name: 'Redis', address: redisAddress, ping: pingOf(redis) });
-  const brokers = kafkaBrokers.join(',');
-  if (kafka) services.push({ name: 'Kafka', address: brokers, ping: () => pingKafka(settings) });
+  if (redis !== undefined) {
+    const address = withoutPassword(settings.redisUrl);
+    services.push({ name: 'Redis', address, ping: pingOf(redis) });
+  }
+  if (kafka) {
+    const address = settings.kafkaBrokers.join(',');
+    services.push({ name: 'Kafka', address, ping: () => pingKafka(settings) });
+  }
   signal?.throwIfAborted();
+
   const ended = new AbortController();
   const end = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
   const all = Promise.all(services.map((service) => waitFor(service, settings, { logger, end })));
@@ -72,7 +76,7 @@ function pingOf(redis: RedisClient): () => Promise<void> {
 
 /**
  * Resolves when the first attempt to connect has ended. `connect` of a cluster never ends if the
- * node that it asks last does not answer; the client tries again by itself.
+ * node that it asks last does not answer, but the client tries again on its own.
  */
 async function connected(redis: RedisClient): Promise<void> {
   const closed = new Promise<void>((resolve) => redis.once('close', () => resolve()));
@@ -80,20 +84,20 @@ async function connected(redis: RedisClient): Promise<void> {
 }
 
 /**
- * Tries once. kafkajs logs nothing, because `waitFor` logs errors. Imports kafkajs here: some
- * commands need no Kafka.
+ * Connects to Kafka, without a retry. kafkajs logs nothing, because `waitFor` logs the errors.
+ * `isProbe`: finds out whether Kafka requires SASL.
  */
-async function pingKafka(settings: Settings, asks = false): Promise<void> {
-  const { createKafka } = await import('./kafka.js');
+async function pingKafka(settings: Settings, isProbe = false): Promise<void> {
+  const { createKafka } = await import('./kafka.js'); // some commands need no Kafka
   const admin = createKafka(settings, SILENT, 0).admin();
   try {
     await admin.connect();
     await admin.describeCluster();
   } catch (error) {
-    // A listener with SASL closes the connection of a client without a login, and refuses every
-    // mechanism that is not known.
+    // A listener with SASL closes the connection of a client without a login. If the client names
+    // an unknown mechanism instead, the listener answers that it does not support the mechanism.
     const { name, type } = error as Error & { type?: unknown };
-    if (asks && type !== 'UNSUPPORTED_SASL_MECHANISM') return;
+    if (isProbe && type !== 'UNSUPPORTED_SASL_MECHANISM') return;
     if (settings.kafkaSaslMechanism === '' && name === 'KafkaJSConnectionClosedError')
       await pingKafka({ ...settings, kafkaSaslMechanism: 'none' as 'plain' }, true);
     throw error;
@@ -102,6 +106,7 @@ async function pingKafka(settings: Settings, asks = false): Promise<void> {
   }
 }
 
+/** Pings a service until it answers, or until `startTimeout` is over. */
 async function waitFor(
   service: Service,
   settings: Settings,
@@ -112,6 +117,7 @@ async function waitFor(
   const start = performance.now();
   let nextLog = start + RETRY_PAUSE_MS;
   let ping: Promise<void> | undefined;
+
   for (;;) {
     try {
       ping ??= service.ping().finally(() => (ping = undefined));
@@ -122,12 +128,14 @@ async function waitFor(
     } catch (error) {
       const now = performance.now();
       end.throwIfAborted();
+
       const refusal =
         settingsRefusal(error, `${name} at ${address}`, settings) ??
         (await tlsRefusal(name, settings));
       if (refusal !== undefined) throw new SettingsError([refusal]);
       if (now - start >= startTimeout)
         throw new ServiceUnreachableError(service, startTimeout, error);
+
       if (now >= nextLog) {
         logger.warn(`waiting for ${name} at ${address}: ${reasonOf(error)}`);
         nextLog = now + LOG_EVERY_MS;

@@ -3,7 +3,7 @@ import type { Logger } from './logger.js';
 /** One Ctrl-C may arrive twice: from the terminal, and from a wrapper that forwards it. */
 export const SAME_REQUEST_MS = 1_000;
 
-export interface ShutdownOptions {
+interface ShutdownOptions {
   /** How long the shutdown may take before it is forced. */
   readonly timeoutMs: number;
   readonly logger: Logger;
@@ -12,8 +12,9 @@ export interface ShutdownOptions {
 }
 
 /**
- * The shutdown of the process: it finishes what is in flight; a second signal or the deadline
- * forces it. States: running, ending (after a signal or a failure), finished.
+ * The shutdown of the process, which finishes its work in flight. A second signal or the deadline
+ * forces the end.
+ * States: running, ending (after a signal or a failure), finished.
  */
 export class Shutdown {
   readonly #requested = new AbortController();

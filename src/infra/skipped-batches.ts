@@ -6,14 +6,14 @@ import type { KafkaConnection } from './kafka.js';
 
 type Clients = Pick<KafkaConnection, 'kafka' | 'topics'>;
 
-/** Of each client, the batches that were given up when it was asked first. */
+/** By client: the batches that were given up at the time of the first call. */
 const skippedBatches = new WeakMap<Kafka, Promise<SkippedBatch[]>>();
 
 /**
- * Makes all readers of this process pass over the batches that were given up by `ranklog skip`.
- * Every process calls it before it reads the score topic: otherwise a version that can read such a
- * batch would build other boards than one that can't. Returns these batches. Cost: the first call
- * reads the definitions topic.
+ * Makes all readers of this process skip the batches that `ranklog skip` has given up, and returns
+ * them. Every process must call it before it reads the score topic: otherwise a version that can
+ * read such a batch would build other boards than a version that can't.
+ * Cost: the first call reads the definitions topic.
  */
 export function passOverSkipped(clients: Clients): Promise<SkippedBatch[]> {
   const { kafka } = clients;

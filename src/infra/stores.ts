@@ -11,13 +11,14 @@ import {
   type IdentityCheck,
   type RedisClient,
 } from '#board-store';
+import { toError } from '#errors';
 import type { Settings } from '../config/settings.js';
 import { isRedisUnavailable } from './redis.js';
 
 type StoreSettings = Pick<Settings, 'redisPrefix' | 'shards'>;
 
 interface StoreOptions {
-  /** What `store` compares with the identity in Redis. */
+  /** `store` compares it with the identity in Redis. */
   readonly identity?: IdentityCheck | undefined;
   /** A snapshot that `reader` reads instead of live generations. */
   readonly generation?: string | undefined;
@@ -25,7 +26,7 @@ interface StoreOptions {
   readonly without?: readonly number[];
 }
 
-/** Everything that reads and writes the boards in Redis, on one client. */
+/** All stores that read and write boards in Redis, on one client. */
 export class Stores {
   readonly keys: KeySpace;
   readonly store: BoardStore;
@@ -85,9 +86,10 @@ export interface WaitingShard {
 }
 
 /**
- * The shards of a Redis Cluster whose node is away or whose slot moves; if all are, throws their
- * error. Asks each for two keys at once, one of which mostly does not exist: while a slot moves, a
- * node refuses this as it refuses scripts.
+ * The shards of a Redis Cluster whose node is away or whose slot moves. Asks each shard for two
+ * keys at once, of which one usually does not exist: while a slot moves, a node refuses this
+ * request as it refuses scripts.
+ * @throws the error of a shard if all shards wait, or if it is another error
  */
 export async function waitingShards(
   redis: RedisClient,
@@ -95,17 +97,20 @@ export async function waitingShards(
   shards: number,
 ): Promise<WaitingShard[]> {
   if (!redis.isCluster) return [];
-  const errors = await Promise.all(
-    Array.from({ length: shards }, (_, shard) =>
-      redis.exists(keys.live(shard), keys.resyncLease(shard)).then(
-        () => undefined,
-        (error: unknown) => error,
-      ),
-    ),
+  const requests = Array.from({ length: shards }, (_, shard) =>
+    redis.exists(keys.live(shard), keys.resyncLease(shard)),
   );
-  const bug = errors.find((error) => error !== undefined && !isRedisUnavailable(error));
-  if (bug !== undefined || !errors.includes(undefined)) throw bug ?? errors[0];
-  return errors.flatMap((error, shard) =>
-    error instanceof Error ? [{ shard, slot: keys.slot(shard), reason: error.message }] : [],
-  );
+  const outcomes = await Promise.allSettled(requests);
+
+  const waiting: WaitingShard[] = [];
+  let firstError: unknown;
+  for (const [shard, outcome] of outcomes.entries()) {
+    if (outcome.status === 'fulfilled') continue;
+    const error: unknown = outcome.reason;
+    if (!isRedisUnavailable(error)) throw error;
+    firstError ??= error;
+    waiting.push({ shard, slot: keys.slot(shard), reason: toError(error).message });
+  }
+  if (waiting.length === shards) throw firstError;
+  return waiting;
 }

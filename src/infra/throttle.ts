@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** After a longer pause, only the events of this time follow at once: more would be a flood. */
+/** After a longer pause, at most the events of this time follow at once. */
 const MAX_CATCH_UP_MS = 1_000;
 
 /** Limits events to `rate` per second, with bursts of one second; without a rate it never waits. */
@@ -14,15 +14,18 @@ export class Throttle {
     return this.rate !== undefined;
   }
 
-  /** Waits until this many more events may go. @throws the reason of the signal */
+  /**
+   * Waits until this many more events may go.
+   * @throws the reason of the signal
+   */
   async next(events: number, signal?: AbortSignal): Promise<void> {
     if (this.rate === undefined) return;
     const now = performance.now();
     const due = Math.max(this.#due, now - MAX_CATCH_UP_MS);
     this.#due = due + (events / this.rate) * 1_000;
-    const wait = due - now;
-    // Aborted: thrown below
-    if (wait > 0) await delay(wait, undefined, { signal }).catch(() => undefined);
+
+    const waitMs = due - now;
+    if (waitMs > 0) await delay(waitMs, undefined, { signal }).catch(() => undefined);
     signal?.throwIfAborted();
   }
 }

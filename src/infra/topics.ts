@@ -8,18 +8,12 @@ import { RanklogError, toError } from '#errors';
 import { whenKnown } from '#kafka-batch';
 import type { Settings } from '../config/settings.js';
 
-/**
- * The settings of the score topic endanger boards. The message says which, why, and how to change
- * them.
- */
+/** Settings of the score topic endanger boards. The message says how to change them. */
 export class ScoreTopicError extends RanklogError {}
 
 export { requireTopics, TopicsMissingError } from '#kafka-batch';
 
-/**
- * The topics that every process needs. Only boards with closing windows need the topic of period
- * results.
- */
+/** The topics that every process needs: only boards with closing windows need period results. */
 export function requiredTopics(names: TopicNames): string[] {
   return Object.values(names).filter((topic) => topic !== names.periodResults);
 }
@@ -28,8 +22,8 @@ export function requiredTopics(names: TopicNames): string[] {
 const DEAD_LETTER_ROOM = 65_536;
 /**
  * Room for the largest rank change of an event: 256 views with 100 overtaken players each take 10.7
- * MB. That of a ban has all published views of the player. If it is larger, the partition stops and
- * says so, until the limit is raised.
+ * MB. The rank change of a ban has all published views of the player. If it exceeds the limit, the
+ * partition stops until an operator raises the limit.
  */
 const MAX_RANK_CHANGE_BYTES = 12 * 1_024 * 1_024;
 /**
@@ -45,12 +39,15 @@ const KEEP_ALL = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.
 const MAX_AHEAD = 'message.timestamp.after.max.ms';
 const MAX_AHEAD_MS = 3_600_000;
 const ACCEPTED_AHEAD_MS = 86_400_000;
-/**
- * The broker dates records, so that no producer's clock decides whether an event comes in time for
- * a closing window.
- */
+/** The broker stamps records, so that no producer's clock decides on events of closing windows. */
 const TIMESTAMP_TYPE = 'message.timestamp.type';
 const BY_BROKER = 'LogAppendTime';
+
+interface TopicOutcome {
+  readonly topic: string;
+  readonly partitions: number;
+  readonly state: string;
+}
 
 /**
  * Creates missing topics, and adds missing partitions to result topics, which get as many as the
@@ -61,7 +58,7 @@ export async function createTopics(
   admin: Admin,
   names: TopicNames,
   options: Pick<Settings, 'partitions' | 'replicationFactor' | 'allowShortHistory'>,
-) {
+): Promise<TopicOutcome[]> {
   const known = new Set(await admin.listTopics());
   const { replicationFactor } = options;
   const ensure = (topic: string, numPartitions: number, configs: TopicConfigs) =>
@@ -70,6 +67,7 @@ export async function createTopics(
       : createTopic(admin, { topic, numPartitions, replicationFactor }, configs);
   const { scoreEvents, rankChanges, leaderChanges, periodResults, deadLetters, definitions } =
     names;
+
   // An existing score topic gets no more partitions here: they would move players between
   // partitions. An operator can add some.
   const isNew = !known.has(scoreEvents);
@@ -79,6 +77,7 @@ export async function createTopics(
     [TIMESTAMP_TYPE]: BY_BROKER,
     [MAX_AHEAD]: String(MAX_AHEAD_MS),
   });
+
   const deadLetterBytes = (await maxMessageBytes(admin, scoreEvents)) + DEAD_LETTER_ROOM;
   return [
     score,
@@ -104,8 +103,8 @@ async function createTopic(
   admin: Admin,
   given: { topic: string; numPartitions: number; replicationFactor: number },
   configs: TopicConfigs,
-) {
-  const { topic, numPartitions: partitions } = given;
+): Promise<TopicOutcome> {
+  const { topic, numPartitions } = given;
   const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
   const topics = [{ ...given, configEntries }];
   await admin.createTopics({ topics, waitForLeaders: false }).catch((error: unknown) => {
@@ -113,13 +112,14 @@ async function createTopic(
     throw new Error(`can't create topic ${topic}: ${error.errors.map(toError)[0]?.message}`);
   });
   await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
-  return { topic, partitions, state: 'created' };
+  return { topic, partitions: numPartitions, state: 'created' };
 }
 
-async function addPartitions(admin: Admin, topic: string, count: number) {
+async function addPartitions(admin: Admin, topic: string, count: number): Promise<TopicOutcome> {
   const { topics } = await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
   const partitions = topics[0]?.partitions.length ?? 0;
   if (partitions >= count) return { topic, partitions, state: 'ok' };
+
   await admin.createPartitions({ topicPartitions: [{ topic, count }] });
   return { topic, partitions: count, state: 'partitions added' };
 }
@@ -130,7 +130,7 @@ export async function maxMessageBytes(admin: Admin, topic: string): Promise<numb
   return Number(config.get('max.message.bytes') ?? DEFAULT_MAX_MESSAGE_BYTES);
 }
 
-/** What endangers boards in the settings of an existing score topic: one text for each problem. */
+/** Texts about the settings of an existing score topic that endanger boards. */
 async function scoreTopicProblems(admin: Admin, topic: string) {
   const config = await topicConfig(admin, topic);
   return {
@@ -148,13 +148,13 @@ async function refuseScoreTopicProblems(
   { allowShortHistory }: Pick<Settings, 'allowShortHistory'>,
 ): Promise<void> {
   const { shortHistory, unboundedTimestamps } = await scoreTopicProblems(admin, topic);
-  const refused = (allowShortHistory ? undefined : shortHistory) ?? unboundedTimestamps;
-  if (refused !== undefined) throw new ScoreTopicError(refused);
+  if (shortHistory !== undefined && !allowShortHistory) throw new ScoreTopicError(shortHistory);
+  if (unboundedTimestamps !== undefined) throw new ScoreTopicError(unboundedTimestamps);
 }
 
 /**
- * Refuses an existing score topic that loses events, unless this is accepted. Returns the problems
- * that are only warned of: unbounded timestamps, and an accepted loss.
+ * Refuses an existing score topic that loses events, unless the settings accept the loss. Returns
+ * warnings about the other problems: unbounded timestamps, and an accepted loss.
  * @throws ScoreTopicError for a loss that is not accepted
  */
 export async function checkScoreTopic(
@@ -170,6 +170,7 @@ export async function checkScoreTopic(
 function shortHistoryText(topic: string, config: ReadonlyMap<string, string>): string | undefined {
   const lossy = Object.entries(KEEP_ALL).filter(([name, value]) => config.get(name) !== value);
   if (lossy.length === 0) return undefined;
+
   const found = lossy.map(([name]) => `${name}=${config.get(name) ?? '?'}`).join(', ');
   return (
     `topic ${topic} loses events (${found}), so boards cannot be rebuilt from it. Keep all ` +
@@ -179,11 +180,14 @@ function shortHistoryText(topic: string, config: ReadonlyMap<string, string>): s
   );
 }
 
-function unboundedTimestampsText(topic: string, config: ReadonlyMap<string, string>) {
-  const maxAhead = config.get(MAX_AHEAD); // undefined before Kafka 3.6, which has no such setting
+function unboundedTimestampsText(
+  topic: string,
+  config: ReadonlyMap<string, string>,
+): string | undefined {
   const isByBroker = config.get(TIMESTAMP_TYPE) === BY_BROKER;
-  if (isByBroker || maxAhead === undefined || Number(maxAhead) <= ACCEPTED_AHEAD_MS)
-    return undefined;
+  const maxAhead = config.get(MAX_AHEAD); // undefined before Kafka 3.6, which has no such setting
+  const isBounded = maxAhead === undefined || Number(maxAhead) <= ACCEPTED_AHEAD_MS;
+  if (isByBroker || isBounded) return undefined;
   return (
     `topic ${topic} accepts records with a timestamp far in the future ` +
     `(${MAX_AHEAD}=${maxAhead}). One such record can make all views with "keep" expire, ` +
@@ -202,16 +206,14 @@ export function announcerId(group: string): string {
   return `${group}-periods`;
 }
 
-/**
- * What in the topics keeps these boards with closing windows from being announced: one text for
- * each problem.
- */
+/** Problems of the topics that prevent announcements of these boards with closing windows. */
 export async function closingProblems(
   admin: Admin,
   { scoreEvents, periodResults }: TopicNames,
   boards: readonly string[],
 ): Promise<string[]> {
   if (boards.length === 0) return [];
+
   const head = `closing windows of ${boards.join(', ')}`;
   const problems: string[] = [];
   if (!(await stampsOnAppend(admin, scoreEvents)))
