@@ -36,11 +36,11 @@ export function isGathered(name: string): name is keyof typeof GATHERED {
   return Object.hasOwn(GATHERED, name);
 }
 
-/** What RequestPipe knows of a field beside its checks. */
+/** Facts about a field that RequestPipe uses beside its checks. */
 export interface Field {
   /**
-   * Converts what a URL has: a string, or a list of strings if the parameter is repeated. What it
-   * can't convert stays as it is, for the check.
+   * Converts a value of a URL: a string, or a list of strings if the parameter is repeated. Returns
+   * a value that it can't convert unchanged, so that the check refuses it.
    */
   readonly fromUrl?: ((value: unknown) => unknown) | undefined;
   /** The most values of a list. */
@@ -157,7 +157,7 @@ export function ObjectList(description: string, minItems: number, maxItems: numb
   });
 }
 
-/** A list of objects of a DTO class, in a body, which needs it. */
+/** A required list of objects of a DTO class, in a body. */
 export function DtoList(items: () => Type<object>, description: string, maxItems: number) {
   return field({
     required: true,
@@ -185,7 +185,7 @@ export function hasAnyFields(dto: Type<object>): boolean {
 /** The check that a list or a map has only strings. */
 export const HAS_STRINGS = 'hasStrings';
 
-/** The first entry of a list or a map that is no string, and its index or name. */
+/** The index or name and the value of the first entry of a list or a map that is no string. */
 export function noStringIn(value: unknown): [string, unknown] | undefined {
   if (typeof value !== 'object' || value === null) return undefined; // another check refuses it
   return Object.entries(value).find(([, entry]) => typeof entry !== 'string');
@@ -209,7 +209,7 @@ function field({ schema, checks, required = false, ...known }: FieldDefinition) 
 }
 
 /**
- * What a problem says of a wrong value. It has nothing that a client sends: class-validator
+ * The message about a wrong value. It must contain nothing that a client sends: class-validator
  * replaces `$value` and others in messages, which could make them very long.
  */
 function must(allowed: string): ValidationOptions {
@@ -223,10 +223,11 @@ function hasStrings() {
 
 function booleanOf(value: unknown): unknown {
   if (value === 'true') return true;
-  return value === 'false' ? false : value;
+  if (value === 'false') return false;
+  return value;
 }
 
-/** Converts strings of a form to numbers. */
+/** Returns a function that converts strings of a form to numbers. */
 function numberOf(form: RegExp) {
   return (value: unknown) => {
     const number = typeof value === 'string' && form.test(value) ? Number(value) : NaN;

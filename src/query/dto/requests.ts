@@ -20,7 +20,7 @@ import {
 } from './fields.js';
 
 const MOST = 1_000;
-/** Requests of a body: each is a read of its own. */
+/** The most requests of a body: each is a read. */
 export const MOST_REQUESTS = 100;
 const MOST_RANK = 2 ** 53 - 1;
 
@@ -43,8 +43,8 @@ export class BoardPlayerParams extends BoardParams {
 }
 
 /**
- * For a handler that takes no parameters: RequestPipe refuses all of them. Without a `@Query`, Nest
- * would ignore them.
+ * The query of a handler without parameters: RequestPipe refuses all parameters. Without a
+ * `@Query`, Nest would ignore them.
  */
 export class NoQuery {}
 
@@ -61,7 +61,7 @@ export class BansQuery {
   @Text('The cursor `next` of the page before.') after?: string;
 }
 
-/** Which view of a board is read. */
+/** Selects a view of a board. */
 export class ViewQuery {
   @Text('The view by its name, such as `week:2026-W47 region=eu`.') view?: string;
 

@@ -2,10 +2,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { PROBLEMS } from '#problems';
 import { AnyFields } from './fields.js';
 
-/*
- * The bodies of answers, for OpenAPI. These classes only describe: nothing is made or checked by
- * them.
- */
+/* The bodies of answers, for OpenAPI. These classes only describe; they have no instances. */
 
 const Integer = (description?: string, options: { required?: boolean } = {}) =>
   ApiProperty({ type: 'integer', ...(description !== undefined && { description }), ...options });
@@ -39,7 +36,7 @@ export class Problem {
   @ApiPropertyOptional({ description: 'A name that was probably meant.' }) suggestion?: string;
 }
 
-/** An answer from before Redis stopped answering has both. */
+/** An answer from before Redis stopped answering has both fields. */
 class Currency {
   @ApiPropertyOptional({ description: STALE }) stale?: boolean;
   @Integer(AGE, OPTIONAL) age?: number;
@@ -135,7 +132,7 @@ export class PlayerBan {
   kept: KeptScore[];
 }
 
-/** What every read of a view says of the view. */
+/** The facts about a view in all reads of it. */
 class ViewHead {
   @ApiProperty() board: string;
   @ApiProperty() view: string;
@@ -213,7 +210,7 @@ class Bucket {
   @Integer() count: number;
 }
 
-/** The bundle would name the class Histogram2, as prom-client has a Histogram, too. */
+/** Named here, because the bundle would name the class Histogram2: prom-client has a Histogram. */
 @ApiSchema({ name: 'Histogram' })
 export class Histogram extends ViewHead {
   @ApiProperty({ type: [Bucket] }) buckets: Bucket[];
@@ -250,15 +247,13 @@ export class Accepted {
   @ApiPropertyOptional({ description: '`unknown`: no result within `timeout`.' }) status?: string;
 }
 
-const OUTCOME = [
-  '`change` or `letter` as in Kafka. `unchanged` and `unpublished` have the `places` ' +
-    'of the player in',
-  'the views of the event, read after it was applied. They are missing if Redis did not answer ' +
-    'within',
-  'a second, or within `timeout` if that is shorter, and if too many events wait for their places.',
-];
+const OUTCOME =
+  '`change` or `letter` as in Kafka. `unchanged` and `unpublished` have the `places` of the ' +
+  'player in the views of the event, read after it was applied. They are missing if Redis did ' +
+  'not answer within a second, or within `timeout` if that is shorter, and if too many events ' +
+  'wait for their places.';
 
-@AnyFields(OUTCOME.join(' '))
+@AnyFields(OUTCOME)
 export class Outcome {
   @ApiProperty({ enum: ['ranked', 'deadLetter', 'unchanged', 'unpublished'] }) status: string;
   @ApiPropertyOptional({ type: [PlayerStanding] }) places?: PlayerStanding[];

@@ -7,8 +7,8 @@ const hasHash = ({ sha256 }: Partial<TokenEntry>) => sha256 !== undefined;
 const hasNoHash = (entry: Partial<TokenEntry>) => !hasHash(entry);
 
 /**
- * An entry of the file of tokens: it has either `token` or `sha256`. A problem names the lowest
- * decorator that fails.
+ * An entry of the file of tokens, with either `token` or `sha256`. If several decorators of a field
+ * fail, the problem comes from the lowest one.
  */
 export class TokenEntry {
   @IsNotEmpty()

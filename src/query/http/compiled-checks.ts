@@ -8,17 +8,19 @@ type Metadata = ReturnType<
 >[number];
 
 type FieldCheck = (instance: Instance) => boolean;
+type Condition = (instance: object, value: unknown) => boolean;
 
 const compiled = new WeakMap<Type<object>, readonly FieldCheck[]>();
 
 /**
- * Whether an instance surely passes the checks of its class. They are those of class-validator,
- * from its metadata, which it looks up and sorts at each call: that takes several times as long as
- * the checks. Lists of DTOs and other rare kinds are left to it, so false says nothing.
+ * Whether an instance surely passes the checks that class-validator has for its class. Runs them
+ * from compiled metadata: class-validator looks up and sorts its metadata at each call, which takes
+ * several times as long as the checks. Does not compile lists of DTOs and other rare checks, so
+ * after `false`, class-validator has to decide.
  */
 export function surelyPasses(dto: Type<object>, instance: object): boolean {
-  let checks = compiled.get(dto);
-  if (checks === undefined) compiled.set(dto, (checks = compile(dto)));
+  const checks = compiled.get(dto) ?? compile(dto);
+  compiled.set(dto, checks);
   return checks.every((check) => check(instance as Instance));
 }
 
@@ -27,16 +29,15 @@ function compile(dto: Type<object>): FieldCheck[] {
   const storage = getMetadataStorage();
   const all = storage.getTargetValidationMetadatas(dto, '', false, false);
   return Object.entries(storage.groupByPropertyName(all)).map(([name, ofField]) => {
-    const conditions = ofField.filter(
-      ({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION,
-    );
-    const checks = ofField.filter((one) => !conditions.includes(one)).map(checkOf);
+    const isCondition = ({ type }: Metadata) => type === ValidationTypes.CONDITIONAL_VALIDATION;
+    const conditions = ofField
+      .filter(isCondition)
+      .map(({ constraints }) => constraints[0] as Condition);
+    const checks = ofField.filter((metadata) => !isCondition(metadata)).map(checkOf);
     return (instance) => {
       const value = instance[name];
-      for (const { constraints } of conditions)
-        if (!(constraints[0] as (of: object, value: unknown) => boolean)(instance, value))
-          return true;
-      return checks.every((check) => check(value, instance));
+      const isChecked = conditions.every((condition) => condition(instance, value));
+      return !isChecked || checks.every((check) => check(value, instance));
     };
   });
 }
@@ -47,8 +48,8 @@ function checkOf(metadata: Metadata): Check {
   const rules = getMetadataStorage().getTargetValidatorConstraints(constraintCls);
   return (value, object) => {
     const args: ValidationArguments = { value, object, constraints, property, targetName: '' };
-    const passes = (one: unknown) =>
-      rules.every(({ instance }) => instance.validate(one, args) === true);
+    const passes = (item: unknown) =>
+      rules.every(({ instance }) => instance.validate(item, args) === true);
     return each && Array.isArray(value) ? value.every(passes) : passes(value);
   };
 }

@@ -15,17 +15,15 @@ import { requireDtos } from './require-dtos.js';
 import type { Tokens } from './tokens.js';
 import { RequestPipe } from './validation.pipe.js';
 
-/**
- * The name of a board and the id of a player have up to 128 bytes, and each may be percent-encoded.
- */
+/** Names of boards and ids of players have up to 128 bytes, and each may be percent-encoded. */
 const MAX_PARAMETER_LENGTH = 3 * 128;
 
-/** A thousand ids of players, with each character escaped. */
+/** Room for a thousand ids of players with all characters escaped. */
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Times for requests that do not arrive and for connections on which nothing moves, such as an
- * export that nobody reads. Streams of events send something more often.
+ * Limits for requests that do not arrive, and for idle connections, such as an export whose client
+ * does not read. Streams of events send heartbeats more often.
  */
 export const TIME_LIMITS = {
   requestTimeout: 15_000,
@@ -57,31 +55,35 @@ export async function createHttpApplication(
   const options = { logger: nestLogger(logger), abortOnError: false, bodyParser: false };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, options);
   requireDtos(app.get(ModulesContainer));
+
   const server = adapter.getInstance();
-  // Nest would add forms. A web page may send forms and texts to any origin, without a preflight.
+  // A web page may send texts and forms to any origin without a preflight. Without `bodyParser`,
+  // Nest adds no parser for forms.
   server.removeContentTypeParser('text/plain');
   // Node would answer 417 without a body.
   server.server.on('checkExpectation', (...sent) => server.server.emit('request', ...sent));
   server.addHook('onRoute', (route) => {
-    if (route.url === '*') return; // that of CORS
+    if (route.url === '*') return; // the route of CORS
     requireScope(route);
     problems.addRoute(route);
   });
   logRequests(server, logger);
   refuseMalformed(server);
   if (tokens !== undefined) requireTokens(server, tokens);
+
   // Brotli saves about a tenth of the bytes of gzip, and takes more CPU for small answers.
   await app.register(compress as never, { encodings: ['gzip', 'deflate'] });
   if (httpCors.length > 0)
     app.enableCors({
-      ...{ origin: httpCors.includes('*') ? '*' : [...httpCors], exposedHeaders },
+      origin: httpCors.includes('*') ? '*' : [...httpCors],
+      exposedHeaders: EXPOSED_HEADERS,
       methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
       strictPreflight: false, // answers an incomplete preflight like any other
     });
   return app.useGlobalPipes(new RequestPipe()).useGlobalFilters(problems);
 }
 
-const exposedHeaders = ['etag', 'age', 'retry-after', 'x-request-id', 'www-authenticate'];
+const EXPOSED_HEADERS = ['etag', 'age', 'retry-after', 'x-request-id', 'www-authenticate'];
 
 /** The id that the client gave its request, or a new one. */
 function requestIdOf({ headers }: IncomingMessage): string {
@@ -89,7 +91,7 @@ function requestIdOf({ headers }: IncomingMessage): string {
   return typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** Logs each answer at the level `debug`; gives it the id of its request. */
+/** Gives each answer the id of its request, and logs it at the level `debug`. */
 function logRequests(server: FastifyInstance, logger: Logger): void {
   server.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
@@ -102,8 +104,8 @@ function logRequests(server: FastifyInstance, logger: Logger): void {
 }
 
 /**
- * Fastify checks the path of a URL, and takes malformed percent-encoding in its query as it is.
- * Runs after the hook of CORS.
+ * Refuses requests without a host, and malformed percent-encoding. Fastify checks only the path of
+ * a URL. Runs after the hook of CORS.
  */
 function refuseMalformed(server: FastifyInstance): void {
   server.addHook('preParsing', ({ url, raw }, _reply, _payload, done) => {
@@ -121,7 +123,7 @@ function refuseMalformed(server: FastifyInstance): void {
   });
 }
 
-/** @throws if the scope of a route is missing: nobody should be able to use it by mistake */
+/** @throws Error for a route without a scope, which would otherwise be open by mistake */
 function requireScope({ method, url, config }: RouteOptions): void {
   if (config?.scope === undefined)
     throw new Error(`${String(method)} ${url} has no scope; put @RequireScope on its handler`);
@@ -130,7 +132,7 @@ function requireScope({ method, url, config }: RouteOptions): void {
 /**
  * Checks the token of a request: after the hook of CORS, which answers preflights, but before the
  * body is read, and before an answer comes from memory (in the hook `preValidation` of
- * `reads/answers.ts`). What does not exist needs a known token, whatever its scopes.
+ * `reads/answers.ts`). A request to an unknown path needs a known token with any scope.
  */
 function requireTokens(server: FastifyInstance, tokens: Tokens): void {
   server.decorateRequest('tokenName');
@@ -147,8 +149,8 @@ function requireTokens(server: FastifyInstance, tokens: Tokens): void {
 }
 
 /**
- * @throws SettingsError if the process cannot listen where the settings `httpPort`,
- * `operationsPort` and so on say
+ * Listens at the host and port of the settings.
+ * @throws SettingsError if that is impossible
  */
 export async function listen(
   server: FastifyInstance,
@@ -156,12 +158,15 @@ export async function listen(
   name: 'http' | 'operations',
   logger: Logger,
 ): Promise<void> {
-  const [host, port] = [settings[`${name}Host`], settings[`${name}Port`]];
+  const host = settings[`${name}Host`];
+  const port = settings[`${name}Port`];
   const url = await server.listen({ host, port }).catch((error: unknown) => {
     const { code = '', message } = error as NodeJS.ErrnoException;
-    const [setting, wayOut] = ['EADDRNOTAVAIL', 'ENOTFOUND'].includes(code)
-      ? ([`${name}Host`, 'use an address of this machine, or 0.0.0.0 for all of them'] as const)
-      : ([`${name}Port`, 'use another port, or 0 for any free one'] as const);
+    const isWrongHost = ['EADDRNOTAVAIL', 'ENOTFOUND'].includes(code);
+    const setting = isWrongHost ? (`${name}Host` as const) : (`${name}Port` as const);
+    const wayOut = isWrongHost
+      ? 'use an address of this machine, or 0.0.0.0 for all of them'
+      : 'use another port, or 0 for any free one';
     throw new SettingsError([
       `${variableOf(setting)}: can't listen on ${host}:${port} (${code || message}); ${wayOut}`,
     ]);

@@ -14,13 +14,13 @@ const { version } = require('#package') as { version: string };
 const SCHEMAS = path.join(path.dirname(require.resolve('#package')), 'schemas');
 
 /**
- * Serves the description of the routes as /openapi.json and /docs, which the first request makes,
- * and the JSON Schemas of the records below /schemas.
+ * Serves the description of the routes as /openapi.json and /docs, and the JSON Schemas of the
+ * records below /schemas. The first request creates the description.
  */
 export function describeRoutes(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
-  let made: OpenAPIObject | undefined;
-  const document = () => (made ??= documentOf(app));
+  let created: OpenAPIObject | undefined;
+  const document = () => (created ??= documentOf(app));
   const config = { scope: 'none' } as const;
   server.get('/openapi.json', { config }, document);
   server.get('/docs', { config }, (_, reply) =>
@@ -42,8 +42,8 @@ function documentOf(app: NestFastifyApplication): OpenAPIObject {
 }
 
 /**
- * Adds what the decorators can't say: requests and answers have no other fields, and how maps stand
- * in a URL.
+ * Adds two facts that the decorators can't express: requests and answers have no other fields, and
+ * how maps are written in a URL.
  */
 function completed(document: OpenAPIObject): OpenAPIObject {
   for (const schema of Object.values(document.components?.schemas ?? {}))
@@ -55,7 +55,7 @@ function completed(document: OpenAPIObject): OpenAPIObject {
   return document;
 }
 
-/** An exploded object stands in a URL as one parameter for each of its names. */
+/** Describes a map as an exploded object: in a URL, each of its names is a parameter. */
 function describeMap(parameter: ParameterObject, prefix: string): void {
   const names = `^${prefix.replace('.', '\\.')}`;
   const patternProperties = { [names]: { type: 'string' } };

@@ -9,10 +9,7 @@ import { PROBLEM_TYPE, ProblemError, problemHeaders, type ProblemCode } from '#p
 import type { Logger } from '../../infra/logger.js';
 import { problemOf } from './problems.js';
 
-/**
- * Answers every failed request with a Problem. The details of an unexpected error are logged, not
- * sent.
- */
+/** Answers failed requests with a Problem. Only logs the details of unexpected errors. */
 @Catch()
 export class ProblemsFilter implements ExceptionFilter {
   /** The allowed methods of each path, for 405 answers. */
@@ -34,15 +31,13 @@ export class ProblemsFilter implements ExceptionFilter {
     this.answer(toError(error), request, reply);
   }
 
-  /**
-   * Fastify calls this directly for requests that it refuses before routing, such as those with
-   * malformed URLs.
-   */
+  /** Fastify calls this directly to refuse requests before routing, such as malformed URLs. */
   answer(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     const { method, url, id: requestId } = request;
     let problem = problemOf(error, request);
     const isUnrouted = problem.code === 'NOT_FOUND';
     const allowed = isUnrouted ? this.#methodsOf(url) : [];
+
     if (allowed.length > 0) {
       const detail = `${url} takes ${allowed.join(', ')}, not ${method}`;
       problem = problemOf(new ProblemError('METHOD_NOT_ALLOWED', detail), request);
@@ -50,6 +45,7 @@ export class ProblemsFilter implements ExceptionFilter {
     }
     if (isUnrouted && lacksWrites(request, allowed))
       problem.detail += '; writes need RANKLOG_QUERY_WRITES=true';
+
     if (problem.code === 'INTERNAL_SERVER_ERROR')
       this.logger.error(`${method} ${url} failed: ${error.message}`, { error, requestId });
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
@@ -69,10 +65,11 @@ export class ProblemsFilter implements ExceptionFilter {
 const WRITE_PATH = /^\/v1\/boards\/[^/?]+\/(events|(bans|erasures)\/[^/?]+)(\?|$)/;
 const WRITE_METHODS = ['POST', 'PUT', 'DELETE'];
 
-/** Whether a write has no route because this process takes none: else its path allows a write. */
+/** Whether a write has no route because this process takes no writes. */
 function lacksWrites({ method, url }: FastifyRequest, allowed: readonly string[]): boolean {
   const isWrite = WRITE_METHODS.includes(method) && WRITE_PATH.test(url);
-  return isWrite && !allowed.some((one) => WRITE_METHODS.includes(one));
+  const takesWrites = allowed.some((name) => WRITE_METHODS.includes(name));
+  return isWrite && !takesWrites;
 }
 
 const CODES: Readonly<Record<string, ProblemCode>> = {
@@ -80,12 +77,10 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
 };
 
-/**
- * Answers a request that Node can't parse, or that does not arrive in time, and closes the
- * connection.
- */
+/** Answers a request that is malformed or does not arrive in time, and closes the connection. */
 export function answerMalformed({ code = '', message }: NodeJS.ErrnoException, socket: Socket) {
   if (code === 'ECONNRESET' || !socket.writable) return;
+
   const error = new ProblemError(CODES[code] ?? 'BAD_REQUEST', message);
   const problem = problemOf(error, { method: '', url: '' });
   const body = JSON.stringify(problem);

@@ -9,8 +9,8 @@ import { isRedisUnavailable } from '../../infra/redis.js';
 const WAIT_MS = 5_000;
 
 /**
- * @throws ProblemError LOG_UNAVAILABLE if work with Kafka fails or takes more than 5 s, and errors
- * of the stores
+ * Waits for work with Kafka.
+ * @throws ProblemError LOG_UNAVAILABLE if it fails or takes more than 5 s, and errors of the stores
  */
 export async function inTime<T>(work: Promise<T>): Promise<T> {
   try {
@@ -24,10 +24,7 @@ export async function inTime<T>(work: Promise<T>): Promise<T> {
 
 type RequestLine = Readonly<Record<'method' | 'url', string>>;
 
-/**
- * The body of the answer to a failed request, as RFC 9457 describes it. The detail of an unexpected
- * error says nothing about it: the caller logs the error.
- */
+/** The body of the answer to a failed request (RFC 9457). Hides details of unexpected errors. */
 export function problemOf(error: Error, request: RequestLine) {
   const code = codeOf(error);
   return problemWith(code, error, detailOf(error, code, request));
@@ -37,6 +34,7 @@ function codeOf(error: Error): ProblemCode {
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   if (typeof code === 'string' && Object.hasOwn(PROBLEMS, code)) return code as ProblemCode;
   if (isRedisUnavailable(error)) return 'STORE_UNAVAILABLE';
+
   const status = error instanceof HttpException ? error.getStatus() : statusCode;
   if (typeof status !== 'number' || status < 400 || status >= 500) return 'INTERNAL_SERVER_ERROR';
   const codes = Object.keys(PROBLEMS) as ProblemCode[];

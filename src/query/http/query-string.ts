@@ -6,9 +6,9 @@ const MAPS = Object.keys(GATHERED) as (keyof typeof GATHERED)[];
 type Value = string | string[];
 
 /**
- * The parameters of a URL by name, those of GATHERED as maps: `where.region=eu` is `{ where: {
- * region: 'eu' } }`. A repeated parameter is an array. Names come from the client, so no object has
- * a prototype.
+ * The parameters of a URL by name, with the maps of GATHERED: `where.region=eu` becomes
+ * `{ where: { region: 'eu' } }`. A repeated parameter becomes an array. Names come from the client,
+ * so the objects have no prototype.
  */
 export function parseQuery(text: string): Record<string, Value | Record<string, Value>> {
   const query = Object.create(null) as Record<string, Value | Record<string, Value>>;

@@ -6,19 +6,22 @@ import { getMetadataStorage } from 'class-validator';
 import { fieldsOf } from '../dto/fields.js';
 
 /**
- * Nest passes a value on unchecked if the type of its parameter is no class of ours: an imported
- * type or a `Pick<...>` leaves Object behind.
- * @throws Error unless all queries, paths and bodies have a DTO class, whose fields have decorators
- * of dto/fields.ts; a part of a path, `@Param('name')`, may be a string
+ * Requires DTO classes for all queries, paths and bodies. For any other type, Nest would pass the
+ * values on unchecked: an imported type or a `Pick<...>` becomes Object at run time.
+ * @throws Error unless all of them have a DTO class whose fields have decorators of dto/fields.ts;
+ * a part of a path, `@Param('name')`, may be a string
  */
 export function requireDtos(modules: ModulesContainer): void {
   for (const { controllers } of modules.values())
-    for (const { metatype } of controllers.values()) {
-      const prototype = metatype?.prototype as Record<string, object>;
-      for (const method of new MetadataScanner().getAllMethodNames(prototype))
-        if (Reflect.hasMetadata(PATH_METADATA, prototype[method] ?? {}))
-          requireDtosOf(metatype as Type<object>, method);
-    }
+    for (const { metatype } of controllers.values()) requireDtosOfAll(metatype as Type<object>);
+}
+
+function requireDtosOfAll(controller: Type<object>): void {
+  const prototype = controller.prototype as Record<string, object>;
+  for (const method of new MetadataScanner().getAllMethodNames(prototype)) {
+    const isHandler = Reflect.hasMetadata(PATH_METADATA, prototype[method] ?? {});
+    if (isHandler) requireDtosOf(controller, method);
+  }
 }
 
 const INPUTS = new Map<number, '@Body' | '@Query' | '@Param'>([
@@ -27,7 +30,7 @@ const INPUTS = new Map<number, '@Body' | '@Query' | '@Param'>([
   [RouteParamtypes.PARAM, '@Param'],
 ]);
 
-/** What Nest knows of the parameters of a handler that have values of a request. */
+/** The parameters of a handler that get values of the request, by the metadata of Nest. */
 export function inputsOf(controller: object, method: string | symbol) {
   const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Readonly<
     Record<string, { readonly index: number; readonly data?: string }>
@@ -53,12 +56,12 @@ function requireDtosOf(controller: Type<object>, method: string): void {
   }
 }
 
-/** Whether it is a class, but not one of JavaScript, such as Object or String. */
+/** Whether a type is a class, but not a class of JavaScript, such as Object or String. */
 function isOwnClass(type: unknown): type is Type<object> {
   return typeof type === 'function' && Reflect.get(globalThis, type.name) !== type;
 }
 
-/** RequestPipe would refuse a field that it does not know, whatever class-validator says of it. */
+/** Requires decorators of dto/fields.ts: RequestPipe refuses fields that have only other checks. */
 function requireFields(dto: Type<object>): void {
   const checks = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
   const unknown = checks.find(({ propertyName }) => !fieldsOf(dto).has(propertyName));

@@ -3,9 +3,9 @@ import type { Logger } from '../../infra/logger.js';
 import type { Tokens } from './tokens.js';
 
 /**
- * The tokens that the settings ask for; undefined: HTTP needs none. Loads the check of the file,
- * and class-validator, only if there is a file.
- * @throws SettingsError
+ * The tokens of the file in the settings; undefined: HTTP needs no tokens. Loads class-validator
+ * only if there is a file.
+ * @throws SettingsError for a bad file, or without a file if HTTP is open to other machines
  */
 export async function requiredTokens(
   { httpTokens, httpHost }: Settings,

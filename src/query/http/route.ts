@@ -12,10 +12,7 @@ import { Accepted, Outcome, Problem, SentRecord } from '../dto/responses.js';
 import type { Scope } from '../dto/token-entry.js';
 import { inputsOf } from './require-dtos.js';
 
-/**
- * The scope that the token of a request needs; `none`: the request needs no token. The start fails
- * if a route has no scope.
- */
+/** The scope that a token needs; `none`: no token. The start fails if a route has no scope. */
 export function RequireScope(scope: Scope | 'none') {
   if (scope === 'none') return RouteConfig({ scope });
   return applyDecorators(RouteConfig({ scope }), ApiSecurity('bearer', [scope]));
@@ -105,12 +102,13 @@ function route(
 }
 
 /**
- * Without a `@Query`, Nest would ignore unknown parameters. The decorators of parameters have been
- * applied when this one is.
+ * Requires a `@Query`, because Nest would ignore unknown parameters without one. TypeScript applies
+ * decorators of parameters before this decorator.
  */
 function requireQuery(prototype: object, method: string | symbol): void {
   const { constructor } = prototype;
-  if (!inputsOf(constructor, method).some(({ input }) => input === '@Query'))
+  const hasQuery = inputsOf(constructor, method).some(({ input }) => input === '@Query');
+  if (!hasQuery)
     throw new Error(
       `${constructor.name}.${String(method)} has no @Query; if it takes no parameters, give it ` +
         '@Query() _: NoQuery',
@@ -124,13 +122,13 @@ function contentOf(dto: Type<object>, type: string) {
   return { [type]: { schema: { $ref: getSchemaPath(dto) } } };
 }
 
-const problem = {
+const PROBLEM = {
   headers: HEADERS,
   content: contentOf(Problem, 'application/problem+json'),
 };
 const PROBLEM_RESPONSES = [
   ApiExtraModels(Problem),
-  ApiResponse({ status: 401, description: 'No token that the service knows.', ...problem }),
-  ApiResponse({ status: 403, description: 'The token lacks the scope.', ...problem }),
-  ApiResponse({ status: 'default', description: 'Another problem.', ...problem }),
+  ApiResponse({ status: 401, description: 'No token that the service knows.', ...PROBLEM }),
+  ApiResponse({ status: 403, description: 'The token lacks the scope.', ...PROBLEM }),
+  ApiResponse({ status: 'default', description: 'Another problem.', ...PROBLEM }),
 ];

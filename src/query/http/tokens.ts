@@ -13,9 +13,7 @@ declare module 'fastify' {
     scope?: Scope | 'none';
   }
   interface FastifyRequest {
-    /**
-     * The name of the token that the request has. Missing if the service or the route needs none.
-     */
+    /** The name of the request's token. Missing if the service or the route needs no token. */
     tokenName?: string;
   }
 }
@@ -26,10 +24,7 @@ const WAY_OUT =
   'write a list of { name: TEXT, token: 16 OR MORE LETTERS, DIGITS OR SIGNS (or sha256: ITS ' +
   'SHA-256 IN HEX), scopes: [read, write, operate] }';
 
-/**
- * The tokens of a file. It is read again when it changes; while it can't be used, the tokens stay
- * as they were.
- */
+/** The tokens of a file. Reads a changed file again; keeps the old tokens if it is invalid. */
 export class Tokens {
   #known: ReturnType<typeof readTokens>;
 
@@ -46,8 +41,8 @@ export class Tokens {
   }
 
   /**
-   * The name of the token of a request; without `scope`, any known token will do. Compares the
-   * token with all known ones, in constant time.
+   * The name of the token of a request; without `scope`, any known token is enough. Compares the
+   * token with all known tokens, in constant time.
    * @throws ProblemError UNAUTHORIZED, or FORBIDDEN if the token lacks the scope
    */
   nameOf(authorization = '', scope?: Scope): string {
@@ -69,7 +64,10 @@ export class Tokens {
 
 const digestOf = (token: string) => hash('sha256', token, 'buffer');
 
-/** The errors show no value or name of the file, as it could be a token. @throws SettingsError */
+/**
+ * Reads the tokens. Errors show no value and no field name of the file, as these could be tokens.
+ * @throws SettingsError
+ */
 function readTokens(file: string) {
   const { parse } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
   let entries: unknown;
@@ -90,10 +88,7 @@ function readTokens(file: string) {
   });
 }
 
-/**
- * Names are checked before the values, as the error of class-validator for an unknown field would
- * show its name.
- */
+/** Checks names before values, as class-validator would show the name of an unknown field. */
 function entryOf(value: unknown, place: string): TokenEntry {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refused(`${place}: it must be a map of fields`);

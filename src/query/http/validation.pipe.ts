@@ -23,10 +23,10 @@ type Values = Record<string, unknown>;
 type Place = 'url' | 'body';
 
 /**
- * Checks what comes in by the DTO class of its parameter, whose decorators are in dto/fields.ts,
- * and gives the handler an instance of it. Queries and paths consist of strings, so these are
- * converted; values of a body need the right type. The differences from Nest's ValidationPipe are
- * in docs/decisions/0030-requests-are-dto-classes.md.
+ * Checks the values of a request by the DTO class of the parameter, whose decorators are in
+ * dto/fields.ts, and gives the handler an instance of the class. Converts strings of queries and
+ * paths; values of a body need the right type.
+ * docs/decisions/0030-requests-are-dto-classes.md has the differences from Nest's ValidationPipe.
  * @throws ProblemError INVALID_REQUEST or UNKNOWN_PARAMETER, with the first problem
  */
 export class RequestPipe implements PipeTransform {
@@ -34,6 +34,7 @@ export class RequestPipe implements PipeTransform {
     const dto: Type<object> | undefined = metatype;
     const isPartOfPath = metatype === String;
     if (dto === undefined || isPartOfPath || type === 'custom') return value;
+
     const place = type === 'body' ? 'body' : 'url';
     if (place === 'body') requireObject(value);
     const instance = instanceOf(dto, value as Values, place);
@@ -52,8 +53,8 @@ function requireObject(body: unknown): void {
 }
 
 /**
- * An instance with the given values, except those of further fields of a class with AnyFields.
- * @throws ProblemError UNKNOWN_PARAMETER for a name that the class does not have
+ * An instance with the given values. Omits fields that a class with AnyFields does not declare.
+ * @throws ProblemError UNKNOWN_PARAMETER for a name that another class does not declare
  */
 function instanceOf(dto: Type<object>, values: Values, place: Place): object {
   const fields = fieldsOf(dto);
@@ -64,14 +65,15 @@ function instanceOf(dto: Type<object>, values: Values, place: Place): object {
     if (field === undefined) throw unknownName(name, value, fields, place);
     if (place === 'url' && isGathered(name) && !isPlainObject(value))
       throw unknownParameter(name, [], `write ${GATHERED[name]}NAME=VALUE`);
+
     instance[name] = valueOf(name, value, field, place);
   }
   return instance;
 }
 
 /**
- * The value as class-validator gets it. It would go through a list of any size, and fail on values
- * with a field `constructor` where it expects instances; so both are refused here.
+ * The value for class-validator. Refuses two kinds of values here: class-validator would check a
+ * list of any size, and fail on values with a field `constructor` where it expects instances.
  */
 function valueOf(name: string, value: unknown, field: Field, place: Place): unknown {
   const { fromUrl, items, maxItems = Infinity } = field;
@@ -92,8 +94,9 @@ function unknownName(name: string, value: unknown, fields: Fields, place: Place)
   const isBy = name === 'by' && fields.has('reason');
   if (isBy) return unknownParameter(name, names, `${usage(names)}; "by" is the name of the token`);
   if (place === 'body') return unknownParameter(name, names, usage(names));
-  const known = names.filter((one) => !isGathered(one));
-  const all = usage(names.map((one) => (isGathered(one) ? `${GATHERED[one]}NAME` : one)));
+
+  const known = names.filter((field) => !isGathered(field));
+  const all = usage(names.map((field) => (isGathered(field) ? `${GATHERED[field]}NAME` : field)));
   if (isGathered(name) && isPlainObject(value))
     return unknownParameter(`${GATHERED[name]}NAME`, known, all);
   const dimension = fields.has('where') ? `; a dimension is "${GATHERED.where}${name}"` : '';
@@ -109,12 +112,13 @@ function unknownParameter(asked: string, known: readonly string[], way: string):
   return new ProblemError('UNKNOWN_PARAMETER', detail, { asked, known });
 }
 
-/** Of a field, or of the first wrong one in it: `requests.0.board must be a string, not 5`. */
+/** The problem of a field, or of the first wrong field in it: `a.0.b must be a string, not 5`. */
 function problemOf({ property, value, constraints = {}, children = [] }: ValidationError): string {
   const [rule, message] = Object.entries<string>(constraints).at(0) ?? [];
   const child = children.at(0);
   if (rule === undefined && child !== undefined) return `${property}.${problemOf(child)}`;
   if (rule !== HAS_STRINGS) return `${message}, ${notGiven(value)}`;
+
   const [name = '', given] = noStringIn(value) ?? [];
   const prefix = isGathered(property) ? GATHERED[property] : `${property}.`;
   return `${prefix}${name} must be a string, ${notGiven(given)}`;
@@ -123,6 +127,7 @@ function problemOf({ property, value, constraints = {}, children = [] }: Validat
 /** The end of a problem: `not 5`. */
 function notGiven(value: unknown): string {
   if (value === undefined) return 'but is missing';
+
   const text = JSON.stringify(value);
   if (text.length <= MAX_SHOWN) return `not ${text}`;
   if (Array.isArray(value)) return `not a list of ${value.length}`;

@@ -13,8 +13,8 @@ import {
   type LogPosition,
 } from './recent-changes.js';
 
-/** A rank change, and its event with the position after it as id. */
-type Heard = [change: RankChange, event: Buffer];
+/** A rank change, and its event, whose id is the position after it. */
+type NewChange = [change: RankChange, event: Buffer];
 
 interface FeedOptions {
   readonly kafka: Kafka;
@@ -23,18 +23,12 @@ interface FeedOptions {
   readonly logger: Logger;
 }
 
-/**
- * Reads all committed rank changes, and keeps the last ones. Ends when the topic gets more
- * partitions, which it would not read.
- */
+/** Reads committed rank changes, and keeps the last ones. Ends if the topic gets partitions. */
 export class ChangeFeed {
   readonly recent: RecentChanges;
-  readonly #heard = new EventEmitter<Record<string, Heard>>().setMaxListeners(0);
+  readonly #newChanges = new EventEmitter<Record<string, NewChange>>().setMaxListeners(0);
   readonly #position: number[];
-  /**
-   * Resolves with the reason when the feed ends: the abort reason, or an error that no retry
-   * repairs.
-   */
+  /** Resolves when the feed ends: with the abort reason, or with an error that needs a new feed. */
   readonly ended: Promise<Error>;
 
   private constructor(
@@ -49,8 +43,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Reads back up to 1 MiB of each partition, 10,000 offsets in all.
-   * @throws if Kafka fails, or the abort reason
+   * Opens a feed. First reads the last rank changes: up to 1 MiB of each partition, and 10,000
+   * offsets of all.
+   * @throws errors of Kafka, or the abort reason
    */
   static async open(options: FeedOptions): Promise<ChangeFeed> {
     const { kafka, topic } = options;
@@ -60,9 +55,11 @@ export class ChangeFeed {
       ranges.map((_, partition) => lastRecords(kafka, topic, partition, readBack)),
     );
     const begin = ranges.map(({ end }, partition) => past[partition]?.[0]?.offset ?? end);
-    const next = begin.map(
-      (start, partition) => (past[partition]?.at(-1)?.offset ?? start - 1) + 1,
-    );
+    const next = begin.map((start, partition) => {
+      const last = past[partition]?.at(-1);
+      return last === undefined ? start : last.offset + 1;
+    });
+
     const follower = await TopicFollower.open({ ...options, from: new Map(next.entries()) });
     const feed = new ChangeFeed(options, follower, begin);
     for (const [partition, records] of past.entries())
@@ -74,31 +71,35 @@ export class ChangeFeed {
     return this.options.signal.aborted;
   }
 
-  /** The position that the feed has reached, as the id of an event. */
+  /** The position of the feed, as the id of an event. */
   get id(): string {
     return positionText(this.#position);
   }
 
   /**
-   * The position of an id, once this process has reached it: another one may be ahead. undefined if
-   * it is not of this topic.
+   * The position of an id; undefined if the id is not of this topic. Waits until the feed reaches
+   * the position: another process, which sent the id, may be ahead.
    * @throws the reason if the feed ends before
    */
   async positionOf(id: string): Promise<LogPosition | undefined> {
     const position = parsePosition(id, this.#position.length);
-    if (position?.some((offset, partition) => offset > (this.#position[partition] ?? 0))) {
-      const ranges = await logRanges(this.options.kafka, this.options.topic);
-      if (position.some((offset, partition) => offset > (ranges.get(partition)?.end ?? 0)))
-        return undefined;
-      const ended = this.ended.then((reason) => Promise.reject(reason));
-      await Promise.race([this.follower.reach(new Map(position.entries())), ended]);
-    }
+    if (position === undefined) return undefined;
+    const isAhead = position.some((offset, partition) => offset > (this.#position[partition] ?? 0));
+    if (!isAhead) return position;
+
+    const ranges = await logRanges(this.options.kafka, this.options.topic);
+    const isBeyondLog = position.some(
+      (offset, partition) => offset > (ranges.get(partition)?.end ?? 0),
+    );
+    if (isBeyondLog) return undefined;
+    const ended = this.ended.then((reason) => Promise.reject(reason));
+    await Promise.race([this.follower.reach(new Map(position.entries())), ended]);
     return position;
   }
 
-  /** The rank changes of a board, or of one player of it, from now on. */
-  of(board: string, playerId?: string): Observable<Heard> {
-    return fromEvent(this.#heard, keyOf(board, playerId)) as Observable<Heard>;
+  /** The rank changes of a board, or of one of its players, from now on. */
+  of(board: string, playerId?: string): Observable<NewChange> {
+    return fromEvent(this.#newChanges, keyOf(board, playerId)) as Observable<NewChange>;
   }
 
   #take(record: KafkaRecord, partition: number): void {
@@ -106,15 +107,17 @@ export class ChangeFeed {
     this.#position[partition] = offset + 1;
     const change = this.#read(record, partition);
     if (change === undefined) return;
+
     const { board, playerId } = change;
-    // Line breaks are between the tokens of JSON, where other producers may have them.
+    // Another producer may write line breaks between the tokens of JSON.
     const data = String(record.value).replace(/[\r\n]+/g, ' ');
     const event = Buffer.from(`event: rank-change\ndata: ${data}\n\n`);
     this.recent.add({ partition, offset, timestamp, board, playerId, event });
+
     const keys = [keyOf(board), keyOf(board, playerId)];
-    if (keys.every((key) => this.#heard.listenerCount(key) === 0)) return;
-    const identified = Buffer.concat([Buffer.from(`id: ${this.id}\n`), event]);
-    for (const key of keys) this.#heard.emit(key, change, identified);
+    if (keys.every((key) => this.#newChanges.listenerCount(key) === 0)) return;
+    const eventWithId = Buffer.concat([Buffer.from(`id: ${this.id}\n`), event]);
+    for (const key of keys) this.#newChanges.emit(key, change, eventWithId);
   }
 
   #read(record: KafkaRecord, partition: number): RankChange | undefined {
@@ -129,7 +132,7 @@ export class ChangeFeed {
   }
 }
 
-/** Ids have no control characters. */
+/** The names of boards and the ids of players have no control characters. */
 function keyOf(board: string, playerId = ''): string {
   return `${board}\n${playerId}`;
 }

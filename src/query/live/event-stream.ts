@@ -10,7 +10,7 @@ const SLOW_BYTES = 1_048_576;
 const SLOW_MS = 5_000;
 const MOST_BYTES = 32 * SLOW_BYTES;
 
-/** An event as it is sent. `data` is one line. */
+/** The text of an event. `data` is one line. */
 export function eventText(type: string, id: string, data: string): string {
   return `event: ${type}\nid: ${id}\ndata: ${data}\n\n`;
 }
@@ -26,9 +26,9 @@ export class EventStream {
   private constructor(private readonly raw: ServerResponse) {}
 
   /**
-   * Sends the headers. `onClose` is called once and later, also if the client has left before. It
-   * comes from the connection: a response that waits behind another one of its connection is never
-   * closed. The connection ends with the stream.
+   * Sends the headers. Later calls `onClose` once, even if the client has already left. `onClose`
+   * follows the connection, because a response that waits behind another response of its connection
+   * never closes. The connection ends with the stream.
    */
   static open(reply: FastifyReply, onClose: () => void): EventStream {
     const { raw } = reply.hijack();
@@ -45,7 +45,7 @@ export class EventStream {
     return new EventStream(raw);
   }
 
-  /** Drops a client that does not read what it was sent. */
+  /** Sends events. Drops a client that does not read them. */
   send(events: string | Buffer): void {
     const unsent = this.raw.writableLength;
     const now = performance.now();
@@ -54,10 +54,7 @@ export class EventStream {
     else if (!this.raw.writableEnded) this.raw.write(events);
   }
 
-  /**
-   * Keeps the connection alive, and tells the client from where on to resume, even if it got no
-   * event for long.
-   */
+  /** Keeps the connection alive. Its id lets a client resume after a long time without events. */
   heartbeat(id: string): void {
     this.send(`:\nid: ${id}\n\n`);
   }

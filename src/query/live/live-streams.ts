@@ -17,18 +17,14 @@ import { ViewFeeds, type Top, type TopRequest } from './view-feed.js';
 
 const HEARTBEAT_MS = 15_000;
 
-/**
- * The streams of this process. The rank changes are read from Kafka while there are streams, and up
- * to 30 s longer.
- */
+/** The live streams of this process. Reads Kafka while there are streams, and up to 30 s longer. */
 @Injectable()
 export class LiveStreams implements BeforeApplicationShutdown {
   @Inject() private readonly metrics: Metrics;
   readonly #streams = new Set<EventStream>();
-  /**
-   * The rank changes and views of all streams. The first stream opens them, and #end replaces them.
-   */
+  /** The rank changes of all streams, from the first stream until `#end`. */
   #feed: Promise<ChangeFeed> | undefined;
+  /** The views of all streams. */
   #views = new ViewFeeds();
   #stop = new AbortController();
   #wasIdle = false;
@@ -44,7 +40,7 @@ export class LiveStreams implements BeforeApplicationShutdown {
   }
 
   /**
-   * The last rank changes of a player that this process holds, and since when it holds all.
+   * The last rank changes of a player in the memory of this process, and since when it has all.
    * @throws ProblemError LOG_UNAVAILABLE
    */
   async heldChanges(board: string, playerId: string) {
@@ -52,39 +48,46 @@ export class LiveStreams implements BeforeApplicationShutdown {
     return { heldSince: recent.heldSince, changes: recent.ofPlayer(board, playerId) };
   }
 
-  /** Streams the rank changes of a board, or of one player of it. @throws ProblemError */
+  /**
+   * Streams the rank changes of a board, or of one of its players.
+   * @throws ProblemError
+   */
   async rankChanges(reply: FastifyReply, board: string, playerId?: string): Promise<void> {
-    const { feed, asked, position } = await this.#resume(reply);
-    // Nothing waits from here on, so that no rank change is missed between the past ones and the
-    // next one.
-    const stream = this.#add(reply, feed, () => next.unsubscribe());
-    const next = feed.of(board, playerId).subscribe(([, event]) => stream.send(event));
+    const { feed, resumes, position } = await this.#resume(reply);
+
+    // No `await` from here on: it could lose rank changes between the past ones and the next one.
+    const stream = this.#add(reply, feed, () => subscription.unsubscribe());
+    const subscription = feed.of(board, playerId).subscribe(([, event]) => stream.send(event));
     const past = position && feed.recent.since(position, board, playerId);
-    if (past !== undefined) for (const part of past) stream.send(part);
-    else if (asked) stream.send(eventText('reset', feed.id, JSON.stringify({ position: feed.id })));
+    if (past !== undefined) {
+      for (const part of past) stream.send(part);
+    } else if (resumes) {
+      stream.send(eventText('reset', feed.id, JSON.stringify({ position: feed.id })));
+    }
     stream.heartbeat(feed.id);
   }
 
   /**
-   * Streams the first players of a view: at once, also to a client that resumes, as a new week may
-   * have begun.
+   * Streams the first players of a view. Sends them at once, also to a client that resumes, as a
+   * new week may have begun.
    */
   async standings(reply: FastifyReply, request: TopRequest): Promise<void> {
-    const { feed, asked, position } = await this.#resume(reply);
+    const { feed, resumes, position } = await this.#resume(reply);
     const tops = this.#views.get(request, { reader: this.reader, changes: feed });
     await firstValueFrom(tops);
-    const stream = this.#add(reply, feed, () => shown.unsubscribe());
-    const isKept = position !== undefined && feed.recent.reachBackTo(position);
-    const resumed = isKept ? 'standings' : 'reset';
-    const type = asked ? resumed : 'snapshot';
+
+    const stream = this.#add(reply, feed, () => subscription.unsubscribe());
+    const hasAllSince = position !== undefined && feed.recent.reachBackTo(position);
+    let firstType = 'snapshot';
+    if (resumes) firstType = hasAllSince ? 'standings' : 'reset';
     let isFirst = true;
     const show = ({ id, data, event, isChanged }: Top) => {
-      if (isFirst) stream.send(eventText(type, id, data));
+      if (isFirst) stream.send(eventText(firstType, id, data));
       else if (isChanged) stream.send(event);
       isFirst = false;
     };
     const error = (reason: Error) => this.#fail(stream, feed, reason);
-    const shown = tops.subscribe({ next: show, error });
+    const subscription = tops.subscribe({ next: show, error });
   }
 
   /** Ends all streams, before the HTTP server closes: they would keep it open. */
@@ -94,7 +97,8 @@ export class LiveStreams implements BeforeApplicationShutdown {
   }
 
   /**
-   * The position of Last-Event-ID; undefined if there is none, or if it is of another topic.
+   * Reads the header Last-Event-ID. `resumes`: whether the client sent it. `position`: undefined if
+   * the client did not, or if the id is not of this topic.
    * @throws ProblemError LOG_UNAVAILABLE
    */
   async #resume({ request: { headers } }: FastifyReply) {
@@ -102,10 +106,13 @@ export class LiveStreams implements BeforeApplicationShutdown {
     const feed = await this.#opened();
     const position = await inTime(feed.positionOf(id));
     checkOpen(feed);
-    return { feed, asked: id !== '', position };
+    return { feed, resumes: id !== '', position };
   }
 
-  /** The feed, also while there are no streams. @throws ProblemError LOG_UNAVAILABLE */
+  /**
+   * The feed; opens it if it is closed.
+   * @throws ProblemError LOG_UNAVAILABLE
+   */
   #opened(): Promise<ChangeFeed> {
     this.#wasIdle = false;
     return inTime((this.#feed ??= this.#open()));
@@ -129,10 +136,7 @@ export class LiveStreams implements BeforeApplicationShutdown {
     return stream;
   }
 
-  /**
-   * Ends the stream of a view that can't be read any more; a client that connects again gets the
-   * problem as an answer.
-   */
+  /** Ends the stream of a view that can't be read any more: sends the problem as an event. */
   #fail(stream: EventStream, { id }: ChangeFeed, error: Error): void {
     const problem = problemOf(error, { method: 'GET', url: 'standings' });
     if (problem.code === 'INTERNAL_SERVER_ERROR')
@@ -144,7 +148,8 @@ export class LiveStreams implements BeforeApplicationShutdown {
   async #open(): Promise<ChangeFeed> {
     const { kafka, topics } = this.connection;
     const { logger } = this;
-    const { signal } = (this.#stop = new AbortController());
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
     const feed = ChangeFeed.open({ kafka, topic: topics.rankChanges, signal, logger });
     const ended = feed.then((opened) => opened.ended).catch(toError);
     void ended.then(({ message }) => {
@@ -155,11 +160,13 @@ export class LiveStreams implements BeforeApplicationShutdown {
     return feed;
   }
 
+  /** Sends heartbeats. Closes the feed if there was no stream at the last heartbeat and is none. */
   #beat(): void {
     const beat = ({ id }: ChangeFeed) => {
       for (const stream of this.#streams) stream.heartbeat(id);
     };
     this.#feed?.then(beat, () => undefined); // without a feed there are no streams
+
     const isIdle = this.#streams.size === 0;
     if (isIdle && this.#wasIdle) this.#end();
     this.#wasIdle = isIdle;
@@ -175,7 +182,7 @@ export class LiveStreams implements BeforeApplicationShutdown {
 }
 
 /**
- * A feed may end while a request waits: its stream would be silent.
+ * Refuses a feed that has ended while a request waited: the stream would be silent.
  * @throws ProblemError LOG_UNAVAILABLE
  */
 function checkOpen(feed: ChangeFeed): void {

@@ -28,7 +28,7 @@ export class LiveController {
     const { definition } = await this.reader.board(board);
     const shown = selectedView(definition, { view, window, where, at }).view;
     if (!publishesView(definition, shown)) throw notPublished(board, ` of the view "${shown}"`);
-    // Equal ones share reads
+    // Without further fields, as equal requests share reads.
     await this.streams.standings(reply, { board, view, window, where, at, limit });
   }
 
@@ -64,7 +64,10 @@ export class LiveController {
     return { board, playerId, ...(await this.streams.heldChanges(board, playerId)) };
   }
 
-  /** @throws ProblemError NOT_PUBLISHED, and what BoardReader.board throws */
+  /**
+   * Refuses a board without rank changes.
+   * @throws ProblemError NOT_PUBLISHED, and the errors of BoardReader.board
+   */
   async #check(board: string): Promise<void> {
     const { definition } = await this.reader.board(board);
     const { rankChanges, windows, dimensions } = definition.publish;

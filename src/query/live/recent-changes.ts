@@ -1,9 +1,6 @@
 import { formatTime, type RankChange } from '#contracts';
 
-/**
- * A position in the topic of rank changes: by partition, the offset from which on records are still
- * to come.
- */
+/** A position in the topic of rank changes: by partition, the offset of the next record. */
 export type LogPosition = readonly number[];
 
 /** The id of an event: the offsets in base 36, such as `0.2s.1`. */
@@ -12,12 +9,13 @@ export function positionText(position: LogPosition): string {
 }
 
 /**
- * The position of an id; new partitions begin at 0. undefined if the text is no position in a topic
- * of so many partitions.
+ * The position of an id; new partitions begin at 0. Returns undefined if the text is no position in
+ * a topic with this number of partitions.
  */
 export function parsePosition(text: string, partitions: number): LogPosition | undefined {
-  const offsets = text.split('.').map((word) => (/^[0-9a-z]{1,10}$/.test(word) ? word : ''));
-  if (offsets.includes('') || offsets.length > partitions) return undefined;
+  const offsets = text.split('.');
+  const areValid = offsets.every((offset) => /^[0-9a-z]{1,10}$/.test(offset));
+  if (!areValid || offsets.length > partitions) return undefined;
   return Array.from({ length: partitions }, (_, index) => parseInt(offsets[index] ?? '0', 36));
 }
 
@@ -27,7 +25,7 @@ interface CommittedChange extends Pick<RankChange, 'board' | 'playerId'> {
   readonly offset: number;
   /** When it was published, in ms. */
   readonly timestamp: number;
-  /** It as an event that lacks its id. */
+  /** The event of the rank change, without its id. */
   readonly event: Buffer;
 }
 
@@ -39,7 +37,7 @@ const MOST_BYTES = 16 * 1_048_576;
 export class RecentChanges {
   readonly #changes: CommittedChange[] = [];
   #bytes = 0;
-  /** By partition, the offset from which on all rank changes are here. */
+  /** By partition: all rank changes from this offset on are here. */
   readonly #starts: number[];
 
   constructor(start: LogPosition) {
@@ -62,26 +60,36 @@ export class RecentChanges {
    * Cost: O(changes kept).
    */
   get heldSince(): string | null {
-    const newestFirst = this.#changes.toReversed();
-    if (newestFirst.length === 0) return null;
-    const oldest = new Map(newestFirst.map(({ partition, timestamp }) => [partition, timestamp]));
-    const cut = [...oldest.keys()].filter((partition) => this.#starts[partition] !== 0);
-    const since = [Math.min(...oldest.values()), ...cut.map((id) => oldest.get(id) ?? 0)];
-    return formatTime(Math.max(...since));
+    if (this.#changes.length === 0) return null;
+
+    const oldest = new Map<number, number>();
+    for (const { partition, timestamp } of this.#changes)
+      if (!oldest.has(partition)) oldest.set(partition, timestamp);
+
+    let since = Math.min(...oldest.values());
+    for (const [partition, timestamp] of oldest) {
+      const isCut = this.#starts[partition] !== 0;
+      if (isCut) since = Math.max(since, timestamp);
+    }
+    return formatTime(since);
   }
 
-  /** The last 1,000 rank changes of a player, oldest first. Cost: O(changes kept). */
+  /**
+   * The last 1,000 rank changes of a player, oldest first.
+   * Cost: O(changes kept).
+   */
   ofPlayer(board: string, playerId: string): RankChange[] {
-    return this.#changes
-      .filter((change) => concerns(change, board, playerId))
-      .sort((one, other) => one.timestamp - other.timestamp) // partitions were not read in step
-      .slice(-MOST_OF_A_PLAYER)
-      .map(({ event }) => JSON.parse(event.toString('utf8', event.indexOf('{'))) as RankChange);
+    const ofPlayer = this.#changes.filter((change) => concerns(change, board, playerId));
+    ofPlayer.sort((a, b) => a.timestamp - b.timestamp); // partitions were not read in step
+    return ofPlayer.slice(-MOST_OF_A_PLAYER).map(({ event }) => {
+      return JSON.parse(event.toString('utf8', event.indexOf('{'))) as RankChange;
+    });
   }
 
   /**
    * The rank changes of a board or player from a position on, each as its id and the shared event;
-   * undefined if some were dropped. Checks it here, as a check before a wait would be outdated.
+   * undefined if some were dropped. Checks this itself, because an earlier check of the caller may
+   * be outdated.
    * Cost: O(changes kept).
    */
   since(
@@ -90,16 +98,19 @@ export class RecentChanges {
     playerId?: string,
   ): readonly (string | Buffer)[] | undefined {
     if (!this.reachBackTo(position)) return undefined;
+
+    const parts: (string | Buffer)[] = [];
     const reached = [...position];
-    return this.#changes.flatMap((change) => {
+    for (const change of this.#changes) {
       const { partition, offset, event } = change;
-      if (offset < (position[partition] ?? 0)) return [];
+      if (offset < (position[partition] ?? 0)) continue;
       reached[partition] = offset + 1;
-      return concerns(change, board, playerId) ? [`id: ${positionText(reached)}\n`, event] : [];
-    });
+      if (concerns(change, board, playerId)) parts.push(`id: ${positionText(reached)}\n`, event);
+    }
+    return parts;
   }
 
-  /** Drops a tenth at once, because each removal moves all that stay. */
+  /** Drops a tenth of the rank changes at once, because each removal moves all the others. */
   #dropOldest(): void {
     const dropped = this.#changes.splice(0, Math.ceil(this.#changes.length / 10));
     for (const { partition, offset, event } of dropped) {

@@ -26,13 +26,15 @@ export interface TopRequest extends ViewSelection {
   readonly limit: number;
 }
 
-/** The top N of a view as JSON. It has all changes that were committed by the position `id`. */
+/** The top N of a view. */
 export interface Top {
+  /** The position in the rank changes: `data` has all changes that were committed before it. */
   readonly id: string;
+  /** As JSON. */
   readonly data: string;
-  /** It as the event `standings`, with the position of the read that found it. */
+  /** The event `standings` with these data, and with the position of the read that found them. */
   readonly event: Buffer;
-  /** Whether it differs from the read before. */
+  /** Whether `data` differ from the previous read. */
   readonly isChanged: boolean;
 }
 
@@ -41,28 +43,29 @@ interface Sources {
   readonly changes: Pick<ChangeFeed, 'id' | 'of'>;
 }
 
-/** A view is read at most once in this time, in ms. */
+/** The least time between two reads of a view. */
 const READ_EVERY_MS = 250;
-/** A view is read again without a change: a window may have a new instance. */
+/** A view is read again even without a change, because a new instance of a window may begin. */
 const REREAD_MS = 15_000;
-/** How long to wait after Redis did not answer, in ms. */
+/** How long to wait after Redis did not answer. */
 const RETRY_MS = 1_000;
-/** How long a view without streams is still read, in ms. */
+/** How long a view is still read after its last stream has ended. */
 const IDLE_MS = 1_000;
 
-/** The views that streams show: one feed for all streams that ask for the same. */
+/** The views that streams show: all streams of the same view share one feed. */
 export class ViewFeeds {
   readonly #feeds = new Map<string, Observable<Top>>();
 
   /**
-   * The last top N of a view, and the next ones. Reads the view once per committed change, at most
-   * each 250 ms, while anyone listens. Fails with what BoardReader.standings throws; once the view
-   * was read, it waits for a Redis that does not answer.
+   * The last top N of a view, and the next ones. While there are subscribers, reads the view after
+   * each committed change, at most every 250 ms. Fails with the errors of BoardReader.standings,
+   * but after the first read it waits while Redis does not answer.
    */
   get(request: TopRequest, sources: Sources): Observable<Top> {
     const key = JSON.stringify(request);
     const known = this.#feeds.get(key);
     if (known !== undefined) return known;
+
     const feed = defer(() => readings(request, sources)).pipe(
       finalize(() => this.#feeds.delete(key)),
       share({
@@ -75,7 +78,7 @@ export class ViewFeeds {
   }
 }
 
-/** As `get` of ViewFeeds, for one listener. */
+/** Does the same as `ViewFeeds.get`, for one subscriber. */
 export function readings({ board, ...request }: TopRequest, { reader, changes }: Sources) {
   let view = '';
   const ended = new Subject<void>();
@@ -90,8 +93,9 @@ export function readings({ board, ...request }: TopRequest, { reader, changes }:
     throw error;
   };
   const moves = changes.of(board).pipe(filter(([change]) => concerns(change, view, request.limit)));
+
   return merge(timer(0, REREAD_MS), moves).pipe(
-    // A change that comes during a read leads to one more.
+    // A change during a read causes another read.
     throttle(() => zip(ended, timer(READ_EVERY_MS)), { leading: true, trailing: true }),
     concatMap(() => read.pipe(retry({ delay }))),
     tap(() => ended.next()),
@@ -108,9 +112,9 @@ export function readings({ board, ...request }: TopRequest, { reader, changes }:
  * during the first read.
  */
 function concerns({ changes }: RankChange, shown: string, limit: number): boolean {
-  return changes.some(
-    ({ view, before, after }) =>
-      (view === shown || shown === '') &&
-      (before === null || after === null || Math.min(before.rank, after.rank) <= limit),
-  );
+  return changes.some(({ view, before, after }) => {
+    if (view !== shown && shown !== '') return false;
+    if (before === null || after === null) return true;
+    return Math.min(before.rank, after.rank) <= limit;
+  });
 }

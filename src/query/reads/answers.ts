@@ -22,16 +22,10 @@ import { MOST_REQUESTS } from '../dto/requests.js';
 const MOST_ANSWERS = 10_000;
 const MOST_BYTES = 64 * 1_048_576;
 
-/**
- * Reads that Redis gets at once; more are refused, because a queue would make them wait for a Redis
- * that does not answer.
- */
+/** The most reads in flight. More are refused: a queue would grow while Redis does not answer. */
 const MOST_IN_FLIGHT = 1_000;
 
-/**
- * How long a failed attempt to read stands for the next ones, so that not every request waits for a
- * Redis that hangs.
- */
+/** For how long a failed read is not tried again, so that not every request waits for Redis. */
 const FALLBACK_MS = 1_000;
 
 /** How old an answer may be while Redis does not answer. */
@@ -40,26 +34,23 @@ const MOST_STALE_MS = 60_000;
 interface Answer {
   readonly body: string;
   readonly etag: string;
-  /** When its read began, by the monotonic clock. */
+  /** When the read of the answer began, by the monotonic clock. */
   readonly readAt: number;
-  /**
-   * When the last attempt to read it again failed: Redis did not answer, or too many reads were in
-   * flight.
-   */
+  /** When the last new read failed: Redis did not answer, or too many reads were in flight. */
   readonly failedAt?: number;
 }
 
-/** What a request asks for. */
+/** The read of a request. */
 interface Read {
   readonly handler: CallHandler<object>;
-  /** How many reads it sends to Redis. */
+  /** How many reads the handler sends to Redis. */
   readonly count: number;
 }
 
 /**
- * Answers reads. Equal GET requests share one answer for `queryCache` ms after its read, and one
- * read at a time. While Redis does not answer, they get the last answer, with `stale` and its age,
- * for up to a minute. Without the cache, equal requests share the next read that begins, so no
+ * Answers reads. Equal GET requests share one read at a time, and its answer for `queryCache` ms
+ * after the read. While Redis does not answer, they get the last answer for up to a minute, with
+ * `stale` and its age. Without the cache, equal requests share the next read that begins, so no
  * answer is older than its request.
  */
 @Injectable()
@@ -67,7 +58,7 @@ export class Answers implements NestInterceptor, OnModuleInit {
   #inFlight = 0;
   readonly #answers: LRUCache<string, Answer, Read>;
 
-  /** The cache also shares reads while they run: with 0 for `queryCache`, it does no more. */
+  /** With 0 for `queryCache`, the cache only shares running reads. */
   constructor(
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queryCache'>,
     private readonly host: HttpAdapterHost,
@@ -79,26 +70,26 @@ export class Answers implements NestInterceptor, OnModuleInit {
       maxSize: MOST_BYTES,
       maxEntrySize: settings.queryCache > 0 ? MOST_BYTES : 1,
       noDeleteOnStaleGet: true,
-      // A read that is evicted while it runs still has an answer.
+      // An entry that is evicted during its read still gets the answer.
       ignoreFetchAbort: true,
-      // Two bytes per character at most.
+      // A character has two bytes at most.
       sizeCalculation: ({ body }, url) => 2 * (body.length + url.length),
       fetchMethod: (_, known, { context }) => this.#readAgain(known, context),
     });
   }
 
-  /**
-   * Answers from the cache before Nest handles the request: its pipeline costs several times as
-   * much.
-   */
+  /** Answers from the cache before Nest, whose pipeline costs several times as much. */
   onModuleInit(): void {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     server.addHook('preValidation', (request, reply, done) => {
       const answer = request.method === 'GET' ? this.#answers.get(request.url) : undefined;
-      const { ranklog_query_cache_requests_total } = this.metrics.counters;
-      if (answer !== undefined) ranklog_query_cache_requests_total.inc({ result: 'hit' });
-      if (answer === undefined) done();
-      else void reply.send(write(answer, request, reply));
+      if (answer === undefined) {
+        done();
+        return;
+      }
+
+      this.metrics.counters.ranklog_query_cache_requests_total.inc({ result: 'hit' });
+      void reply.send(write(answer, request, reply));
     });
   }
 
@@ -123,15 +114,14 @@ export class Answers implements NestInterceptor, OnModuleInit {
     return isTooOld ? this.#answers.forceFetch(url, { context: read }) : answer;
   }
 
-  /**
-   * Reads for the cache. If that is impossible now, returns the known answer unless it is too old.
-   */
+  /** Reads for the cache. If that is impossible, returns the known answer unless it is too old. */
   async #readAgain(known: Answer | undefined, read: Read): Promise<Answer> {
     try {
       return await this.#read(read);
     } catch (error) {
       const isOverloaded = error instanceof ProblemError && error.code === 'OVERLOADED';
-      if (known === undefined || !(isOverloaded || isRedisUnavailable(error))) throw error;
+      const isTemporary = isOverloaded || isRedisUnavailable(error);
+      if (known === undefined || !isTemporary) throw error;
       if (ageOf(known) >= MOST_STALE_MS) throw error;
       return { ...known, failedAt: performance.now() };
     }
@@ -140,6 +130,7 @@ export class Answers implements NestInterceptor, OnModuleInit {
   async #read({ handler, count }: Read): Promise<Answer> {
     if (this.#inFlight + count > MOST_IN_FLIGHT)
       throw new ProblemError('OVERLOADED', `${this.#inFlight} reads are in flight; try again`);
+
     this.#inFlight += count;
     try {
       const readAt = performance.now();
@@ -152,7 +143,7 @@ export class Answers implements NestInterceptor, OnModuleInit {
   }
 }
 
-/** How many reads a request sends to Redis: that of a player's standings has several. */
+/** How many reads a request sends to Redis: a request for a player's standings sends several. */
 function readsOf(body: unknown): number {
   const { requests } = (body ?? {}) as { requests?: unknown };
   if (!Array.isArray(requests)) return 1;
@@ -163,7 +154,7 @@ function ageOf({ readAt }: Answer): number {
   return performance.now() - readAt;
 }
 
-/** Sets the headers of an answer; returns its body, which is empty if the client has it already. */
+/** Sets the headers of an answer. Returns its body, which is empty if the client has it already. */
 function write(answer: Answer, { headers, method }: FastifyRequest, reply: FastifyReply): string {
   void reply.headers({
     'content-type': 'application/json; charset=utf-8',
@@ -174,6 +165,7 @@ function write(answer: Answer, { headers, method }: FastifyRequest, reply: Fasti
     void reply.header('age', age);
     return JSON.stringify({ ...(JSON.parse(answer.body) as object), stale: true, age });
   }
+
   void reply.header('etag', answer.etag);
   if (method === 'POST' || !fresh(headers, { etag: answer.etag })) return answer.body;
   void reply.code(304);

@@ -6,7 +6,7 @@ import { Bans, PlayerBan } from '../dto/responses.js';
 import { Read, RequireScope } from '../http/route.js';
 import { Answers } from './answers.js';
 
-/** Who is banned or erased, and what the board keeps of them: only for those who operate it. */
+/** The banned and erased players, and the scores that the board keeps; only for operators. */
 @Controller('v1/boards/:board/bans')
 @UseInterceptors(Answers)
 export class BansController {

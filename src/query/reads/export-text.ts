@@ -12,7 +12,7 @@ export type ExportFormat = keyof typeof EXPORT_TYPES;
  * begins with a header.
  */
 export function exportText(format: ExportFormat): (page: Standings) => string {
-  let columns: string[] | undefined;
+  let header: string[] | undefined;
   return ({ view, entries }) => {
     const rows = entries.map(({ rank, competitionRank, playerId, columns, reachedAt }) => {
       return { view, rank, competitionRank, playerId, columns, reachedAt };
@@ -20,10 +20,11 @@ export function exportText(format: ExportFormat): (page: Standings) => string {
     const [first] = rows;
     if (first === undefined) return '';
     if (format === 'ndjson') return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-    const header = columns === undefined;
-    columns ??= Object.entries(first).flatMap(([name, value]) =>
+
+    const isFirstPage = header === undefined;
+    header ??= Object.entries(first).flatMap(([name, value]) =>
       typeof value === 'object' ? Object.keys(value).map((column) => `${name}.${column}`) : name,
     );
-    return stringify(rows, { header, columns, record_delimiter: 'windows' });
+    return stringify(rows, { header: isFirstPage, columns: header, record_delimiter: 'windows' });
   };
 }

@@ -10,7 +10,7 @@ import { BoardParams, ExportQuery } from '../dto/requests.js';
 import { Download, RequireScope } from '../http/route.js';
 import { EXPORT_TYPES, exportText, type ExportFormat } from './export-text.js';
 
-/** Exports at once: each may hold pages for a slow client. */
+/** The most exports at once: each may keep pages in memory for a slow client. */
 const MOST_EXPORTS = 8;
 
 @Controller('v1/boards/:board')
@@ -23,8 +23,8 @@ export class ExportController {
   ) {}
 
   /**
-   * Answers when the first lines are read: what fails later cuts the connection, so that no client
-   * takes a part for the whole.
+   * Answers when the first lines are read. A later failure cuts the connection, so that the client
+   * notices that lines are missing.
    */
   @RequireScope('read')
   @Download('export', ExportedPlayer, 'All players of all views, or some')
@@ -35,6 +35,7 @@ export class ExportController {
   ) {
     if (this.#exports >= MOST_EXPORTS)
       throw new ProblemError('OVERLOADED', `${MOST_EXPORTS} exports are under way; try again`);
+
     this.#exports += 1;
     const pages = this.reader.export(board, view);
     const stream = Readable.from(linesOf(pages, format), { objectMode: false });
@@ -48,7 +49,10 @@ export class ExportController {
   }
 }
 
-/** @throws ProblemError STALE, as wrong ranks in a file are not marked */
+/**
+ * The lines of an export.
+ * @throws ProblemError STALE, as a file would not mark wrong ranks
+ */
 async function* linesOf(pages: AsyncIterable<Standings>, format: ExportFormat) {
   const toText = exportText(format);
   for await (const page of pages) {

@@ -11,15 +11,13 @@ import { RequireScope } from '../http/route.js';
 const ROOT = path.dirname(createRequire(import.meta.url).resolve('#package'));
 const FILE = path.join(ROOT, 'dist', 'cli', 'page', 'index.html');
 
-/**
- * The page for browsers: one file that vite makes from src/page. It reads boards through this API.
- */
+/** Serves the page for browsers, one file that vite builds from src/page. It uses this API. */
 @ApiExcludeController()
 @Controller()
 export class PageController {
   #page: Promise<string> | undefined;
 
-  /** Its own script and styles, named by their hashes, are the only ones that a browser runs. */
+  /** The policy lets a browser use only the page's own script and styles, named by their hashes. */
   @RequireScope('none')
   @Get()
   async page(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
@@ -34,14 +32,19 @@ export class PageController {
 }
 
 function policyOf(page: string): string {
-  const own = (tag: string) =>
-    [...page.matchAll(new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`, 'g'))]
-      .map(([, text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`)
-      .join(' ');
+  const scripts = hashesOf(page, 'script');
+  const styles = hashesOf(page, 'style');
   return (
-    `default-src 'none'; connect-src 'self'; img-src data:; script-src ${own('script')}; ` +
-    `style-src ${own('style')}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+    `default-src 'none'; connect-src 'self'; img-src data:; script-src ${scripts}; ` +
+    `style-src ${styles}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
   );
+}
+
+/** The hashes of the texts of all elements with a tag. */
+function hashesOf(page: string, tag: string): string {
+  const elements = page.matchAll(new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`, 'g'));
+  const hashes = [...elements].map(([, text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`);
+  return hashes.join(' ');
 }
 
 function notBuilt(): never {

@@ -2,16 +2,14 @@ import type { ScoreRange } from '#board-store';
 import { parseTime } from '#board/time';
 import type { CountQuery } from '../dto/requests.js';
 
-/**
- * A query of a view as the reader takes it: `at` in ms, and the range `min` to `max` as `scores`.
- */
+/** A query in the form for the reader: `at` in ms, and the range `min` to `max` as `scores`. */
 export function viewRequest<Query extends Pick<CountQuery, 'at' | 'min' | 'max'>>({
   at,
   min,
   max,
   ...rest
 }: Query) {
-  // Only then, the reader counts the players in it
+  // With `scores`, the reader counts the players in the range.
   const isRange = min !== undefined || max !== undefined;
   const scores: ScoreRange | undefined = isRange ? { min, max } : undefined;
   return { ...rest, at: momentOf(at), scores };

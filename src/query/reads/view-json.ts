@@ -6,10 +6,7 @@ export function viewJson({ view, size, version, expiresAt }: ViewSummary) {
   return { view, size, version, expiresAt: expiryText(expiresAt) };
 }
 
-/**
- * The time of `expiresAt` (ms); null: never. Times after LATEST_TIME are never, because no event is
- * later.
- */
+/** The time of `expiresAt` (ms). null: never, as for times after LATEST_TIME: no event is later. */
 export function expiryText(expiresAt: number | null): string | null {
   return expiresAt === null || expiresAt > LATEST_TIME ? null : formatTime(expiresAt);
 }

@@ -1,23 +1,17 @@
 import pLimit from 'p-limit';
 import type { BoardReader } from '#board-store';
 
-/**
- * How many events have their places read at once. Each may read as many views as its board has for
- * it.
- */
+/** For how many events places are read at once, each in all views of the event. */
 const MOST_AT_ONCE = 100;
 
-/**
- * How long a read waits for its turn: `sendAndWait` answers without the places after a second, and
- * the read takes its time.
- */
+/** How long a read waits for its turn: after a second, `sendAndWait` answers without the places. */
 const MOST_WAIT_MS = 500;
 
 type Reader = Pick<BoardReader, 'placesOfEvent' | 'board'>;
 
 /**
- * Limits how many places are read at once: up to 10,000 events wait for them, and Redis would get
- * all their reads together.
+ * Limits how many places are read at once. Up to 10,000 events wait for their places, and Redis
+ * would get all these reads together.
  */
 export function fewAtOnce(reader: Reader): Reader {
   const limit = pLimit(MOST_AT_ONCE);

@@ -9,7 +9,7 @@ import { BoardPlayerParams, NoQuery, ReasonBody, ReasonQuery } from '../dto/requ
 import { RequireScope, WriteByDelete, WriteByPut } from '../http/route.js';
 import { acknowledged, requireRoom } from './send-limits.js';
 
-/** Bans, unbans and erasures of players. The name of the token says who has decided it. */
+/** Bans, unbans and erasures of players. Records have the name of the token as their author. */
 @Controller('v1/boards/:board')
 export class PlayerRecordsController {
   constructor(
@@ -56,12 +56,16 @@ export class PlayerRecordsController {
     return this.#send('erased', record);
   }
 
-  /** @throws ProblemError STALE, NOT_BANNED or ERASED: an unban would have no effect */
+  /**
+   * Refuses an unban that would have no effect.
+   * @throws ProblemError STALE, NOT_BANNED or ERASED
+   */
   async #requireBan(record: PlayerRecord): Promise<void> {
     const { board, playerId } = record;
     const isStale = await this.reader.isStale(board); // first: the register fills until it is false
     const ban = await this.#requireNotErased(record);
     if (ban?.kind === 'banned') return;
+
     const who = `player ${JSON.stringify(playerId)}`;
     if (isStale)
       throw new ProblemError(
@@ -77,8 +81,9 @@ export class PlayerRecordsController {
   }
 
   /**
-   * @throws ProblemError ERASED: a ban or unban would have no effect, and an erasure would hide the
-   * first one
+   * Refuses records on an erased player. A ban or unban would have no effect; an erasure would hide
+   * the first one.
+   * @throws ProblemError ERASED
    */
   async #requireNotErased({ board, playerId }: PlayerRecord): Promise<BanEntry | null> {
     const ban = await this.reader.ban(board, playerId);
@@ -98,25 +103,30 @@ export class PlayerRecordsController {
   }
 }
 
-/** @throws ProblemError INVALID_REQUEST */
+/**
+ * The record of a request.
+ * @throws ProblemError INVALID_REQUEST
+ */
 function recordOf(
   { board, player }: BoardPlayerParams,
   reason: string | undefined,
   { tokenName }: FastifyRequest,
 ): PlayerRecord {
   const record = {
-    ...{ board, playerId: player },
+    board,
+    playerId: player,
     ...(reason !== undefined && { reason }),
     ...(tokenName !== undefined && { by: tokenName }),
   };
   const problem = playerRecordProblem(record);
-  if (problem?.startsWith('by ') === true)
+  if (problem === undefined) return record;
+
+  if (problem.startsWith('by '))
     throw new ProblemError(
       'INVALID_REQUEST',
       `the name of the token is written to the record as who decided it: ${problem}; rename ` +
         'the token',
     );
-  if (problem === undefined) return record;
   const [field] = problem.split(' ');
   const given = record[field as keyof PlayerRecord] ?? '';
   throw new ProblemError(

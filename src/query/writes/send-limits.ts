@@ -5,12 +5,15 @@ import { ProblemError } from '#problems';
 const SEND_TIMEOUT_MS = 30_000;
 
 /**
- * Records that wait for Kafka at once, also after their requests were answered; more are refused,
+ * The most records that wait for Kafka, also after their requests were answered. More are refused,
  * as each takes memory.
  */
 const MOST_IN_FLIGHT = 10_000;
 
-/** @throws ProblemError OVERLOADED if so many records more would pass the limit */
+/**
+ * Refuses more records than the limit allows.
+ * @throws ProblemError OVERLOADED
+ */
 export function requireRoom({ inFlight }: Pick<ScoreProducer, 'inFlight'>, records: number): void {
   if (inFlight + records > MOST_IN_FLIGHT)
     throw new ProblemError(
@@ -20,7 +23,10 @@ export function requireRoom({ inFlight }: Pick<ScoreProducer, 'inFlight'>, recor
     );
 }
 
-/** @throws SendError, or ProblemError SEND_FAILED after the timeout; the producer goes on then */
+/**
+ * Waits until Kafka has the records. After the timeout, the producer continues to send them.
+ * @throws SendError, or ProblemError SEND_FAILED after the timeout
+ */
 export function acknowledged<T>(sent: Promise<T>, timeoutMs = SEND_TIMEOUT_MS): Promise<T> {
   const late = () => {
     const detail =

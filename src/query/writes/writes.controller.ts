@@ -11,10 +11,7 @@ import { acknowledged, requireRoom } from './send-limits.js';
 
 const RANK_TIMEOUT_MS = 5_000;
 
-/**
- * Accepts score events for Kafka. Checks all of them against the live definition of the board
- * before it sends the first.
- */
+/** Sends score events to Kafka, after it has checked all of them against the live definition. */
 @Controller('v1/boards/:board')
 export class WritesController {
   constructor(
@@ -34,11 +31,13 @@ export class WritesController {
     const events = eventsOf(body).map((event, index) => checked(definition, event, index));
     const deduplicated = definition.deduplicateMs !== undefined;
     void reply.code(202);
+
     if (wait === undefined) {
       requireRoom(this.producer, events.length);
       const places = await acknowledged(this.producer.send(events), timeoutMs);
       return { events: places, deduplicated };
     }
+
     const [event] = events;
     if (event === undefined || events.length > 1)
       throw new ProblemError('INVALID_REQUEST', 'wait=rank needs exactly one event');
@@ -57,17 +56,22 @@ export class WritesController {
   }
 }
 
-/** @throws ProblemError for fields beside `events`, which would have no effect */
+/**
+ * The events of a body: its `events`, or the body itself.
+ * @throws ProblemError for fields beside `events`, which would have no effect
+ */
 function eventsOf({ events, ...fields }: ScoreEventsBody): readonly object[] {
   if (events === undefined) return [fields];
   const [field] = Object.keys(fields);
   if (field === undefined) return events;
+
   const detail = `there is ${JSON.stringify(field)} beside "events"; move it into each event`;
   throw new ProblemError('INVALID_REQUEST', detail);
 }
 
 /**
- * The event with its board. @throws RefusedEventError, ProblemError for the name of another board
+ * The event with its board.
+ * @throws RefusedEventError, ProblemError for the name of another board
  */
 function checked(definition: BoardDefinition, body: object, index: number): ScoreEvent {
   const { board } = definition;
@@ -78,8 +82,9 @@ function checked(definition: BoardDefinition, body: object, index: number): Scor
       `event ${index} is for another board than "${board}"; leave out its board, or correct ` +
         'the path',
     );
+
   const decoded = decodeText(JSON.stringify(event));
-  const found = decoded.ok ? resolveEvent(definition, decoded.event, Date.now()) : decoded;
-  if (found.ok) return event;
-  throw new RefusedEventError(index, found);
+  const resolved = decoded.ok ? resolveEvent(definition, decoded.event, Date.now()) : decoded;
+  if (resolved.ok) return event;
+  throw new RefusedEventError(index, resolved);
 }

@@ -20,12 +20,7 @@ const SOURCE = '/ranklog/http';
       provide: ScoreProducer,
       inject: [KafkaConnection, SETTINGS, BoardReader],
       useFactory: ({ kafka }: KafkaConnection, { topicPrefix }: Settings, reader: BoardReader) =>
-        new ScoreProducer({
-          kafka,
-          topicPrefix,
-          reader: fewAtOnce(reader),
-          source: SOURCE,
-        }),
+        new ScoreProducer({ kafka, topicPrefix, reader: fewAtOnce(reader), source: SOURCE }),
     },
     {
       provide: ModerationProducer,
@@ -38,12 +33,12 @@ const SOURCE = '/ranklog/http';
 export class WritesModule implements OnModuleInit, OnApplicationShutdown {
   constructor(private readonly producer: ScoreProducer) {}
 
-  /** After the checks of a start, which say what rights are missing. */
+  /** Nest calls this after the checks of a start, which report missing rights. */
   async onModuleInit(): Promise<void> {
     await this.producer.connect();
   }
 
-  /** After the HTTP server has closed. */
+  /** Nest calls this after the HTTP server has closed. */
   async onApplicationShutdown(): Promise<void> {
     await this.producer.disconnect();
   }
