@@ -23,7 +23,7 @@ import { leftShadow } from './runs/shadow-plan.js';
 import type { VerifyReport } from './verify/verify.js';
 
 /** A turn of the schedule. */
-export interface Turn {
+interface Turn {
   readonly signal: AbortSignal;
   /** When the turn began, in ms. */
   readonly begun: number;

@@ -111,7 +111,7 @@ function builderOf(
 }
 
 /** Offsets that determine how much of the log a build reads. */
-export interface LogFacts {
+interface LogFacts {
   readonly ranges: ReadonlyMap<number, LogRange>;
   /** The live applied offset of each partition, where a build ends. */
   readonly appliedOffsets: ReadonlyMap<number, number>;

@@ -18,7 +18,7 @@ import {
 } from './plan.js';
 
 /** What a plan reads from; it writes nothing. */
-export interface PlanSources {
+interface PlanSources {
   readonly kafka: Kafka;
   readonly admin: Admin;
   readonly redis: RedisClient;

@@ -156,7 +156,7 @@ export async function leftShadow(generations: Shadows, board: string): Promise<S
 }
 
 /** Warns if a reconciliation discards the shadow of a build or snapshot: a board has only one. */
-export async function warnOfDiscardedShadow(
+async function warnOfDiscardedShadow(
   { generations, logger }: { readonly generations: Shadows; readonly logger: Logger },
   board: string,
   run: string,

@@ -3,7 +3,7 @@ import { CallWork, type CallLimits } from '../../ingest/split-calls.js';
 import type { Counts } from './progress.js';
 
 /** A catch-up call that the queue proposes. */
-export interface NextCall {
+interface NextCall {
   readonly stretches: readonly Stretch[];
   /** Whether the call brings the shadow to the live applied offsets, as far as they are known. */
   readonly reachesLive: boolean;
