@@ -31,10 +31,7 @@ export const TIME_LIMITS = {
   http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
 };
 
-/**
- * The Nest application of the process, on Fastify. It does not listen yet. Without `tokens`,
- * requests need none.
- */
+/** The Nest application, on Fastify; it does not listen yet. Checks tokens only with `tokens`. */
 export async function createHttpApplication(
   module: DynamicModule,
   logger: Logger,

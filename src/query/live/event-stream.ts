@@ -15,10 +15,7 @@ export function eventText(type: string, id: string, data: string): string {
   return `event: ${type}\nid: ${id}\ndata: ${data}\n\n`;
 }
 
-/**
- * A response of server-sent events. Writes past Fastify, so that events for many clients are
- * encoded once.
- */
+/** A response of server-sent events. Bypasses Fastify, to encode events once for many clients. */
 export class EventStream {
   /** Since when more than SLOW_BYTES are unsent. */
   #slowSince = Infinity;

@@ -160,7 +160,7 @@ export class LiveStreams implements BeforeApplicationShutdown {
     return feed;
   }
 
-  /** Sends heartbeats. Closes the feed if there was no stream at the last heartbeat and is none. */
+  /** Sends heartbeats. Closes the feed after two heartbeats in a row without a stream. */
   #beat(): void {
     const beat = ({ id }: ChangeFeed) => {
       for (const stream of this.#streams) stream.heartbeat(id);

@@ -104,13 +104,15 @@ export class Answers implements NestInterceptor, OnModuleInit {
 
   /** The answer to a request that the cache could not answer. */
   async #share(url: string, read: Read): Promise<Answer> {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     this.metrics.counters.ranklog_query_cache_requests_total.inc({ result: 'miss' });
+
     const known = this.#answers.peek(url, { allowStale: true });
-    const hasFailed = askedAt - (known?.failedAt ?? -Infinity) < FALLBACK_MS;
+    const hasFailed = requestedAt - (known?.failedAt ?? -Infinity) < FALLBACK_MS;
     const allowStale = hasFailed && known !== undefined && ageOf(known) < MOST_STALE_MS;
     const answer = await this.#answers.forceFetch(url, { context: read, allowStale });
-    const isTooOld = this.settings.queryCache === 0 && answer.readAt < askedAt;
+
+    const isTooOld = this.settings.queryCache === 0 && answer.readAt < requestedAt;
     return isTooOld ? this.#answers.forceFetch(url, { context: read }) : answer;
   }
 

@@ -18,9 +18,9 @@ export function fewAtOnce(reader: Reader): Reader {
   return {
     board: (board) => reader.board(board),
     placesOfEvent: (event, time) => {
-      const askedAt = performance.now();
+      const queuedAt = performance.now();
       return limit(() => {
-        if (performance.now() - askedAt > MOST_WAIT_MS)
+        if (performance.now() - queuedAt > MOST_WAIT_MS)
           throw new Error('the places of too many events are being read');
         return reader.placesOfEvent(event, time);
       });
