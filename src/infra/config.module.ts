@@ -4,18 +4,15 @@ import type { Settings } from '../config/settings.js';
 import { Logger } from './logger.js';
 import { Shutdown } from './shutdown.js';
 
-/** What the process was started with. */
+/** The settings, roles and services with which the process was started. */
 export interface ProcessOptions {
   readonly settings: Settings;
   readonly logger: Logger;
-  /** Empty for a command other than `start`. */
+  /** Empty for commands other than `start`. */
   readonly roles: readonly Role[];
-  /** Missing for a command other than `start`. */
+  /** Only for the command `start`. */
   readonly shutdown?: Shutdown;
-  /**
-   * Missing for a command other than `start`. `waitsFor` is the reason why not all roles run yet,
-   * for probes.
-   */
+  /** Only for the command `start`. `waitsFor` tells probes why not all roles run yet. */
   readonly start?: { waitsFor: string | undefined };
 }
 

@@ -156,7 +156,7 @@ export const KAFKA_CHECKS: Checks = { 'Kafka version and rights': kafkaRights };
 export interface Finding {
   readonly check: string;
   readonly outcome: 'ok' | 'warning' | 'refused' | 'unreachable';
-  /** What is wrong and what to do; empty if nothing is. */
+  /** The problem and what to do about it; empty if there is no problem. */
   readonly text: string;
 }
 
@@ -183,7 +183,10 @@ export function find(
   return Promise.all(found);
 }
 
-/** Logs the warnings. @throws SettingsError with all refusals */
+/**
+ * Runs the checks of a start, and logs the warnings.
+ * @throws SettingsError with all refusals
+ */
 export async function checkServers(subject: Subject, logger: Logger): Promise<void> {
   const findings = await find({ ...REDIS_CHECKS, ...KAFKA_CHECKS }, subject);
   for (const { outcome, text } of findings) {

@@ -59,7 +59,10 @@ export class Stores {
     this.reader = new BoardReader({ redis, prefix, generation }, shards);
   }
 
-  /** A board to be read in one generation. @throws UnknownBoardError, BoardBuildingError */
+  /**
+   * A board for reads of one generation.
+   * @throws UnknownBoardError, BoardBuildingError
+   */
   pinned(board: string): Promise<PinnedBoard> {
     return PinnedBoard.open(this.#redis, this.keys, this.#shards, board);
   }
