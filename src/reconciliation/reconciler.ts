@@ -60,8 +60,8 @@ export class Reconciler {
   }
 
   /**
-   * Compares live boards with the log, player by player. Cost: one pass over the log, and three
-   * calls for each 500 players.
+   * Compares live boards with the log, player by player.
+   * Cost: one pass over the log, and three calls for each 500 players.
    */
   async verify(boards: readonly string[], options: VerifyOptions): Promise<VerifyReport[]> {
     const { mostDifferences } = options;

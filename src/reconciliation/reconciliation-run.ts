@@ -58,7 +58,7 @@ interface SnapshotTask extends Pick<BuildOptions, 'allowPartialHistory'> {
   readonly until: number;
 }
 
-/** What a reconciliation does with its boards. */
+/** The work of a reconciliation on its boards. */
 export type Task = BuildTask | VerifyTask | RollbackTask | SnapshotTask;
 
 type Report = BuildReport | VerifyReport | PromotionReport | SnapshotReport;
@@ -108,10 +108,7 @@ export class ReconciliationRun {
     this.#newBoards = new NewBoards(parts);
   }
 
-  /**
-   * @throws LeaseHeldError, CancelledError, HistoryCutError, OutOfMemoryError, and other errors of
-   * the work
-   */
+  /** @throws LeaseHeldError, CancelledError, HistoryCutError, OutOfMemoryError, and others */
   async run(): Promise<Report[]> {
     const { signal } = this.options;
     const { kind } = this.task;
@@ -362,10 +359,7 @@ export class ReconciliationRun {
     return failure;
   }
 
-  /**
-   * If another process has taken over an expired lease, returns an error that names it: this
-   * reconciliation must end.
-   */
+  /** If another process has taken over an expired lease, returns an error that names it. */
   async #orTakenOver(error: unknown, leases: RunLeases): Promise<unknown> {
     if (!(error instanceof LeaseLostError) || !leases.mayHaveExpired(error.board)) return error;
 

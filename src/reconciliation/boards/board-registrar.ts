@@ -232,10 +232,7 @@ export class BoardRegistrar {
     }
   }
 
-  /**
-   * Logs how boards that are live now differ from the file: another process may have built them
-   * from another file.
-   */
+  /** Logs how live boards differ from the file: they may have been built from another file. */
   #logDifferences(live: ReadonlyMap<string, LiveBoard>): void {
     for (const { board, generation, definition } of live.values()) {
       if (this.#compared.has(board)) continue;

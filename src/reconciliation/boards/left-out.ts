@@ -53,9 +53,10 @@ export async function readLeftOut(
       const to = from + length * share;
       part.set(partition, { start: Math.floor(from), end: Math.ceil(to) });
     }
-    for await (const round of readRanges(part, source))
+    for await (const round of readRanges(part, source)) {
       for (const { partition, records } of round)
         for (const record of records) count(partition, record, changes, found);
+    }
   }
   return found;
 }

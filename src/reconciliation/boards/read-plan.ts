@@ -17,7 +17,7 @@ import {
   type Plan,
 } from './plan.js';
 
-/** What a plan reads from; it writes nothing. */
+/** The sources of a plan, which writes nothing. */
 interface PlanSources {
   readonly kafka: Kafka;
   readonly admin: Admin;

@@ -45,10 +45,7 @@ const READ_EVERY_MS = 60_000;
  */
 @Injectable()
 export class PeriodAnnouncer {
-  /**
-   * When `#windows` and `#records` were read, and the ends and generations at that time; undefined:
-   * read them again.
-   */
+  /** The last read of `#windows` and `#records`; undefined: read them again. */
   #read: { readonly at: number; readonly source: string } | undefined;
   #windows: readonly BoardWindows[] = [];
   #records: PeriodRecords = new Map();

@@ -21,7 +21,7 @@ export interface KnownRecord extends PeriodRecord {
 /** The records of all boards, by periodName. */
 export type PeriodRecords = ReadonlyMap<string, KnownRecord>;
 
-/** What Redis knows of the closing windows of a board. */
+/** The facts in Redis about the closing windows of a board. */
 export interface KnownWindows {
   readonly definition: BoardDefinition;
   /** The board's event clock in ms; null before the first event, and if no window has `keep`. */

@@ -68,7 +68,7 @@ export class CatchUp {
   readonly #limits: CallLimits;
   #unanswered: UnansweredCall | undefined;
   /** How many calls were made close to the live applied offsets since an ending last succeeded. */
-  #inVain = 0;
+  #callsInVain = 0;
   #lookedAt = -Infinity;
   #sweptAt = performance.now();
 
@@ -84,7 +84,7 @@ export class CatchUp {
     for (;;) {
       const reached = await this.#step(this.#growingLimits(), ending);
       if (reached === undefined) continue;
-      this.#inVain = 0;
+      this.#callsInVain = 0;
       return reached;
     }
   }
@@ -140,8 +140,8 @@ export class CatchUp {
     const isClose = queue.behindLive().length === 0 && queue.countBelowLive() <= limits.viewUpdates;
     if (!isClose) return limits;
 
-    const doublings = Math.floor(this.#inVain / ENDINGS_IN_VAIN);
-    this.#inVain += 1;
+    const doublings = Math.floor(this.#callsInVain / ENDINGS_IN_VAIN);
+    this.#callsInVain += 1;
     const growth = Math.min(MOST_GROWTH, 2 ** doublings);
     const viewUpdates = Math.min(FULL_CALL.viewUpdates, limits.viewUpdates * growth);
     return { entries: limits.entries * growth, viewUpdates };

@@ -91,8 +91,8 @@ export class LogFeed {
   }
 
   /**
-   * @throws LogGapError if the log lacks needed records, the abort reason, or an error that no
-   * retry repairs
+   * Reads until all queues are removed.
+   * @throws LogGapError if the log lacks needed records, the abort reason, or a permanent error
    */
   async run(): Promise<void> {
     while (this.#queues.size > 0) {

@@ -64,8 +64,8 @@ export class ProgressMeter {
 }
 
 /**
- * Reports progress: to the status of each board its own, to the caller that of the board with the
- * most records left.
+ * Writes the progress of each board to its status. Reports the progress of the board with the most
+ * records left to the caller.
  */
 export class ProgressReporter {
   readonly #meters = new Map<string, ProgressMeter>();

@@ -14,10 +14,7 @@ import {
 } from './log-history.js';
 import { HistoryCutError } from './run-errors.js';
 
-/**
- * Where a build begins, if not where the live generation begins: at a time in ms, or at the start
- * of the log.
- */
+/** Begins a build elsewhere than the live generation: at a time in ms, or at the log's start. */
 export type From = number | 'start';
 
 /** The shadow that a reconciliation asks for. */
@@ -63,7 +60,10 @@ export async function planShadow(log: PlanParts, request: ShadowRequest): Promis
   throw new HistoryCutError([definition.board], cut, purpose !== 'verify');
 }
 
-/** Begins a planned shadow, or continues it. @throws LeaseLostError, HistoryCutError */
+/**
+ * Begins or continues a planned shadow.
+ * @throws LeaseLostError, HistoryCutError
+ */
 export async function openShadow(
   log: OpenParts,
   lease: Lease,
