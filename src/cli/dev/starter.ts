@@ -1,6 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ScoreProducer } from '#client';
 import type { ScoreEvent } from '#contracts';
+import { toError } from '#errors';
+import { openKafka, whenClosed } from '../sessions/kafka-session.js';
 
 const BOARD = 'arena';
 
@@ -20,6 +24,7 @@ boards:
 const REGIONS = ['eu', 'us', 'asia'] as const;
 const PLAYERS = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal', 'ida', 'joe'];
 const LARGEST_DELTA = 20;
+const SAMPLE_EVERY_MS = 500;
 
 /** Writes the starter file. @throws an error if there is a file */
 export async function writeStarterFile(file: string): Promise<void> {
@@ -30,8 +35,26 @@ export async function isStarterFile(file: string): Promise<boolean> {
   return (await readFile(file, 'utf8')) === STARTER_FILE;
 }
 
+/** Sends a sample event every half second until the signal is aborted. */
+export async function sendSampleEvents(signal: AbortSignal): Promise<void> {
+  await using session = await openKafka();
+  const { kafka, logger } = session;
+  const { topicPrefix } = session.settings;
+  const producer = new ScoreProducer({ kafka, topicPrefix, source: '/ranklog/dev' });
+  try {
+    for (;;) {
+      await producer.send(sampleEvent());
+      await delay(SAMPLE_EVERY_MS, undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) logger.warn(`no more sample events: ${toError(error).message}`);
+  } finally {
+    await whenClosed(producer.disconnect(), logger);
+  }
+}
+
 /** A score event of a random player for the board of the starter file. */
-export function sampleEvent(): ScoreEvent {
+function sampleEvent(): ScoreEvent {
   const index = randomInt(PLAYERS.length);
   return {
     board: BOARD,
