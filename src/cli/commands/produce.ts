@@ -1,13 +1,16 @@
 import { createReadStream } from 'node:fs';
 import type { Message } from 'kafkajs';
-import { resolveEvent, type BoardDefinition } from '#board';
+import { canClose, resolveEvent, type BoardDefinition } from '#board';
+import { IdentityCheck } from '#board-store';
 import { InvalidScoreEventError, ScoreProducer } from '#client';
 import { decodeText } from '#contracts';
+import { toError } from '#errors';
+import { partitionCount } from '#kafka-batch';
+import { DefinitionsTopic } from '../../infra/definitions-topic.js';
 import { Throttle } from '../../infra/throttle.js';
 import { maxMessageBytes, requireTopics } from '../../infra/topics.js';
 import { NOT_UTF8, readLines, sizeOf, type Line } from '../input/lines.js';
-import { readClosingDefinitions } from '../sessions/closing-definitions.js';
-import { openKafka, whenClosed } from '../sessions/kafka-session.js';
+import { openKafka, whenClosed, type KafkaSession } from '../sessions/kafka-session.js';
 import { isPartlyLate } from '../text/board-times.js';
 import { EXIT } from '../text/exit-codes.js';
 import type { JsonOption } from '../text/options.js';
@@ -49,6 +52,32 @@ interface Limits {
   /** In bytes. */
   readonly largest: number;
   readonly closing: ReadonlyMap<string, BoardDefinition>;
+}
+
+/**
+ * The live definitions of boards with windows that close, by the definitions topic. Leaves out
+ * boards whose newest definition can't be read. If the topic can't be read, logs it and returns
+ * none: who sends events may lack the right.
+ */
+async function readClosingDefinitions(
+  session: KafkaSession,
+): Promise<Map<string, BoardDefinition>> {
+  const { kafka, topics, logger } = session;
+  const found = new Map<string, BoardDefinition>();
+  try {
+    if ((await partitionCount(kafka, topics.definitions)) === 0) return found;
+    const log = new DefinitionsTopic(session, new IdentityCheck({}), logger);
+    for (const [board, { definition }] of await log.readAll())
+      if (definition !== null && canClose(definition) && !log.unreadable.has(board))
+        found.set(board, definition);
+  } catch (error) {
+    logger.warn(
+      `events are not checked for closed windows: ${topics.definitions} can't be read: ` +
+        toError(error).message,
+      { error },
+    );
+  }
+  return found;
 }
 
 async function sendFile(
