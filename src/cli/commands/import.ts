@@ -7,9 +7,8 @@ import { maxMessageBytes } from '../../infra/topics.js';
 import { keepLease, type KeptLease } from '../../reconciliation/runs/kept-lease.js';
 import { sizeOf } from '../input/lines.js';
 import { OpeningEvents, type OpeningOptions } from '../input/opening-events.js';
-import { openRepeatable } from '../input/repeatable-file.js';
 import { refuseRepeatedPlayers } from '../input/repeated-players.js';
-import { fileRows, zsetRows, type Row } from '../input/rows.js';
+import { fileRows, openRepeatable, zsetRows, type Row } from '../input/rows.js';
 import { withLease } from '../sessions/held-lease.js';
 import { openKafka, readWithProgress, type KafkaSession } from '../sessions/kafka-session.js';
 import { ScoreLogWriter } from '../sessions/score-log-writer.js';
@@ -20,7 +19,7 @@ import { CommandError, EXIT, readCode } from '../text/exit-codes.js';
 import type { TimeText } from '../text/options.js';
 import { print, table } from '../text/output.js';
 
-export interface ImportOptions extends Omit<OpeningOptions, 'at'> {
+interface ImportOptions extends Omit<OpeningOptions, 'at'> {
   readonly at?: TimeText;
   readonly key?: string;
   readonly round?: true;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CommandError, EXIT } from '../text/exit-codes.js';
@@ -44,6 +44,15 @@ export function sizeOf(file: string): number {
   } catch {
     throw new CommandError(`can't read ${file}; name a file, or - for standard input`, EXIT.usage);
   }
+}
+
+/**
+ * The lines of a file, or of standard input (-).
+ * @throws as `sizeOf` and `readLines`
+ */
+export async function* readFileLines(file: string): AsyncGenerator<Line> {
+  sizeOf(file);
+  yield* readLines(file === '-' ? process.stdin : createReadStream(file));
 }
 
 /**

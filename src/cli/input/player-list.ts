@@ -1,23 +1,21 @@
-import { createReadStream } from 'node:fs';
 import { parseObject, playerRecordProblem, type PlayerRecord } from '#contracts';
 import { CommandError, EXIT } from '../text/exit-codes.js';
-import { NOT_UTF8, readLines, sizeOf } from './lines.js';
+import { NOT_UTF8, readFileLines } from './lines.js';
 
-/** What lines that lack them get; `board` counts for all lines. */
-export type RecordDefaults = Partial<Pick<PlayerRecord, 'board' | 'reason' | 'by'>>;
+/** Fields of lines that lack them. `board` replaces the board of each line. */
+type RecordDefaults = Partial<Pick<PlayerRecord, 'board' | 'reason' | 'by'>>;
 
 /**
- * The players of a file, each once for a board: a line has the id of one, or a JSON object as
- * `players list --json` prints it. @throws CommandError for the first line that can't be read
+ * The players of a file, each once for a board. A line has the id of a player, or a JSON object as
+ * `players list --json` prints it.
+ * @throws CommandError for the first line that can't be read
  */
 export async function readPlayerList(
   file: string,
   defaults: RecordDefaults,
 ): Promise<PlayerRecord[]> {
-  sizeOf(file); // throws for a missing file
   const records = new Map<string, PlayerRecord>();
-  const source = file === '-' ? process.stdin : createReadStream(file);
-  for await (const { number, text } of readLines(source)) {
+  for await (const { number, text } of readFileLines(file)) {
     if (text?.trim() === '') continue;
     const record = text === undefined ? NOT_UTF8 : recordOfLine(text, defaults);
     if (typeof record === 'string')

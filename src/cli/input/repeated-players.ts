@@ -1,6 +1,6 @@
+import { parseObject } from '#contracts';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import { ProgressBar } from '../text/progress-bar.js';
-import { playerOf } from './event-json.js';
 import { HashedMap } from './hashed-map.js';
 import type { Row } from './rows.js';
 
@@ -39,4 +39,10 @@ export async function refuseRepeatedPlayers(
       'scores of several periods or sources one by one, each with an --id',
     EXIT.no,
   );
+}
+
+/** The player of a row's JSON; undefined if the row is of another board, or names none. */
+function playerOf(json: string, board: string): string | undefined {
+  const { playerId, board: own = board } = parseObject(json) ?? {};
+  return typeof playerId === 'string' && (own ?? board) === board ? playerId : undefined;
 }

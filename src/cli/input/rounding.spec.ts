@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { roundEvent } from './event-json.js';
-import { roundDecimal } from './rounding.js';
+import { roundDecimal, roundEvent } from './rounding.js';
 
 describe('roundDecimal', () => {
   it.each([

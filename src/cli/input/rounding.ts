@@ -1,4 +1,5 @@
 import { formatDecimal, MAX_DECIMAL_LENGTH } from '#board';
+import { isPlainObject, parseObject } from '#contracts';
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
@@ -17,4 +18,28 @@ export function roundDecimal(text: string, decimals: number): string {
   const unit = 10n ** BigInt(Math.abs(shift));
   const minor = shift >= 0 ? digits * unit : (digits + unit / 2n) / unit;
   return formatDecimal(sign === '-' ? -minor : minor, decimals);
+}
+
+/** A row's JSON with its numbers rounded to the decimals of their inputs. */
+export function roundEvent(json: string, inputs: ReadonlyMap<string, number>): string {
+  const event = parseObject(json);
+  if (event === undefined) return json; // the event decoder says why
+  const { delta, deltas } = event;
+  const rounded = { ...event, delta: roundValue(delta, Math.min(...inputs.values())) };
+  if (!isPlainObject(deltas)) return JSON.stringify(rounded);
+  const entries = Object.entries(deltas).map(([name, value]) => {
+    return [name, roundValue(value, inputs.get(name))];
+  });
+  return JSON.stringify({ ...rounded, deltas: Object.fromEntries(entries) as unknown });
+}
+
+/**
+ * A JSON number that needs no rounding stays one: the event decoder refuses it if it has too many
+ * digits to be exact.
+ */
+function roundValue(value: unknown, decimals: number | undefined): unknown {
+  if (decimals === undefined || (typeof value !== 'number' && typeof value !== 'string'))
+    return value;
+  const rounded = roundDecimal(String(value), decimals);
+  return rounded === String(value) ? value : rounded;
 }

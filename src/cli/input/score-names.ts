@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import { recordName, type RecordName } from '../text/options.js';
 import { scoreNameText, type ScoreName } from '../text/score-text.js';
-import { readLines, sizeOf } from './lines.js';
+import { readFileLines } from './lines.js';
 
 export interface NameOptions {
   readonly player?: readonly string[];
@@ -24,7 +23,8 @@ export async function readScoreNames(options: NameOptions): Promise<ScoreName[]>
     const name = { kind: 'id', playerId, eventId: event[index] ?? '' } as const;
     names.set(scoreNameText(name), name);
   }
-  for (const place of [...at, ...(file === undefined ? [] : await readPlaces(file))]) {
+  const placesOfFile = file === undefined ? [] : await readPlaces(file);
+  for (const place of [...at, ...placesOfFile]) {
     const name = { kind: 'place', ...place } as const;
     names.set(scoreNameText(name), name);
   }
@@ -34,12 +34,10 @@ export async function readScoreNames(options: NameOptions): Promise<ScoreName[]>
 }
 
 async function readPlaces(file: string): Promise<RecordName[]> {
-  sizeOf(file); // throws for a missing file
   const places: RecordName[] = [];
-  for await (const { number, text } of readLines(
-    file === '-' ? process.stdin : createReadStream(file),
-  )) {
+  for await (const { number, text } of readFileLines(file)) {
     if (text?.trim() === '') continue;
+
     const [first = ''] = text?.trim().split(/\s/, 1) ?? []; // "scores list" adds the player
     const place = recordName(first);
     if (place === undefined)
