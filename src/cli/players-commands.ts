@@ -1,8 +1,6 @@
 import { Command, Option } from 'commander';
 import { LazyCommand } from './run-command.js';
-import { wholeNumber } from './text/options.js';
-
-const PLAYER = 'the id of the player; write "--" before an id that begins with "-"';
+import { PLAYER, wholeNumber } from './text/options.js';
 
 /** A command that sends player records. */
 const change = (name: string) =>

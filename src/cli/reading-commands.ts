@@ -6,10 +6,9 @@ import {
   GENERATION,
   givenTime,
   IN_ZONE_OF_BOARD,
+  PLAYER,
   wholeNumber,
 } from './text/options.js';
-
-const PLAYER = 'the id of the player; write "--" before an id that begins with "-"';
 
 /** A command that reads a view of a board. */
 function viewCommand(name: string): LazyCommand {
@@ -62,7 +61,11 @@ const standings = viewCommand('standings')
   )
   .addOption(
     new Option('--live', 'show the view again after each change, until Ctrl-C').conflicts([
-      ...['all', 'from', 'after', 'generation', 'json'],
+      'all',
+      'from',
+      'after',
+      'generation',
+      'json',
     ]),
   )
   .notes(

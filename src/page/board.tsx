@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Standing, Standings } from '#http';
-import { getJson, reader, useAnswer, type Answer } from './data.js';
+import { boardPath, getJson, reader, useAnswer, type Answer } from './data.js';
 import { countText, labelOf, ProblemNotice, Table, timeText } from './parts.js';
 import { Player } from './player.js';
 import { choicesOf, hashOf, nearest, partsOf, queryOf, valuesOf, type Route } from './route.js';
@@ -103,7 +103,7 @@ function View({ route }: { route: Route }) {
  */
 function useStandings({ board, view, from }: Route): Answer<Standings> {
   const query = queryOf({ view, limit: PAGE_SIZE });
-  const stream = `/v1/boards/${encodeURIComponent(board)}/standings/events?${query}`;
+  const stream = `${boardPath(board)}/standings/events?${query}`;
   return useAnswer(`${query} ${from}`, {
     read: () => reader.standings(board, { view, from, limit: PAGE_SIZE }),
     stream: from === undefined ? stream : undefined,
@@ -122,7 +122,7 @@ interface Period {
 
 /** The period of a view; undefined while scores still count, and for a window that never closes. */
 function useClosedPeriod(board: string, view = ''): Period | undefined {
-  const path = `/v1/boards/${encodeURIComponent(board)}/periods?limit=1000`;
+  const path = `${boardPath(board)}/periods?limit=1000`;
   const read = () => getJson<{ periods: readonly Period[] }>(path);
   // The service reads them again after ten seconds.
   const { value } = useAnswer('periods', { read, everyMs: 10_000 });

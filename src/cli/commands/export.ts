@@ -5,7 +5,7 @@ import { readCode } from '../text/exit-codes.js';
 import { printPart } from '../text/output.js';
 import { ProgressBar } from '../text/progress-bar.js';
 
-export interface ExportOptions {
+interface ExportOptions {
   readonly format: ExportFormat;
   readonly view?: readonly string[];
   readonly generation?: string;

@@ -12,7 +12,7 @@ import { EXIT, readCode } from '../text/exit-codes.js';
 import type { ReadOptions } from '../text/options.js';
 import { print, standingsText } from '../text/output.js';
 
-export interface StandingsOptions extends ReadOptions {
+interface StandingsOptions extends ReadOptions {
   readonly top: number;
   readonly all?: boolean;
   readonly from?: number;

@@ -13,7 +13,7 @@ import { openRedis } from '../sessions/session.js';
 import { EXIT } from '../text/exit-codes.js';
 import { leaderChangeLine, periodResultLine, rankChangeLines } from '../text/result-lines.js';
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly leaders?: boolean;
   readonly fromBeginning?: boolean;
   readonly player?: string;

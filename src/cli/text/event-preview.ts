@@ -18,7 +18,7 @@ import type { TimeText } from './options.js';
 export type EventPreview = ReturnType<typeof previewEvent>;
 
 /** `at` is the timestamp of the record, by default now; `board` replaces the event's board. */
-export interface PreviewContext extends Pick<Settings, 'redisPrefix' | 'shards'> {
+interface PreviewContext extends Pick<Settings, 'redisPrefix' | 'shards'> {
   readonly definitions: readonly BoardDefinition[];
   readonly board?: string | undefined;
   readonly at?: TimeText | undefined;

@@ -31,6 +31,9 @@ export interface ReadOptions extends Omit<ViewSelection, 'at'>, JsonOption {
   readonly generation?: string;
 }
 
+/** In the help of the argument `<player>`. */
+export const PLAYER = 'the id of the player; write "--" before an id that begins with "-"';
+
 /** In the help of options with a time. */
 export const IN_ZONE_OF_BOARD = "without a zone, in the board's";
 

@@ -5,7 +5,7 @@ import { table } from './output.js';
 import { placeText } from './score-text.js';
 import { countText, durationText } from './value-text.js';
 
-export const VERBS: Readonly<Record<PlayerRecordKind, string>> = {
+const VERBS: Readonly<Record<PlayerRecordKind, string>> = {
   banned: 'ban',
   unbanned: 'unban',
   erased: 'erase',
@@ -128,7 +128,7 @@ export function entryText({ kind, time, by, reason, ...place }: BanJson): string
 }
 
 /** Where the ids of erased players remain. */
-export interface Remains {
+interface Remains {
   readonly boards: readonly BoardDefinition[];
   readonly generations: readonly GenerationOverview[];
   readonly topics: TopicNames;
