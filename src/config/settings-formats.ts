@@ -7,8 +7,8 @@ export interface Format<T> {
   /** Completes "use ..." in the error for a bad value. */
   readonly allowed: string;
   /**
-   * Checks and converts a text from the environment or a value from the config file; undefined:
-   * refused.
+   * Checks and converts a text from the environment or a value from the config file. Returns
+   * undefined for a value that is not allowed.
    */
   readonly parse: (given: unknown) => T | undefined;
 }
@@ -24,10 +24,10 @@ function integerWhere(allowed: string, accepts: (value: number) => boolean): For
   return {
     allowed,
     parse: (given) => {
-      const value = typeof given === 'string' && /^-?\d+$/.test(given) ? Number(given) : given;
-      return typeof value === 'number' && Number.isInteger(value) && accepts(value)
-        ? value
-        : undefined;
+      const isDigits = typeof given === 'string' && /^-?\d+$/.test(given);
+      const value = isDigits ? Number(given) : given;
+      if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;
+      return accepts(value) ? value : undefined;
     },
   };
 }
@@ -68,7 +68,7 @@ export const timeZone = textWhere(
 );
 
 export const count = between(1, 100_000, 'a whole number from 1 to 100000');
-/** Their times of continuity must fit into the metadata of a committed offset. */
+/** The continuity times of all shards must fit into the metadata of a committed offset. */
 export const MOST_SHARDS = 256;
 export const shards = between(1, MOST_SHARDS, `a whole number from 1 to ${MOST_SHARDS}`);
 export const rate = between(0, 10_000_000, 'a whole number from 0 to 10000000');
@@ -80,7 +80,11 @@ export const replicas = integerWhere(
 
 export const flag: Format<boolean> = {
   allowed: 'true or false',
-  parse: (given) => [true, false].find((value) => given === value || given === String(value)),
+  parse: (given) => {
+    if (given === true || given === 'true') return true;
+    if (given === false || given === 'false') return false;
+    return undefined;
+  },
 };
 
 /** In ms. A number without a unit is refused. */
@@ -117,16 +121,13 @@ const someOrigins = listOf(
   'origins such as https://game.example, several separated by commas, or *',
   /^(\*|https?:\/\/[^\s/]+)$/,
 );
-/** Origins of web pages, `*` for all; none: an empty text. */
+/** Origins of web pages; `*` stands for all, and an empty text for none. */
 export const origins: typeof someOrigins = {
   ...someOrigins,
   parse: (given) => (given === '' ? [] : someOrigins.parse(given)),
 };
 
-/**
- * Loads the package `cron` only when a schedule or a time zone is set: nothing else needs the
- * package here.
- */
+/** Loads the package `cron` only when a schedule or a time zone is set, as that takes time. */
 function hasNextTime(expression: string, zone: string): boolean {
   const { CronTime } = createRequire(import.meta.url)('cron') as typeof import('cron');
   try {

@@ -10,8 +10,8 @@ export interface Setting<T> {
   readonly default: string | number | boolean;
   readonly doc: string;
   /**
-   * Errors and `ranklog config` hide the value, of `redisUrl` only user name and password. A file
-   * may hold it: NAME_FILE.
+   * Whether errors and `ranklog config` hide the value. A file may hold it: NAME_FILE names the
+   * file. Of `redisUrl`, `ranklog config` hides only the user name and the password.
    */
   readonly isSecret: boolean;
 }

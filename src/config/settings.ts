@@ -27,7 +27,7 @@ export class SettingsError extends RanklogError {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** RANKLOG_CONFIG and the variables of the project's scripts and tests, which are no settings. */
+/** Variables that are not settings: RANKLOG_CONFIG, and variables of our scripts and tests. */
 const OTHER_VARIABLES = /^RANKLOG_(CONFIG$|SERVICES_|TEST_)/;
 
 const NAMES = Object.keys(SETTINGS_SCHEMA) as SettingName[];
@@ -43,7 +43,8 @@ interface Sources {
 /**
  * Reads the settings from the environment and from the config file (RANKLOG_CONFIG); the
  * environment wins.
- * @throws SettingsError with all problems at once, or with that alone if the file cannot be read
+ * @throws SettingsError with all problems at once; if the config file can't be read, with this
+ * problem alone
  */
 export function loadSettings(environment: Environment = process.env): {
   settings: Settings;
@@ -52,11 +53,14 @@ export function loadSettings(environment: Environment = process.env): {
   const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const file = env['RANKLOG_CONFIG'] ?? '';
   const sources: Sources = { env, file, content: file === '' ? {} : readConfigFile(file) };
+
   const problems = [...readSecretFiles(env), ...unknownVariables(env), ...unknownKeys(sources)];
   const readings = NAMES.map((name) => read(name, sources));
   problems.push(...readings.flatMap(({ problem }) => problem ?? []));
+
   const values = Object.fromEntries(readings.map(({ name, value }) => [name, value]));
   const settings = Object.freeze(values) as unknown as Settings;
+
   if (problems.length === 0) problems.push(...contradictions(settings));
   if (problems.length > 0) throw new SettingsError(problems);
   return { settings, current: readings.map(effective) };
@@ -70,7 +74,7 @@ function readConfigFile(file: string): Record<string, unknown> {
     if (typeof content === 'object' && !Array.isArray(content))
       return content as Record<string, unknown>;
   } catch (error) {
-    // The message may have a value, which could be a secret.
+    // Without the message of the error: it may contain a secret value.
     const { code = 'BAD_ALIAS', linePos } = error as NodeJS.ErrnoException & Partial<YAMLError>;
     const place = linePos === undefined ? '' : ` in line ${linePos[0].line}`;
     throw new SettingsError([`cannot read the config file ${file}: ${code}${place}`]);
@@ -109,16 +113,20 @@ function unknownKeys({ content, file }: Sources): string[] {
     .map((key) => `${file}: "${key}" is not a setting${suggestion(key, NAMES)}`);
 }
 
-/** A setting with its checked value, or with the problem that it has. */
-function read(name: SettingName, { env, file, content }: Sources) {
-  const setting: Setting<unknown> = SETTINGS_SCHEMA[name];
+/** The value of a setting as it is given; `place` names it in an error. */
+function findGiven(name: SettingName, { env, file, content }: Sources) {
   const variable = variableOf(name);
-  const [given, origin, place] =
-    env[variable] !== undefined
-      ? [env[variable], 'environment', variable]
-      : name in content
-        ? [content[name], file, `${file}: ${name}`]
-        : [setting.default, 'default', name];
+  const given: unknown = env[variable];
+  if (given !== undefined) return { given, origin: 'environment', place: variable };
+  if (name in content) return { given: content[name], origin: file, place: `${file}: ${name}` };
+  return { given: SETTINGS_SCHEMA[name].default, origin: 'default', place: name };
+}
+
+/** A setting with its checked value, or with the problem that it has. */
+function read(name: SettingName, sources: Sources) {
+  const setting: Setting<unknown> = SETTINGS_SCHEMA[name];
+  const { given, origin, place } = findGiven(name, sources);
+
   const value = setting.format.parse(given);
   const shown = setting.isSecret ? 'the value' : JSON.stringify(given);
   const problem = `${place}: ${shown} is not allowed; use ${setting.format.allowed}`;
@@ -128,22 +136,22 @@ function read(name: SettingName, { env, file, content }: Sources) {
 /** Settings that can't be used without another one. */
 function* contradictions(settings: Settings) {
   const { kafkaSaslMechanism: mechanism } = settings;
+  const hasKafkaFile = tlsFiles(settings, 'kafkaSsl').some((file) => file !== '');
+  const hasRedisFile = tlsFiles(settings, 'redisSsl').some((file) => file !== '');
+
   if (mechanism !== '' && settings.kafkaSaslUsername === '')
     yield (
       `KAFKA_SASL_MECHANISM: "${mechanism}" needs a user; set KAFKA_SASL_USERNAME and ` +
       'KAFKA_SASL_PASSWORD, or leave it empty'
     );
-  if (settings.kafkaSslCa + settings.kafkaSslCert + settings.kafkaSslKey && !settings.kafkaSsl)
+  if (hasKafkaFile && !settings.kafkaSsl)
     yield 'KAFKA_SSL_CA and KAFKA_SSL_CERT need TLS; set KAFKA_SSL=true, or leave them empty';
-  if (
-    settings.redisSslCa + settings.redisSslCert + settings.redisSslKey &&
-    parseRedisUrl(settings.redisUrl)?.hasTls !== true
-  )
+  if (hasRedisFile && parseRedisUrl(settings.redisUrl)?.hasTls !== true)
     yield (
       'REDIS_SSL_CA and REDIS_SSL_CERT need TLS; begin REDIS_URL with rediss, or leave them ' +
       'empty'
     );
-  for (const prefix of ['kafkaSsl', 'redisSsl'] as const)
+  for (const prefix of ['kafkaSsl', 'redisSsl'] as const) {
     try {
       createSecureContext(tlsOptions(settings, prefix));
     } catch (error) {
@@ -154,6 +162,7 @@ function* contradictions(settings: Settings) {
         'passphrase'
       );
     }
+  }
   if (settings.verifyRebuild && settings.verifySchedule === '')
     yield (
       'RANKLOG_VERIFY_REBUILD: "true" needs a schedule; set RANKLOG_VERIFY_SCHEDULE, such as ' +
@@ -161,12 +170,19 @@ function* contradictions(settings: Settings) {
     );
 }
 
-/**
- * The content of the files for TLS. Without a file for the key, that of the certificate holds it.
- */
-export function tlsOptions(settings: Settings, prefix: 'kafkaSsl' | 'redisSsl') {
-  const files = [settings[`${prefix}Ca`], settings[`${prefix}Cert`], settings[`${prefix}Key`]];
-  const [ca, cert, key] = files.map((file) => (file === '' ? undefined : readFileSync(file)));
+type TlsPrefix = 'kafkaSsl' | 'redisSsl';
+
+/** The names of the files with the CA, the certificate and the key. */
+function tlsFiles(settings: Settings, prefix: TlsPrefix): string[] {
+  return [settings[`${prefix}Ca`], settings[`${prefix}Cert`], settings[`${prefix}Key`]];
+}
+
+/** The content of the files for TLS. Without a key file, the certificate file holds the key. */
+export function tlsOptions(settings: Settings, prefix: TlsPrefix) {
+  const contents = tlsFiles(settings, prefix).map((file) => {
+    return file === '' ? undefined : readFileSync(file);
+  });
+  const [ca, cert, key] = contents;
   return { ca, cert, key: key ?? cert };
 }
 
