@@ -1,9 +1,9 @@
-import type { RedisClient } from '#board-store';
 import { subscribe } from 'node:diagnostics_channel';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import type { Consumer } from 'kafkajs';
+import type { RedisClient } from '#board-store';
 import { toError } from '#errors';
 import { KAFKA_ERRORS } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
@@ -28,14 +28,17 @@ export class EventMetrics implements OnModuleInit {
       histograms.ranklog_http_request_duration_seconds.observe(labels, elapsedTime / 1_000);
       done();
     });
+
     subscribe(KAFKA_ERRORS, (name) => counters.ranklog_kafka_errors_total.inc(name as object));
     const consumer = this.transport.unwrap<Consumer>();
     consumer.on(consumer.events.GROUP_JOIN, () => counters.ranklog_rebalances_total.inc());
+
     for (const redis of this.clients.all) this.#countErrors(redis);
   }
 
   /**
-   * ioredis reports errors to the caller alone; its tracing channel makes text of all arguments.
+   * Wraps `sendCommand`, as ioredis reports the error of a command to its caller only. The tracing
+   * channel of ioredis reports it too, but converts all arguments to text, which costs time.
    */
   #countErrors(redis: RedisClient): void {
     const send = redis.sendCommand.bind(redis) as SendCommand;

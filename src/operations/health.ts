@@ -7,7 +7,7 @@ import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js'
 import { RedisClients } from '../infra/redis.js';
 import { PartitionWaits } from '../ingest/partition-waits.js';
 
-/** `stuckSeconds`: for how long a partition has had work and finished none. */
+/** `stuckSeconds`: for how long a partition has had work without finishing any. */
 export type HealthReport = ReturnType<HealthService['report']>;
 
 @Injectable()
@@ -20,45 +20,67 @@ export class HealthService {
   ) {}
 
   /**
-   * Of one role, or of all roles of the process: what /health/ready answers. Sends no request to
-   * Kafka or Redis.
+   * The health of one role, or of all roles of the process, as /health/ready answers it. Sends no
+   * request to Kafka or Redis.
    */
   report(role?: Role) {
-    const { settings, roles, start, shutdown } = this.options;
-    const consumer = this.transport.health();
-    const partitions = [...consumer.partitions]
-      .map(([partition, { state, stuckMs, error }]) => ({
-        ...{ partition, state, stuckSeconds: seconds(stuckMs) },
-        waitsFor: this.waits.current.has(partition) ? 'recovering' : null,
-        problem: error?.message ?? null, // until the partition runs again
-      }))
-      .sort((a, b) => a.partition - b.partition);
-    const isSilent = consumer.loopAgeMs > settings.sessionTimeout;
-    const silence = `nothing was fetched from Kafka for ${seconds(consumer.loopAgeMs)} s`;
-    const ofAll = [
-      ...(start?.waitsFor === undefined ? [] : [start.waitsFor]),
-      ...(shutdown?.signal.aborted ? ['the process is ending'] : []),
-    ];
-    const ofPartitions = partitions.flatMap(({ partition, state, problem }) =>
-      problem === null ? [] : `partition ${partition} (${state}): ${problem}`,
-    );
-    const ofIngest = [...(isSilent ? [silence] : []), ...ofPartitions];
-    const byRole = (role === undefined ? roles : [role]).map((each) => {
-      const own = each === 'ingest' ? ofIngest : [];
-      return [each, [...ofAll, ...this.#ofRedis(each), ...own]] as const;
+    const { roles, start } = this.options;
+    const partitions = this.#partitions();
+    const ofProcess = this.#problemsOfProcess();
+    const ofIngest = [...this.#problemsOfFetching(), ...problemsOf(partitions)];
+
+    const reported = role === undefined ? roles : [role];
+    const byRole = reported.map((each) => {
+      const ownProblems = each === 'ingest' ? ofIngest : [];
+      return [each, [...ofProcess, ...this.#problemsOfRedis(each), ...ownProblems]] as const;
     });
-    const problems = [...new Set(byRole.flatMap(([, ofRole]) => ofRole))];
+    const problems = [...new Set(byRole.flatMap(([, problemsOfRole]) => problemsOfRole))];
+
     const runningStatus = problems.length > 0 ? 'failing' : 'ok';
     const status = start?.waitsFor === undefined ? runningStatus : 'starting';
     return { status, problems, roles: Object.fromEntries(byRole), partitions };
   }
 
-  /** The reads of the role query have a connection of their own. */
-  #ofRedis(role: Role): string[] {
+  #partitions() {
+    const { partitions } = this.transport.health();
+    const states = [...partitions].map(([partition, { state, stuckMs, error }]) => ({
+      partition,
+      state,
+      stuckSeconds: seconds(stuckMs),
+      waitsFor: this.waits.current.has(partition) ? 'recovering' : null,
+      problem: error?.message ?? null, // until the partition runs again
+    }));
+    return states.sort((a, b) => a.partition - b.partition);
+  }
+
+  #problemsOfProcess(): string[] {
+    const { start, shutdown } = this.options;
+    const problems: string[] = [];
+    if (start?.waitsFor !== undefined) problems.push(start.waitsFor);
+    if (shutdown?.signal.aborted === true) problems.push('the process is ending');
+    return problems;
+  }
+
+  #problemsOfFetching(): string[] {
+    const { loopAgeMs } = this.transport.health();
+    if (loopAgeMs <= this.options.settings.sessionTimeout) return [];
+    return [`nothing was fetched from Kafka for ${seconds(loopAgeMs)} s`];
+  }
+
+  /** The role query reads over a connection of its own. */
+  #problemsOfRedis(role: Role): string[] {
     const { main: redis, reads } = this.clients;
     const { status } = role === 'query' ? reads : redis;
     return status === 'ready' ? [] : [`not connected to Redis (${status})`];
   }
+}
+
+function problemsOf(
+  partitions: readonly { partition: number; state: string; problem: string | null }[],
+): string[] {
+  return partitions.flatMap(({ partition, state, problem }) =>
+    problem === null ? [] : `partition ${partition} (${state}): ${problem}`,
+  );
 }
 
 function seconds(ms: number): number {

@@ -25,14 +25,15 @@ export class StoreReader {
       catalog.generations(),
       leases.statuses(),
     ]);
+
     const staleShards = new Set([...broken, ...recovering.map(({ shard }) => shard)]);
     const stale = [...boards.live.keys()].filter((board) => staleShards.has(store.shardOf(board)));
     return { boards, recovering, stale: new Set(stale), generations, reconciliations };
   }
 
   /**
-   * Shards that have to be resynced, or are at this moment: their continuity does not name the
-   * present server.
+   * Shards that need a resync, or have one at this moment: their continuity names another Redis
+   * server than the present one.
    */
   async #brokenShards(): Promise<number[]> {
     const { continuity } = this.stores;
@@ -75,6 +76,7 @@ export class MetricsCollector {
     gauges.ranklog_fetch_loop_age_seconds.set(loopAgeMs / 1_000);
     for (const [name, gauge] of Object.entries(gauges))
       if (name.startsWith('ranklog_partition_')) gauge.reset();
+
     for (const [partition, health] of partitions) {
       const isWaiting = this.waits.current.has(partition);
       gauges.ranklog_partition_stopped.set({ partition }, Number(isStopped(health)));
@@ -94,7 +96,9 @@ export class MetricsCollector {
 
   /** Reads from Redis; undefined if that failed. Scrapes that come during a read share it. */
   #read(): Promise<StoreFacts | undefined> {
-    this.#reading ??= this.store.read().finally(() => (this.#reading = undefined));
+    this.#reading ??= this.store.read().finally(() => {
+      this.#reading = undefined;
+    });
     return this.#reading.catch(() => undefined); // ranklog_redis_up reports the failure
   }
 }
@@ -103,17 +107,21 @@ function setStoreMetrics(metrics: Metrics, facts: StoreFacts): void {
   const { gauges } = metrics;
   metrics.resetStore();
   gauges.ranklog_redis_up.set(1);
+
   for (const { shard, partition, applied, target } of facts.recovering) {
     gauges.ranklog_recovery_applied_offset.set({ shard, partition }, applied);
     gauges.ranklog_recovery_target_offset.set({ shard, partition }, target);
   }
+
   for (const board of facts.boards.building) gauges.ranklog_board_building.set({ board }, 1);
   for (const board of facts.boards.live.keys())
     gauges.ranklog_reads_stale.set({ board }, Number(facts.stale.has(board)));
+
   for (const { board, generation, role, starts } of facts.generations) {
     const partial_history = starts === undefined ? 'no' : 'yes';
     gauges.ranklog_generation_info.set({ board, generation, role, partial_history }, 1);
   }
+
   for (const { board, kind, state, done, total, rate } of facts.reconciliations) {
     const isRunning = state === 'running';
     gauges.ranklog_reconciliation_running.set({ board, kind }, Number(isRunning));

@@ -21,7 +21,7 @@ export class OperationsModule {}
 
 /**
  * The server of probes and Prometheus, without tokens. It listens before Kafka and Redis answer, so
- * that probes get the reason of a long start. `app` is missing until they do.
+ * that probes get the reason of a long start. `app` returns undefined until Kafka and Redis answer.
  */
 export function createOperationsServer(
   { roles, start }: ProcessOptions,
@@ -33,11 +33,12 @@ export function createOperationsServer(
   const ok: Probe = { status: 'ok', problems: [] };
   const startup = (): Probe =>
     start?.waitsFor ? { status: 'starting', problems: [start.waitsFor] } : ok;
+
   // A process that can't go on ends by itself: see progress-watch.ts.
   server.get('/health/live', () => ok);
   server.get('/health/startup', (_, reply) => answer(reply, startup()));
   server.get<{ Querystring: { role?: unknown } }>('/health/ready', ({ query }, reply) => {
-    const role = roles.find((one) => one === query.role);
+    const role = roles.find((known) => known === query.role);
     if (role === undefined && query.role !== undefined) {
       const given = JSON.stringify(query.role).slice(0, 80);
       const problem = `role must be one role of this process (${roles.join(', ')}), not ${given}`;
@@ -45,6 +46,7 @@ export function createOperationsServer(
     }
     return answer(reply, app()?.get(HealthService).report(role) ?? startup());
   });
+
   server.get('/metrics', async (_, reply) => {
     const metrics = await app()?.get(MetricsCollector).scrape();
     if (metrics === undefined) return answer(reply, startup());
