@@ -36,12 +36,14 @@ export async function startApplication(given: StartOptions): Promise<{ close(): 
   const { settings, roles, logger } = given;
   const tokens = roles.includes('query') ? await requiredTokens(settings, logger) : undefined;
   const options = { ...given, start: { waitsFor: 'Kafka and Redis have not answered yet' } };
+
   let app: NestFastifyApplication | undefined;
   const operations = createOperationsServer(options, () => app);
   const close = async () => {
     await app?.close();
     await operations.close(); // last, as probes go on during a shutdown
   };
+
   try {
     await listen(operations, settings, 'operations', logger);
     const { httpCors } = settings;
@@ -55,25 +57,30 @@ export async function startApplication(given: StartOptions): Promise<{ close(): 
 }
 
 /**
- * Registers the boards (without the role reconciliation, only claims Redis and Kafka), listens,
- * then lets ingest read.
+ * Registers the boards, listens, then lets ingest read. A process without the role reconciliation
+ * registers no boards: it only claims Redis and Kafka.
  */
 async function start(app: NestFastifyApplication, options: Starting): Promise<void> {
   const { settings, roles, logger, shutdown } = options;
   const { admin, topics } = app.get(KafkaConnection);
   options.start.waitsFor = 'the roles are starting';
+
   const warnings = await checkScoreTopic(admin, topics.scoreEvents, settings);
   for (const warning of warnings) logger.warn(warning);
+
   if (!roles.includes('reconciliation'))
     await claimIdentity(app.get(BoardStore), app.get(DefinitionsTopic));
   if (roles.includes('ingest')) app.connectMicroservice({ strategy: app.get(KafkaBatchServer) });
   if (roles.includes('query')) describeRoutes(app);
+
   await app.init();
   shutdown.signal.throwIfAborted();
+
   if (roles.includes('reconciliation')) await warnOfAnnouncements(app, options);
   if (roles.includes('query'))
     await listen(app.getHttpAdapter().getInstance(), settings, 'http', logger);
   if (roles.includes('ingest')) await untilBoardsWork(app, options);
+
   await app.startAllMicroservices();
   options.start.waitsFor = undefined;
   app.get(IdentityCheck).onOther = (error) => {
@@ -82,10 +89,7 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
   };
 }
 
-/**
- * The windows close and the boards go on without announcements, so no problem of these refuses a
- * start.
- */
+/** Logs why closing windows can't be announced. Boards work without that, so the start goes on. */
 async function warnOfAnnouncements(
   app: NestFastifyApplication,
   { settings: given, logger }: Starting,
@@ -100,14 +104,17 @@ async function warnOfAnnouncements(
   }
 }
 
-/** Until events can be applied here, other instances keep the partitions. */
+/**
+ * Waits until this process can apply events. Until then it takes no partitions, so that other
+ * instances keep them.
+ */
 async function untilBoardsWork(
   app: NestFastifyApplication,
   { logger, roles, start, shutdown: { signal } }: Starting,
 ): Promise<void> {
   const boards = app.get(LiveBoards);
   if (roles.includes('reconciliation')) boards.registerBy(app.get(BoardRegistrar));
-  for (;;)
+  for (;;) {
     try {
       await boards.refresh();
       return;
@@ -117,4 +124,5 @@ async function untilBoardsWork(
       start.waitsFor = message;
       await delay(BOARDS_RETRY_MS, undefined, { signal });
     }
+  }
 }
