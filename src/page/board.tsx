@@ -97,10 +97,7 @@ function View({ route }: { route: Route }) {
   );
 }
 
-/**
- * A page of a view as it changes: the first one from its stream if it has one, any other by
- * polling.
- */
+/** A page of a view as it changes. The first page comes from a stream; other pages are polled. */
 function useStandings({ board, view, from }: Route): Answer<Standings> {
   const query = queryOf({ view, limit: PAGE_SIZE });
   const stream = `${boardPath(board)}/standings/events?${query}`;
@@ -110,7 +107,7 @@ function useStandings({ board, view, from }: Route): Answer<Standings> {
   });
 }
 
-/** One of the answer of `GET .../periods`. */
+/** A period in the answer of `GET .../periods`. */
 interface Period {
   readonly window: string;
   readonly state: string;
@@ -124,7 +121,7 @@ interface Period {
 function useClosedPeriod(board: string, view = ''): Period | undefined {
   const path = `${boardPath(board)}/periods?limit=1000`;
   const read = () => getJson<{ periods: readonly Period[] }>(path);
-  // The service reads them again after ten seconds.
+  // The service caches periods for ten seconds.
   const { value } = useAnswer('periods', { read, everyMs: 10_000 });
   const window = partsOf(view)[''];
   return value?.periods.find((period) => period.window === window && period.state !== 'open');
@@ -141,7 +138,8 @@ function closingText({ state, revision, closesAt, reviewEndsAt, waitsFor }: Peri
 function Page({ route, value }: { route: Route; value: Standings }) {
   const { view, entries, size } = value;
   const { from = 1 } = route;
-  const [before, after] = [from - PAGE_SIZE, from + PAGE_SIZE];
+  const before = from - PAGE_SIZE;
+  const after = from + PAGE_SIZE;
   return (
     <>
       <Table key={`${view} ${from}`} {...{ route, entries }} />
@@ -181,5 +179,7 @@ async function search({ board, view }: Route, text: string): Promise<Standing[]>
     after = page.next;
     if (after === undefined) break;
   }
-  return [...found.values()].slice(0, PAGE_SIZE).sort((one, other) => one.rank - other.rank);
+
+  const shown = [...found.values()].slice(0, PAGE_SIZE);
+  return shown.sort((a, b) => a.rank - b.rank);
 }

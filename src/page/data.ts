@@ -14,8 +14,8 @@ const headers: HeadersInit = token === undefined ? {} : { authorization: `Bearer
 export const reader = new HttpBoardReader({ url: BASE, token });
 
 /**
- * Reads what HttpBoardReader does not.
- * @throws HttpReadError, and what `fetch` throws without an answer
+ * Reads a path that HttpBoardReader does not know.
+ * @throws HttpReadError, and the error of `fetch` if there is no answer
  */
 export async function getJson<T extends object>(path: string): Promise<T> {
   const response = await fetch(BASE + path, { headers, signal: AbortSignal.timeout(10_000) });
@@ -55,8 +55,8 @@ interface Source<T> {
 }
 
 /**
- * Reads now, and `everyMs` after each answer, unless the stream sends values that are not stale.
- * Forgets them when `key` changes.
+ * Reads now, and again `everyMs` after each answer. Does not read while the stream sends values
+ * that are not stale. Forgets all values when `key` changes.
  */
 export function useAnswer<T extends object>(key: string, source: Source<T>): Answer<T> {
   const { read, everyMs = POLL_MS, after, stream } = source;
@@ -71,10 +71,11 @@ export function useAnswer<T extends object>(key: string, source: Source<T>): Ans
     const poll = async () => {
       if (ended.signal.aborted) return;
       const next: Answer<T> = isLive ? {} : await read().then(answerOf, problemIn);
-      if (!isLive) show(next);
+      if (!isLive) show(next); // a value may have come from the stream during the read
       setTimeout(() => void poll(), next.problem ? POLL_MS : everyMs);
     };
     void poll();
+
     if (stream !== undefined)
       void follow(stream, ended.signal, (value) => {
         isLive = value?.stale === false;
@@ -89,8 +90,8 @@ const answerOf = <T>(value: T): Answer<T> => ({ value, problem: undefined });
 const problemIn = (problem: unknown) => ({ problem });
 
 /**
- * Passes on the standings of a stream, and undefined when it breaks; then opens it again.
- * EventSource would send no token.
+ * Passes on the standings of a stream, and undefined when the stream breaks. Then opens it again.
+ * Uses `fetch`, as EventSource can't send a token.
  */
 async function follow(path: string, signal: AbortSignal, onValue: (value?: Standings) => void) {
   let rest = '';
@@ -102,10 +103,12 @@ async function follow(path: string, signal: AbortSignal, onValue: (value?: Stand
       if (data !== undefined) onValue(JSON.parse(data) as Standings);
     }
   };
-  await fetch(BASE + path, { headers, signal })
-    .then(({ ok, body }) => (ok ? body?.pipeThrough(new TextDecoderStream()) : undefined))
-    .then((parts) => parts?.pipeTo(new WritableStream({ write })))
-    .catch(() => undefined);
+  try {
+    const { ok, body } = await fetch(BASE + path, { headers, signal });
+    if (ok) await body?.pipeThrough(new TextDecoderStream()).pipeTo(new WritableStream({ write }));
+  } catch {
+    // The polling reports why the service does not answer.
+  }
   onValue();
   if (!signal.aborted) setTimeout(() => void follow(path, signal, onValue), REOPEN_MS);
 }

@@ -5,8 +5,8 @@ import { TOKEN, type Answer } from './data.js';
 import { hashOf, type Route } from './route.js';
 
 /**
- * What failed and what to do, in the words of the service; asks for a token it needs. While there
- * is no answer: it loads.
+ * Shows the error of the service, and asks for a token if the service needs one. Without an answer,
+ * shows that the page loads.
  */
 export function ProblemNotice({ problem }: Pick<Answer<object>, 'problem'>) {
   const isAnswer = problem instanceof HttpReadError && problem.status > 0;
@@ -34,7 +34,7 @@ function TokenForm() {
 }
 
 const TIMES = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-/** A time that Date does not have is a number of milliseconds, and shown as it is. */
+/** Shows a time that is outside the range of Date as it is: as a number of milliseconds. */
 export const timeText = (time: string) => {
   const date = new Date(time);
   return Number.isNaN(date.valueOf()) ? time : TIMES.format(date);
@@ -126,7 +126,7 @@ function useMoves(rank: number) {
     if (last.rank !== rank) setRise(last.rank - rank);
     if (last.top === top || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
     const glide = { transform: [`translateY(${last.top - top}px)`, 'none'] };
-    // added to a glide that still runs, so that the row does not jump
+    // Adds this move to a glide that still runs, so that the row does not jump.
     row.current?.animate(glide, { duration: 450, easing: 'ease-in-out', composite: 'add' });
   });
   return { row, rise };

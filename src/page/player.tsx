@@ -80,7 +80,8 @@ function Absent({ route: { board, player } }: { route: Chosen }) {
   );
 }
 
-const [WIDTH, HEIGHT] = [320, 80];
+const WIDTH = 320;
+const HEIGHT = 80;
 
 function Plot({ text, children }: { text: string; children: ComponentChildren }) {
   return (
@@ -94,8 +95,8 @@ function Plot({ text, children }: { text: string; children: ComponentChildren })
 }
 
 /**
- * How many players have which values of the first column, the worst on the left; the bucket of the
- * player stands out.
+ * The number of players by value of the first column, with the worst values on the left. The bucket
+ * of the player has another colour.
  */
 function ScorePlot({ buckets, columns }: Pick<Histogram, 'buckets'> & Pick<Standing, 'columns'>) {
   const [[name, own] = ['', '']] = Object.entries(columns);
@@ -142,7 +143,9 @@ function RankPlot({ route: { board, player }, view, reachedAt }: RankProps) {
   const ranks = moves.flatMap(({ after }) => (after ? [after.rank] : []));
   if (heldSince === null || ranks.length === 0)
     return <p>This process holds no rank change of this player.</p>;
-  const [best, worst] = [Math.min(...ranks), Math.max(...ranks)];
+
+  const best = Math.min(...ranks);
+  const worst = Math.max(...ranks);
   const points = ranks.map((rank, index) => [
     6 + (index / Math.max(1, ranks.length - 1)) * (WIDTH - 12),
     ((rank - best) / Math.max(1, worst - best)) * HEIGHT,

@@ -40,7 +40,7 @@ export function partsOf(view: string): Parts {
 const INSTANCE = /^(day|week|month|year|interval:[^@ ]+)[:@][^ ]+/;
 
 /**
- * The views of a listing; before each with an instance of a window, the view of the current
+ * The views of a listing. Before each view of a window's instance comes the view of the current
  * instance, such as `week region=eu`.
  */
 export function choicesOf(listing: readonly HttpView[]): string[] {
@@ -48,29 +48,35 @@ export function choicesOf(listing: readonly HttpView[]): string[] {
 }
 
 /**
- * The values to choose from, by part: those of views that have the values of `parts` for the parts
- * before it ('': none).
+ * The values to choose from, by part. A value is offered if a view has it together with the values
+ * that `parts` has for all parts before. The empty text stands for no value.
  */
 export function valuesOf(choices: readonly string[], parts: Parts): [name: string, string[]][] {
   let possible = choices.map(partsOf);
-  const names = [...new Set(possible.flatMap((one) => Object.keys(one)))];
+  const names = [...new Set(possible.flatMap((view) => Object.keys(view)))];
   return names.map((name) => {
-    const values = [...possible, parts].map((one) => one[name] ?? '');
-    possible = possible.filter((one) => one[name] === parts[name]);
+    const values = [...possible, parts].map((view) => view[name] ?? '');
+    possible = possible.filter((view) => view[name] === parts[name]);
     return [name, [...new Set(values)].sort()];
   });
 }
 
 /**
- * The view that differs least from `parts` but has this value ('': none); of several, the last one.
+ * The view with this value that differs least from `parts`; of several, the last one. The empty
+ * text stands for no value.
  */
 export function nearest(choices: readonly string[], parts: Parts, [name, value]: Choice) {
-  let [nearest, least] = [undefined as string | undefined, Infinity];
+  let nearest: string | undefined;
+  let least = Infinity;
   for (const view of choices) {
-    const one = partsOf(view);
-    if ((one[name] ?? '') !== value) continue;
-    const differing = Object.keys({ ...one, ...parts }).filter((key) => one[key] !== parts[key]);
-    if (differing.length <= least) [nearest, least] = [view, differing.length];
+    const own = partsOf(view);
+    if ((own[name] ?? '') !== value) continue;
+
+    const differing = Object.keys({ ...own, ...parts }).filter((key) => own[key] !== parts[key]);
+    if (differing.length <= least) {
+      nearest = view;
+      least = differing.length;
+    }
   }
   return nearest;
 }
