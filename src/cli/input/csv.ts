@@ -4,7 +4,7 @@ import { quote } from '#contracts';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import { NOT_UTF8 } from './lines.js';
 
-/** The names of a header, each with where its cells belong in an event. */
+/** By name of a column: the part of an event to which its cells belong. */
 export type CsvColumns = ReadonlyMap<string, 'field' | 'input' | 'attribute'>;
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -25,6 +25,7 @@ const SEPARATORS: readonly (readonly [separator: string, name: string])[] = [
  */
 export function columnsOf(header: string | undefined, definition: BoardDefinition): CsvColumns {
   const known = knownColumns(definition);
+
   const names = header === undefined ? NOT_UTF8 : cellsOf(header);
   const problem = typeof names === 'string' ? names : headerProblem(names, [...known.keys()]);
   if (typeof names === 'string' || problem !== undefined)
@@ -36,7 +37,7 @@ export function columnsOf(header: string | undefined, definition: BoardDefinitio
   return new Map(names.map((name) => [name, known.get(name) ?? 'input']));
 }
 
-/** An input that is named like an attribute stays an input. */
+/** If an attribute has the name of an input, the column is the input. */
 function knownColumns(definition: BoardDefinition): CsvColumns {
   return new Map([
     ...definition.dimensions.flat().map((name) => [name, 'attribute'] as const),
@@ -50,6 +51,7 @@ function headerProblem(names: readonly string[], known: readonly string[]): stri
   const separated = SEPARATORS.find(([separator]) => only.includes(separator));
   if (separated !== undefined && second === undefined)
     return `its cells are separated by ${separated[1]}; use commas`;
+
   const misspelt = names.flatMap((name) => {
     const meant = known.find((other) => other !== name && isAlike(other, name));
     return known.includes(name) || meant === undefined ? [] : `${quote(name)} instead of ${meant}`;
@@ -68,8 +70,8 @@ function isAlike(one: string, other: string): boolean {
 }
 
 /**
- * The JSON of the score event of a row; an empty cell is a missing field. Or why the row can't be
- * read.
+ * The JSON of the score event of a row, or the reason why the row can't be read. An empty cell is a
+ * missing field.
  */
 export function eventOf(line: string, columns: CsvColumns): { json: string } | { problem: string } {
   const cells = cellsOf(line);
@@ -89,7 +91,7 @@ export function eventOf(line: string, columns: CsvColumns): { json: string } | {
   return { json: JSON.stringify({ ...part('field'), deltas: part('input'), attributes }) };
 }
 
-/** The cells of a line, or why it is not CSV. */
+/** The cells of a line, or a text that says why it is not CSV. */
 function cellsOf(line: string): string[] | string {
   try {
     return parse(line, { record_delimiter: '\n' })[0] ?? [];

@@ -5,15 +5,16 @@ const FIRST_SLOTS = 2 ** 16;
 const MAX_LOAD = 0.6;
 
 /**
- * A map from texts to numbers that keeps 64 bits of a hash in place of each text: 27 to 54 bytes an
- * entry, outside the heap of V8, whose maps end at 16 million entries. The chance that two of 10
- * million texts are taken for one is 3 in a million.
+ * A map from texts to numbers that keeps 64 bits of a hash in place of each text. A Map of V8 can
+ * have 16 million entries only. The chance that two of 10 million texts have the same hash is 3 in
+ * a million.
+ * Cost: 27 to 54 bytes an entry, outside the heap of V8.
  */
 export class HashedMap {
   #size = 0;
   /**
-   * The hash of each slot, 0 for an empty one. A text is in the first slot from its hash on that is
-   * its own or was empty.
+   * The hash in each slot, 0 for an empty slot. A hash selects a slot; if another hash is there,
+   * the search goes on to the next slots.
    */
   #keys = new BigUint64Array(FIRST_SLOTS);
   #values = new Float64Array(FIRST_SLOTS);
@@ -47,7 +48,8 @@ export class HashedMap {
   }
 
   #grow(): void {
-    const [keys, values] = [this.#keys, this.#values];
+    const keys = this.#keys;
+    const values = this.#values;
     this.#keys = new BigUint64Array(2 * keys.length);
     this.#values = new Float64Array(2 * keys.length);
     this.#size = 0;

@@ -35,7 +35,8 @@ async function decompress(source: Readable): Promise<AsyncIterable<Buffer>> {
 }
 
 /**
- * The size of a file in bytes; 0 for standard input (-). @throws CommandError for a missing file
+ * The size of a file in bytes; 0 for standard input (-).
+ * @throws CommandError for a missing file
  */
 export function sizeOf(file: string): number {
   if (file === '-') return 0;
@@ -88,8 +89,8 @@ function toLine(number: number, bytes: Buffer): Line {
 }
 
 /**
- * As UTF-16, the text of a first line begins with a byte order mark or has zero bytes, which no
- * JSON or CSV has.
+ * Recognises UTF-16 by its byte order mark or by zero bytes: the first line of JSON or CSV in UTF-8
+ * has neither.
  */
 function refuseUtf16(firstLine: Buffer): void {
   const mark = firstLine.length < 2 ? 0 : firstLine.readUInt16BE();

@@ -24,8 +24,8 @@ export interface OpeningOptions {
 }
 
 /**
- * A score event as it is sent, the same whenever an import is repeated, and in the terms of the
- * board.
+ * A score event. `message` is sent: it is the same whenever the import is repeated. `resolved` is
+ * the effect on the board.
  */
 interface OpeningEvent {
   readonly message: ReturnType<typeof messageOf>;
@@ -61,8 +61,8 @@ export class OpeningEvents {
   }
 
   /**
-   * New events with the columns and the time of an earlier one: only the player id orders their
-   * players.
+   * How many new events have the columns and the time of an earlier one. Only the player id decides
+   * the order of their players.
    */
   get tied(): number {
     return this.counts.made - this.#places.size;
@@ -96,15 +96,16 @@ export class OpeningEvents {
       this.counts.made += 1;
       return [opening];
     }
-    if (opening === undefined) this.counts.repeated += 1;
-    else {
-      this.counts.refused += 1;
-      process.stderr.write(`${place}: ${opening}\n`);
+    if (opening === undefined) {
+      this.counts.repeated += 1;
+      return [];
     }
+    this.counts.refused += 1;
+    process.stderr.write(`${place}: ${opening}\n`);
     return [];
   }
 
-  /** Returns why a row is refused, or undefined for a known event. */
+  /** Returns the new event of a row, why the row is refused, or undefined for a known event. */
   #openingOf(row: string): OpeningEvent | string | undefined {
     const { definition, options } = this;
     const { board } = definition;
@@ -115,21 +116,26 @@ export class OpeningEvents {
     if (event.board !== board) return `it is of board "${event.board}"`;
     if (event.occurredAt === undefined)
       return 'it has no time; use --at, such as --at 2026-11-20T09:00:00Z';
+
     const id = this.#idPrefix + shortHash(event.playerId);
     const occurredAt = formatTime(event.occurredAt);
     const value = JSON.stringify({ ...event, occurredAt, eventId: id });
-    const [known, own] = [this.#known.get(id), digest(value)];
-    if (known === own) return undefined; // also of ZSCAN, which may return a member twice
+    const known = this.#known.get(id);
+    const own = digest(value);
+    if (known === own) return undefined; // ZSCAN too may return a member twice
     if (known !== undefined) return 'the opening event in the log, or of an earlier row, differs';
+
     const now = Date.now();
     const resolution = resolveEvent(definition, event, now);
     if (!resolution.ok) return `${resolution.code}: ${resolution.detail}`;
     const { event: resolved } = resolution;
     if (resolved.views.every(({ expiresAt }) => (expiresAt ?? Infinity) <= this.clock))
       return 'no view contains it, or only views that have expired';
+
     const message = messageOf(id, event.playerId, value);
     if (batchBytes(message) > this.maxBytes)
       return `its event has ${batchBytes(message)} bytes; the score topic accepts ${this.maxBytes}`;
+
     if (isPartlyLate(definition, resolved, now)) this.counts.partlyLate += 1;
     this.#known.set(id, own);
     this.#places.set(`${resolved.values.join()} ${resolved.occurredAt}`, 1);

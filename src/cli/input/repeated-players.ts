@@ -8,8 +8,8 @@ import type { Row } from './rows.js';
 const MAX_NAMED = 10;
 
 /**
- * Reads all rows, and refuses them if a player has several: they may be events, of which an opening
- * event would be only one.
+ * Reads all rows, and refuses them if a player has several. Such rows may be events, and an opening
+ * event would count only one of them.
  * @throws CommandError
  */
 export async function refuseRepeatedPlayers(
@@ -19,17 +19,23 @@ export async function refuseRepeatedPlayers(
 ): Promise<void> {
   using bar = new ProgressBar('rows checked', 0);
   const seen = new HashedMap();
-  let [checked, repeated] = [0, 0];
+  let checked = 0;
+  let repeated = 0;
   for await (const { place, event } of rows) {
     checked += 1;
     if (checked % 1_000 === 0) {
       signal.throwIfAborted();
       bar.update(checked);
     }
+
     const playerId = 'json' in event ? playerOf(event.json, board) : undefined;
     if (playerId === undefined) continue;
-    if (seen.get(playerId) === undefined) seen.set(playerId, checked);
-    else if (++repeated <= MAX_NAMED)
+    if (seen.get(playerId) === undefined) {
+      seen.set(playerId, checked);
+      continue;
+    }
+    repeated += 1;
+    if (repeated <= MAX_NAMED)
       bar.writeLine(`${place}: player ${JSON.stringify(playerId)} has an earlier row`);
   }
   if (repeated === 0) return;
@@ -41,7 +47,7 @@ export async function refuseRepeatedPlayers(
   );
 }
 
-/** The player of a row's JSON; undefined if the row is of another board, or names none. */
+/** The player of a row's JSON; undefined if the row names another board, or no player. */
 function playerOf(json: string, board: string): string | undefined {
   const { playerId, board: own = board } = parseObject(json) ?? {};
   return typeof playerId === 'string' && (own ?? board) === board ? playerId : undefined;

@@ -4,9 +4,9 @@ import { isPlainObject, parseObject } from '#contracts';
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
- * The text of a number, as programs print floats (maybe with an exponent), rounded to so many
- * decimals, half away from zero. Texts that have no more decimals, or are no such number, stay as
- * they are.
+ * Rounds the text of a number to so many decimals, half away from zero. The number may have an
+ * exponent, as programs print floats. Returns the text itself if it has no more decimals, or is not
+ * a number.
  */
 export function roundDecimal(text: string, decimals: number): string {
   const found = text.length > MAX_DECIMAL_LENGTH ? null : NUMBER.exec(text);
@@ -34,8 +34,8 @@ export function roundEvent(json: string, inputs: ReadonlyMap<string, number>): s
 }
 
 /**
- * A JSON number that needs no rounding stays one: the event decoder refuses it if it has too many
- * digits to be exact.
+ * Returns a value that needs no rounding as it is. A JSON number must not become a text: the event
+ * decoder refuses numbers with too many digits to be exact.
  */
 function roundValue(value: unknown, decimals: number | undefined): unknown {
   if (decimals === undefined || (typeof value !== 'number' && typeof value !== 'string'))

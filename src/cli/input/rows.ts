@@ -17,8 +17,8 @@ export interface Row {
 }
 
 /**
- * Opens a file that can be read twice: the given one, or a temporary copy of standard input (-) or
- * of a pipe. The copy has no name any more, so it disappears with the process, however that ends.
+ * Opens a file that can be read twice: the given file, or a temporary copy of standard input (-) or
+ * of a pipe. The copy has no name any more, so the system deletes it when the process ends.
  */
 export async function openRepeatable(file: string): Promise<FileHandle> {
   if (file !== '-' && statSync(file).isFile()) return open(file);
@@ -43,13 +43,15 @@ export async function* fileRows(
 ): AsyncGenerator<Row> {
   let columns: CsvColumns | undefined;
   const source = file.createReadStream({ start: 0, autoClose: false });
-  for await (const { number, text } of readLines(source))
-    if (number === 1 && text?.trimStart().startsWith('{') !== true)
+  for await (const { number, text } of readLines(source)) {
+    const isHeader = number === 1 && text?.trimStart().startsWith('{') !== true;
+    if (isHeader) {
       columns = columnsOf(text, definition);
-    else if (text?.trim() !== '') {
+    } else if (text?.trim() !== '') {
       const event = readLine(text, columns);
       yield { place: `line ${number}`, event: rounds ? rounded(event, definition) : event };
     }
+  }
 }
 
 function readLine(text: string | undefined, columns: CsvColumns | undefined): Row['event'] {
@@ -61,7 +63,10 @@ function rounded(event: Row['event'], definition: BoardDefinition): Row['event']
   return 'json' in event ? { json: roundEvent(event.json, inputDecimals(definition)) } : event;
 }
 
-/** The members of a ZSET. With `decimals`, scores are rounded to so many. @throws CommandError */
+/**
+ * The members of a sorted set. With `decimals`, scores are rounded to so many.
+ * @throws CommandError if the key has another type
+ */
 export async function* zsetRows(
   redis: RedisClient,
   key: string,
@@ -72,8 +77,9 @@ export async function* zsetRows(
     throw new CommandError(`the type of key "${key}" is ${type}; name a sorted set`, EXIT.usage);
   const steps: AsyncIterable<string[]> = redis.zscanStream(key, { count: 1_000 });
   for await (const step of steps)
-    for (let at = 0; at < step.length; at += 2) {
-      const [playerId = '', score = ''] = step.slice(at, at + 2);
+    for (let index = 0; index < step.length; index += 2) {
+      const playerId = step[index] ?? '';
+      const score = step[index + 1] ?? '';
       const json = JSON.stringify({ playerId, delta: decimalOf(score, decimals) });
       const isText = !playerId.includes('\uFFFD'); // U+FFFD stands for bytes that are not UTF-8
       const event = isText ? { json } : { problem: 'it is not UTF-8' };
