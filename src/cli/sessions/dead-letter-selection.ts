@@ -24,8 +24,8 @@ export interface LetterFilter {
 }
 
 /**
- * A dead letter. `id` is that of its record, `event` the event or player record, undefined if it
- * can't be decoded.
+ * A dead letter. `id` names the refused record. `event` is the score event or the player record in
+ * it, undefined if the record can't be decoded.
  */
 export interface FoundLetter extends DeadLetter {
   readonly id: string;
@@ -34,8 +34,8 @@ export interface FoundLetter extends DeadLetter {
 }
 
 /**
- * Returns a read of the dead letters that are in the topic now and that the filter selects. It can
- * be repeated.
+ * Returns a function that reads the dead letters which the topic has now and the filter selects. It
+ * can be called several times.
  * @throws CommandError for an unknown reason, TopicsMissingError
  */
 export async function selectLetters(

@@ -22,10 +22,7 @@ type Identified = Pick<ResolvedEvent, 'playerId' | 'eventId' | 'occurredAt'>;
 /** Old ids are deleted at this number of ids, and each time that the number doubles. */
 const FIRST_FORGET = 10_000;
 
-/**
- * Finds the duplicates among the events of a board in one partition, as lua/includes/board.lua
- * does.
- */
+/** Finds duplicates among a board's events in one partition, as lua/includes/board.lua does. */
 class DuplicateFinder {
   /** The latest time of the board's events in the partition. */
   #clock = -Infinity;
@@ -35,7 +32,7 @@ class DuplicateFinder {
 
   constructor(private readonly definition: Pick<BoardDefinition, 'deduplicateMs'>) {}
 
-  /** Every accepted event of the board moves the clock, also those of other players. */
+  /** Must be called for each accepted event of the board: events of all players move the clock. */
   advance({ occurredAt }: Identified): void {
     this.#clock = Math.max(this.#clock, occurredAt);
   }
@@ -50,7 +47,7 @@ class DuplicateFinder {
     return false;
   }
 
-  /** As in Redis, only the ids of the span are held in memory. */
+  /** Deletes ids that are older than the span of `deduplicate`, as Redis does. */
   #forget(oldest: number): void {
     for (const [id, time] of this.#seen) if (time <= oldest) this.#seen.delete(id);
     this.#forgetAt = Math.max(FIRST_FORGET, 2 * this.#seen.size);
@@ -59,29 +56,31 @@ class DuplicateFinder {
 
 /** Decides as ingest what the events of a board did. */
 export class EventEffects {
-  /** By partition: duplicates are found within one only. */
+  /** By partition: ingest finds duplicates only within a partition. */
   readonly #duplicates = new Map<number, DuplicateFinder>();
 
   /**
-   * `isOfInterest`: the players whose duplicates are found, as that takes memory for each event id.
+   * `isOfInterest` limits the players whose duplicates are found, as each event id takes memory.
    */
   constructor(
     private readonly live: Pick<LiveBoard, 'definition' | 'starts'>,
     private readonly isOfInterest: (playerId: string) => boolean,
   ) {}
 
-  /** To be called for all events of the board, in the order of a partition. */
+  /** Must be called for all events of the board, in the order of their partition. */
   of(event: DecodedScoreEvent, partition: number, record: KafkaRecord): EventEffect {
     const { definition } = this.live;
     const resolution = resolveEvent(definition, event, record.timestamp);
     const known = { resolution, isVoided: isVoided(definition, event, partition, record) };
     if (isRepeat(event, this.live)) return { ...known, effect: 'repeat' };
     if (!resolution.ok) return { ...known, effect: `refused: ${resolution.code}` };
+
     const duplicates = this.#duplicates.get(partition) ?? new DuplicateFinder(definition);
     this.#duplicates.set(partition, duplicates);
     duplicates.advance(resolution.event);
     const isDuplicate =
       this.isOfInterest(event.playerId) && duplicates.isDuplicate(resolution.event);
+
     if (known.isVoided) return { ...known, effect: 'voided' };
     return { ...known, effect: isDuplicate ? 'duplicate' : 'counts' };
   }

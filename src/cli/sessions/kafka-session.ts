@@ -11,7 +11,10 @@ export type KafkaSession = Session &
   AsyncDisposable &
   Pick<KafkaConnection, 'kafka' | 'admin' | 'topics'>;
 
-/** Opens a Kafka client and a connected admin client. @throws ServiceUnreachableError */
+/**
+ * Opens a Kafka client and a connected admin client.
+ * @throws ServiceUnreachableError
+ */
 export async function openKafka(): Promise<KafkaSession> {
   const session = openSession();
   const { settings, logger } = session;
@@ -23,8 +26,8 @@ export async function openKafka(): Promise<KafkaSession> {
 }
 
 /**
- * Waits until a connection to Kafka is closed. A failure is logged, not thrown: at the end of a
- * scope, it would hide the error of the command.
+ * Waits until a connection to Kafka is closed. Logs a failure and does not throw it, as it would
+ * hide the error of the command.
  */
 export async function whenClosed(closing: Promise<void>, logger: Logger): Promise<void> {
   try {
@@ -35,8 +38,8 @@ export async function whenClosed(closing: Promise<void>, logger: Logger): Promis
 }
 
 /**
- * Reads ranges of a topic, by default the score topic, without the batches that were skipped on
- * purpose; shows progress on standard error.
+ * Reads ranges of a topic, by default the score topic. Leaves out batches that "ranklog skip" gave
+ * up. Shows progress on standard error.
  */
 export async function* readWithProgress(
   session: KafkaSession,
@@ -46,7 +49,7 @@ export async function* readWithProgress(
   for await (const { records } of readBatches(session, ranges, topic)) yield* records;
 }
 
-/** As readWithProgress, in batches: each has records of one partition. */
+/** As readWithProgress, but in batches: each has records of one partition. */
 export async function* readBatches(
   session: KafkaSession,
   ranges: ReadonlyMap<number, LogRange>,

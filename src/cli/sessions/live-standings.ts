@@ -38,7 +38,7 @@ export async function liveStandings(board: string, options: LiveOptions): Promis
   }
 }
 
-/** As many players as are asked for, and as fit on the terminal. */
+/** Asks for the top players, but for no more than fit on the terminal. */
 function requestOf(board: string, { top, view, window, where, at }: LiveRead) {
   const { isTTY, rows } = process.stdout;
   const limit = isTTY ? Math.min(top, Math.max(1, rows - OTHER_LINES)) : top;
@@ -57,7 +57,7 @@ function showAll(tops: ReturnType<typeof readings>, feedEnded: Promise<Error>): 
     .forEach(({ data }) => show(JSON.parse(data) as Standings));
 }
 
-/** Replaces the table on a terminal; elsewhere, one table follows the other. */
+/** Replaces the table on a terminal; elsewhere, prints it after the previous one. */
 function show(standings: Standings): void {
   const warning = standings.stale ? '; stale: Redis may lack events, ranks may be wrong' : '';
   const foot = `${standings.size} players at ${formatTime(Date.now())}${warning}`;

@@ -11,18 +11,24 @@ import {
 import { whenClosed } from './kafka-session.js';
 import type { ReconciliationSession } from './reconciliation-session.js';
 
-/** Whether reads of one of the boards are stale. @throws UnknownBoardError, BoardBuildingError */
+/**
+ * Whether reads of one of the boards are stale.
+ * @throws UnknownBoardError, BoardBuildingError
+ */
 export async function anyStale(
   reader: BoardReader,
   records: readonly PlayerOfBoard[],
 ): Promise<boolean> {
   let isStale = false;
-  for (const board of new Set(records.map((record) => record.board)))
-    isStale = (await reader.isStale(board)) || isStale;
+  // Asks for every board even after a stale one, as it has to throw if a board is missing.
+  for (const board of new Set(records.map((record) => record.board))) {
+    const isBoardStale = await reader.isStale(board);
+    isStale ||= isBoardStale;
+  }
   return isStale;
 }
 
-/** What to send, what is so already, and what can't be done: unbans of erased players. */
+/** Sorts the records by whether they need to be sent. An unban of an erased player is refused. */
 export async function sortRecords(
   reader: BoardReader,
   kind: PlayerRecordKind,
@@ -35,11 +41,14 @@ export async function sortRecords(
   for (const [index, record] of records.entries()) {
     const { board, playerId } = record;
     const entry = entries[index] ?? null;
-    const standing = entry?.kind ?? 'unbanned';
-    if (entry?.kind === 'erased' && kind === 'unbanned') refused.push(banJson(board, entry));
-    else if (standing === kind || standing === 'erased')
+    const present = entry?.kind ?? 'unbanned';
+    if (entry?.kind === 'erased' && kind === 'unbanned') {
+      refused.push(banJson(board, entry));
+    } else if (present === kind || present === 'erased') {
       already.push(entry === null ? { board, playerId, kind } : banJson(board, entry));
-    else toSend.push(record);
+    } else {
+      toSend.push(record);
+    }
   }
   return { kind, toSend, already, refused };
 }
@@ -56,7 +65,7 @@ function readEntries(
   return Promise.all(reads);
 }
 
-/** Sends the records, and waits until they are applied, or for the timeout. */
+/** Sends the records. Waits until they are applied, or until the timeout. */
 export async function sendRecords(
   session: ReconciliationSession,
   kind: PlayerRecordKind,

@@ -24,7 +24,7 @@ export interface HistoryEntry {
   readonly effect: string;
 }
 
-/** What a player record does, as a word of its effect. */
+/** The word for a player record in the text of its effect. */
 const KINDS = { banned: 'ban', unbanned: 'unban', erased: 'erasure' } as const;
 
 /**
@@ -37,8 +37,8 @@ export class PlayerHistory {
   readonly #entries: { readonly timestamp: number; readonly entry: HistoryEntry }[][] = [];
   #partition = 0;
   /**
-   * By column. With `sum`: the sum of the events that count. Else the value of one of them, if
-   * possible the one that the place shows.
+   * By column. With the update `sum`: the sum of the events that count. With another update: the
+   * value of an event that counts, preferably the value that the place shows.
    */
   readonly #made: number[] = [];
   readonly #effects: EventEffects;
@@ -53,8 +53,8 @@ export class PlayerHistory {
   }
 
   /**
-   * The columns of the place whose values the events that count do not explain; none for a player
-   * who is banned or erased, and so has no place.
+   * The columns of the place whose values the counting events do not explain. Empty for a player
+   * who has no place because of a ban or an erasure.
    */
   get unexplained(): string[] {
     if (this.place.standing === null && this.#isAbsent) return [];
@@ -71,12 +71,12 @@ export class PlayerHistory {
   get last(): HistoryEntry[] {
     return this.#entries
       .flat()
-      .sort((one, other) => one.timestamp - other.timestamp)
+      .sort((a, b) => a.timestamp - b.timestamp)
       .slice(-this.limit)
       .map(({ entry }) => entry);
   }
 
-  /** The records that follow are those of this partition. */
+  /** Begins a partition: the next calls of `take` are for its records. */
   begin(partition: number): void {
     this.#partition = partition;
     this.#entries.push([]);
@@ -93,6 +93,7 @@ export class PlayerHistory {
     if (event.board !== this.live.definition.board) return;
     const found = this.#effects.of(event, this.#partition, record);
     if (found.effect === 'repeat' || event.playerId !== this.place.playerId) return;
+
     const resolved = found.resolution;
     const { occurredAt } = resolved.ok ? resolved.event : event;
     this.count += 1;
@@ -108,6 +109,7 @@ export class PlayerHistory {
   #takePlayerRecord(playerRecord: DecodedPlayerRecord, record: KafkaRecord): void {
     const { board, playerId, occurredAt } = playerRecord;
     if (board !== this.live.definition.board || playerId !== this.place.playerId) return;
+
     this.count += 1;
     this.#keep(record.timestamp, {
       partition: this.#partition,
@@ -139,7 +141,7 @@ export class PlayerHistory {
     return isCounted ? `late: ${detail}` : `dead letter: ${code}: ${detail}`;
   }
 
-  /** For an event that is not in the view: whether it would be if the window had not closed. */
+  /** Whether an event would be in the view if the window had not closed. */
   #isLate(event: DecodedScoreEvent, timestamp: number): boolean {
     const resolved = resolveEvent(this.live.definition, event, timestamp, EARLIEST_TIME);
     return resolved.ok && resolved.event.views.some(({ view }) => view === this.place.view);
@@ -169,11 +171,15 @@ export class PlayerHistory {
 
   #add({ values }: ResolvedEvent): void {
     for (const [index, column] of this.live.definition.columns.entries()) {
-      const [before, value] = [this.#made[index], values[index] ?? 0];
+      const before = this.#made[index];
+      const value = values[index] ?? 0;
+      if (column.update === 'sum') {
+        this.#made[index] = (before ?? 0) + value;
+        continue;
+      }
       const shown = this.place.standing?.columns[column.name];
-      if (column.update === 'sum') this.#made[index] = (before ?? 0) + value;
-      else if (before === undefined || decimalText(column, value) === shown)
-        this.#made[index] = value;
+      const isShown = decimalText(column, value) === shown;
+      if (before === undefined || isShown) this.#made[index] = value;
     }
   }
 }

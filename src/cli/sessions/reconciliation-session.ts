@@ -27,7 +27,7 @@ export async function openReconciliation(): Promise<ReconciliationSession> {
 }
 
 /**
- * As `openReconciliation`, but accepts a Redis of another ranklog.
+ * As `openReconciliation`, but accepts a Redis that another ranklog has claimed.
  * @throws ServiceUnreachableError, TopicsMissingError
  */
 export async function openUncheckedReconciliation() {
@@ -36,12 +36,21 @@ export async function openUncheckedReconciliation() {
   const options = { settings, logger, roles: [] };
   const redis = createRedis(settings, logger);
   const connection = new KafkaConnection(settings, logger);
-  const identity = await connect(new RedisClients(redis), connection, options); // or closes them
+  // Closes both connections if it fails.
+  const identity = await connect(new RedisClients(redis), connection, options);
   const stores = new Stores(redis, settings, { identity });
   const definitions = new DefinitionsTopic(connection, identity, logger);
   const { kafka, admin, topics } = connection;
   return {
-    ...{ settings, logger, redis, kafka, admin, topics, identity, definitions, stores },
+    settings,
+    logger,
+    redis,
+    kafka,
+    admin,
+    topics,
+    identity,
+    definitions,
+    stores,
     registrar: new BoardRegistrar(stores, definitions, connection, options),
     reconciler: createReconciler(stores, connection, definitions, options),
     graceMs: settings.rollbackGrace,

@@ -14,7 +14,7 @@ import type { ReconciliationSession } from './reconciliation-session.js';
 /** A built board, as JSON. */
 export type BuiltBoard = ReturnType<typeof builtJson>;
 
-/** What a command builds: boards by their definitions, or a live board with other voids. */
+/** The work of a command: builds boards by their definitions, or a live board with other voids. */
 type Work = readonly BoardDefinition[] | { readonly board: string; readonly change: VoidChange };
 
 interface BuildLimits extends Omit<BuildOptions, 'from'> {
@@ -69,7 +69,7 @@ function cancelled(boards: readonly string[], before: Boards, now: Boards) {
   return new CommandError(`cancelled: ${others.join(', ')} unchanged${gone}`, EXIT.cancelled);
 }
 
-/** `options`: of a command with --from. */
+/** `options` are those of a command with --from. */
 export function builtText(
   { board, generation, previous, startsAt }: BuiltBoard,
   options?: Pick<BuildOptions, 'from'>,

@@ -14,8 +14,8 @@ const TRANSACTION_BYTES = 1_048_576;
 
 /**
  * Writes records to the score topic in transactions. Opening it fences every earlier writer with
- * the same purpose, also that of a paused or killed process, and completes its transaction. After
- * that, no earlier writer can add records.
+ * the same purpose, and completes the transaction of that writer. So no earlier writer can add
+ * records any more, even if its process was only paused.
  */
 export class ScoreLogWriter implements AsyncDisposable {
   /** By partition, the records of the next transaction. */
@@ -28,7 +28,7 @@ export class ScoreLogWriter implements AsyncDisposable {
     private readonly logger: Logger,
   ) {}
 
-  /** `group` is that of ingest. `maxBytes`: the largest batch that the topic accepts. */
+  /** `group` is the group of ingest. `maxBytes` is the largest batch that the topic accepts. */
   static async open(
     { kafka, topics, logger }: Pick<KafkaSession, 'kafka' | 'topics' | 'logger'>,
     { group, purpose, maxBytes }: { group: string; purpose: string; maxBytes: number },
@@ -38,7 +38,7 @@ export class ScoreLogWriter implements AsyncDisposable {
   }
 
   /**
-   * Adds a record, and sends all that wait once they fill a transaction.
+   * Adds a record. Sends all waiting records once they fill a transaction.
    * @throws CommandError if another writer took over
    */
   async add(partition: number, record: Required<OutgoingRecord>): Promise<void> {
@@ -50,8 +50,8 @@ export class ScoreLogWriter implements AsyncDisposable {
   }
 
   /**
-   * @throws CommandError if another writer took over: nothing of this transaction is in the log
-   * then
+   * Sends the waiting records.
+   * @throws CommandError if another writer took over: the log has no record of this transaction
    */
   async flush(): Promise<void> {
     const { topic } = this.to;

@@ -48,7 +48,7 @@ export async function searchScores(
   return search.found;
 }
 
-/** The voided records of a board, with what the log still has of them. */
+/** The voided records of a board, with their players and events if the log still has them. */
 export async function readVoided(
   session: KafkaSession,
   { voids = [] }: BoardDefinition,
@@ -65,7 +65,7 @@ export async function readVoided(
   return voids.map((place) => voidedRecord(place, records.get(placeText(place))));
 }
 
-/** Another timestamp is that of a record of a later topic. */
+/** A record with another timestamp is not the voided one: the topic was created again since. */
 function voidedRecord(place: RecordPlace, record: KafkaRecord | undefined): VoidedRecord {
   const decoded = record?.timestamp === place.timestamp ? decodeRecord(record) : undefined;
   if (!decoded?.ok) return { ...place, playerId: null, eventId: null, kind: null };
@@ -111,7 +111,7 @@ class ScoreSearch {
   readonly found: readonly NamedScore[];
   /** By the text of the name. */
   readonly #byName: ReadonlyMap<string, NamedScore>;
-  /** Those that are named by a player and an id. */
+  /** The events that are named by a player and an id, by player. */
   readonly #byPlayer = new Map<string, NamedScore[]>();
   readonly #effects: EventEffects;
 
@@ -122,13 +122,14 @@ class ScoreSearch {
   ) {
     this.found = names.map((name) => ({ name, records: [], isPlayerKnown: false }));
     this.#byName = new Map(this.found.map((score) => [scoreNameText(score.name), score]));
-    for (const score of this.found)
-      if (score.name.kind === 'id') {
-        const { playerId } = score.name;
-        this.#byPlayer.set(playerId, [...(this.#byPlayer.get(playerId) ?? []), score]);
-      }
-    const isAny = names.some(isPlace); // a place can be of any player
-    this.#effects = new EventEffects(live, (playerId) => isAny || this.#byPlayer.has(playerId));
+    for (const score of this.found) {
+      if (score.name.kind !== 'id') continue;
+      const { playerId } = score.name;
+      this.#byPlayer.set(playerId, [...(this.#byPlayer.get(playerId) ?? []), score]);
+    }
+
+    const hasPlaces = names.some(isPlace); // the record of a place can be of any player
+    this.#effects = new EventEffects(live, (playerId) => hasPlaces || this.#byPlayer.has(playerId));
   }
 
   take(partition: number, record: KafkaRecord): void {
@@ -144,15 +145,20 @@ class ScoreSearch {
     for (const score of this.#byPlayer.get(event.playerId) ?? []) score.isPlayerKnown = true;
     const { offset, timestamp } = record;
     const place = { partition, offset, timestamp };
-    const known = this.#effects.of(event, partition, record);
-    const { effect, resolution: resolved } = known;
-    if (this.kind === 'unvoid' && !known.isVoided) return;
+    const eventEffect = this.#effects.of(event, partition, record);
+    const { effect, resolution: resolved } = eventEffect;
+    if (this.kind === 'unvoid' && !eventEffect.isVoided) return;
     const scores = this.#scoresOf(event, place);
     if (scores.size === 0) return;
+
     const { playerId, eventId = null, retryOf = [] } = event;
     const { occurredAt } = resolved.ok ? resolved.event : event;
     const found = {
-      ...{ ...place, playerId, eventId, kind: null, retryOf },
+      ...place,
+      playerId,
+      eventId,
+      kind: null,
+      retryOf,
       occurredAt: occurredAt === undefined ? null : formatTime(occurredAt),
       values: resolved.ok ? decimalColumns(definition, resolved.event.values) : {},
       views: resolved.ok ? resolved.event.views.map(({ view }) => view) : [],
@@ -180,13 +186,14 @@ class ScoreSearch {
   /** The named events of a record: by player and id, its place, or a place that it retries. */
   #scoresOf(event: NamedRecord, place: RecordPlace): Set<NamedScore> {
     const { playerId, eventId, retryOf = [] } = event;
-    const names = [place, ...retryOf].map((one): ScoreName => ({ kind: 'place', ...one }));
+    const places = [place, ...retryOf];
+    const names = places.map((named): ScoreName => ({ kind: 'place', ...named }));
     if (eventId !== undefined) names.push({ kind: 'id', playerId, eventId });
     return new Set(names.flatMap((name) => this.#byName.get(scoreNameText(name)) ?? []));
   }
 }
 
-/** What names a record beside its place. */
+/** The fields that can name a record, beside its place. */
 type NamedRecord = Pick<DecodedScoreEvent, 'playerId' | 'eventId' | 'retryOf'>;
 
 function foundRecord(
@@ -195,7 +202,11 @@ function foundRecord(
   isVoid: boolean,
 ): FoundScore {
   return {
-    ...{ ...place, playerId, eventId: null, kind, retryOf },
+    ...place,
+    playerId,
+    eventId: null,
+    kind,
+    retryOf,
     occurredAt: formatTime(occurredAt),
     values: {},
     views: [],

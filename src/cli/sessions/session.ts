@@ -41,14 +41,16 @@ export async function openRedis(generation?: string): Promise<RedisSession> {
   }
 }
 
-/** Connects to Redis. @throws ServiceUnreachableError */
+/**
+ * Connects to Redis.
+ * @throws ServiceUnreachableError
+ */
 export function openRedisClient(): Promise<RedisClientSession> {
   return connectRedis(openSession());
 }
 
 /**
- * Connects to another Redis than that of the settings. It may be a replica. Sends no command of its
- * own but PING.
+ * Connects to another Redis than the settings name. It may be a replica. Only sends PING to it.
  * @throws ServiceUnreachableError
  */
 export function openForeignRedis(redisUrl: string): Promise<RedisClientSession> {

@@ -5,8 +5,8 @@ import { CommandError, EXIT } from '../text/exit-codes.js';
 
 /**
  * Lets work clean up when it is cancelled. The first Ctrl-C or SIGTERM aborts the signal with a
- * CancelledError. A second one, at least a second later, ends the process. Once this is disposed,
- * the first one does, as usual.
+ * CancelledError. A second Ctrl-C or SIGTERM, at least a second later, ends the process. Once this
+ * is disposed, Ctrl-C and SIGTERM end the process at once, as usual.
  */
 export function interruption(): Disposable & { readonly signal: AbortSignal } {
   const cancellation = new AbortController();
