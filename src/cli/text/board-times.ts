@@ -32,7 +32,8 @@ export function pastTimeOn(definition: Zoned, text: TimeText): number {
 
 /**
  * Where builds of boards begin. Boards that are built together begin at the same time.
- * @throws CommandError for a time in the future, and for one without a zone on boards of several
+ * @throws CommandError for a time in the future, and for a time without a zone if the boards have
+ * several zones
  */
 export function fromOn(definitions: readonly Zoned[], text: string | undefined): From | undefined {
   if (text === undefined || text === 'start') return text;
@@ -47,9 +48,7 @@ export function fromOn(definitions: readonly Zoned[], text: string | undefined):
   return pastTimeOn({ timeZone }, text);
 }
 
-/**
- * Whether some windows of an event that a board takes have closed at a time, and others have not.
- */
+/** Whether at a time some windows of an accepted event have closed, and others have not. */
 export function isPartlyLate(
   definition: BoardDefinition,
   { views, occurredAt }: ResolvedEvent,

@@ -74,7 +74,8 @@ function movingEvent(
         players: keys.players(shard, 'GENERATION', view),
       },
     })),
-    // The key of a hash: board -> id of its live generation, to be put in place of GENERATION
+    // The key of a hash from boards to the ids of their live generations. The id of the board
+    // replaces GENERATION in the keys above.
     live: keys.live(shard),
   };
 }

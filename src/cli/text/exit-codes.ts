@@ -9,8 +9,8 @@ export const EXIT = {
    */
   no: 1,
   /**
-   * The command line, the settings or the boards file can't be used, a topic, the log or a board
-   * lacks what was asked for, or a batch of the log can't be read.
+   * The command line, the settings or the boards file can't be used; or a topic, the log or a board
+   * lacks what the command needs; or a batch of the log can't be read.
    */
   usage: 2,
   /**
@@ -32,7 +32,7 @@ export const EXIT = {
   cancelled: 130,
 } as const;
 
-/** The exit code of a read: `stale` also in place of `no`. Warns if the answer is stale. */
+/** The exit code of a read. A stale answer replaces `ok` and `no` by `stale`, with a warning. */
 export function readCode(isStale: boolean, code: number = EXIT.ok): number {
   if (!isStale) return code;
   process.stderr.write(

@@ -56,10 +56,10 @@ export const ALLOW_PARTIAL_HISTORY = new Option(
 
 /** A batch of records: TOPIC/PARTITION/FIRST-LAST. */
 export function batchPlace(text: string) {
-  const [, topic = '', ...numbers] = /^(.+)\/(\d{1,9})\/(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
-  const [partition = 0, first = 0, last = 0] = numbers.map(Number);
-  if (topic === '') throw new InvalidArgumentError('use TOPIC/PARTITION/FIRST-LAST');
-  return { topic, partition, first, last };
+  const parts = /^(.+)\/(\d{1,9})\/(\d{1,15})-(\d{1,15})$/.exec(text);
+  if (parts === null) throw new InvalidArgumentError('use TOPIC/PARTITION/FIRST-LAST');
+  const [, topic = '', partition, first, last] = parts;
+  return { topic, partition: Number(partition), first: Number(first), last: Number(last) };
 }
 
 export function wholeNumber(text: string): number {
@@ -101,7 +101,7 @@ export function pastTimeInUtc(text: string): number {
   return time;
 }
 
-/** In ms; undefined for a text that is not a time. */
+/** A time in ms; undefined for a text that is not a time. */
 function timeInUtc(text: string): number | undefined {
   const [, date, clock = '00:00', seconds = ':00'] = LOCAL_TIME.exec(text) ?? [];
   return parseTime(date === undefined ? text : `${date}T${clock}${seconds}Z`);
@@ -111,14 +111,14 @@ export function collect(text: string, before: readonly string[] = []): string[] 
   return [...before, text];
 }
 
-/** A record as PARTITION/OFFSET, added to those before. */
+/** Adds a record, given as PARTITION/OFFSET, to the records before. */
 export function collectPlaces(text: string, before: readonly RecordName[]): RecordName[] {
   const place = recordName(text);
   if (place === undefined) throw new InvalidArgumentError('use PARTITION/OFFSET, such as 0/17');
   return [...before, place];
 }
 
-/** undefined if the text is not PARTITION/OFFSET. */
+/** Reads PARTITION/OFFSET; returns undefined for another text. */
 export function recordName(text: string): RecordName | undefined {
   const [, partition, offset] = /^(\d{1,9})\/(\d{1,15})$/.exec(text) ?? [];
   if (partition === undefined || offset === undefined) return undefined;
@@ -126,11 +126,11 @@ export function recordName(text: string): RecordName | undefined {
 }
 
 export function collectNamed(text: string, before: Readonly<Record<string, string>> = {}) {
-  const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('use name=value');
-  const name = text.slice(0, at);
+  const equalsSign = text.indexOf('=');
+  if (equalsSign < 1) throw new InvalidArgumentError('use name=value');
+  const name = text.slice(0, equalsSign);
   if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice`);
-  return { ...before, [name]: text.slice(at + 1) };
+  return { ...before, [name]: text.slice(equalsSign + 1) };
 }
 
 export function rolesOf(text: string): Role[] {

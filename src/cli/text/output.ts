@@ -7,10 +7,7 @@ export function print<T>(value: T, { json }: JsonOption, text: (value: T) => str
   process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text(value)}\n`);
 }
 
-/**
- * Prints a part of a long output. Resolves when it is written: the caller makes the next part only
- * then.
- */
+/** Prints a part of a long output. Resolves when it is written, so that few parts are in memory. */
 export function printPart(text: string): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.write(text, () => resolve()); // run-command.ts handles errors of standard output

@@ -53,19 +53,17 @@ function idleText(boards: readonly PlannedBoard[]): string {
 
 function boardText(planned: PlannedBoard): string {
   const { board, fields, startsAt, leftOut, closings } = planned;
-  return [
-    `${SIGNS[planned.change]} ${board}: ${changeText(planned)}`,
-    ...fields.map(
-      ({ field, before, after }) =>
-        `    ${field}: ${before ?? '(not set)'} -> ${after ?? '(not set)'}`,
-    ),
-    ...(startsAt === null
-      ? []
-      : [`    starts where the live generation does: ${partialText(startsAt)}; ${WHOLE_LOG_HINT}`]),
-    ...(isPublishOnly(fields) ? [PUBLISH_ONLY] : []),
-    ...(leftOut !== null && leftOut.events > 0 ? [`  ! ${leftOutText(leftOut)}`] : []),
-    ...(closings.length > 0 ? [`  ! ${closingsText(closings)}`] : []),
-  ].join('\n');
+  const lines = [`${SIGNS[planned.change]} ${board}: ${changeText(planned)}`];
+  for (const { field, before, after } of fields)
+    lines.push(`    ${field}: ${before ?? '(not set)'} -> ${after ?? '(not set)'}`);
+  if (startsAt !== null) {
+    const start = partialText(startsAt);
+    lines.push(`    starts where the live generation does: ${start}; ${WHOLE_LOG_HINT}`);
+  }
+  if (isPublishOnly(fields)) lines.push(PUBLISH_ONLY);
+  if (leftOut !== null && leftOut.events > 0) lines.push(`  ! ${leftOutText(leftOut)}`);
+  if (closings.length > 0) lines.push(`  ! ${closingsText(closings)}`);
+  return lines.join('\n');
 }
 
 /** What a build leaves out, and how to allow that. */

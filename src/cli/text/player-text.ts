@@ -21,10 +21,13 @@ export interface SentRecord extends PlayerOfBoard, Pick<Source, 'partition' | 'o
   readonly counts: boolean | null;
 }
 
-/** A player who is as asked. Without a record: a player who never was banned. */
+/** A player who is in the wanted state already. A player who was never banned has no record. */
 type StandingPlayer = BanJson | (PlayerOfBoard & { readonly kind: PlayerRecordKind });
 
-/** What to send, what is so already, and what can't be done: unbans of erased players. */
+/**
+ * The records to send, the players who are in this state already, and the refused ones: an unban
+ * does not undo an erasure.
+ */
 export interface SortedRecords {
   readonly kind: PlayerRecordKind;
   readonly toSend: readonly PlayerRecord[];
@@ -53,7 +56,7 @@ export function refusalText({ board, playerId, partition, offset }: BanJson): st
   );
 }
 
-/** What a command would do, or that there is nothing to do. */
+/** Says what a command would do, or that there is nothing to do. */
 export function planText(plan: SortedRecords): string[] {
   const { kind, toSend, already } = plan;
   if (toSend.length > 0)
@@ -167,7 +170,7 @@ function remainsOf({ board, generation, role, keptUntil }: GenerationOverview): 
   return `- the previous generation of ${board}${until}`;
 }
 
-/** A player of a board, and what each view keeps. */
+/** A player of a board, and the state that each view keeps of the player. */
 interface PlayerAnswer {
   readonly board: string;
   readonly playerId: string;

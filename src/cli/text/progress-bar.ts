@@ -3,8 +3,8 @@ import type { Progress, RunProgress } from '../../reconciliation/runs/progress.j
 import { countText, durationText } from './value-text.js';
 
 /**
- * Without `rate` and `secondsLeft`, these are averages since the start. `note` is shown at the end
- * of the line.
+ * If `rate` or `secondsLeft` is missing, the bar shows the average since the start. `note` is the
+ * end of the line.
  */
 export type ProgressFacts = Partial<Omit<Progress, 'done'>> & { readonly note?: string };
 
@@ -22,9 +22,7 @@ export class ProgressBar implements Disposable {
   readonly #begin = performance.now();
   #lastLine = this.#begin;
 
-  /**
-   * `what` says what is counted, such as "events sent"; `total` is the work to do, 0 if unknown.
-   */
+  /** `what` names the counted things, such as "events sent". `total` is 0 if it is unknown. */
   constructor(
     private readonly what: string,
     private total: number,
@@ -87,6 +85,7 @@ export class ReconciliationBar implements Disposable {
     this.#bar ??= new ProgressBar('records', Math.max(1, total), this.stream);
     const note = places ? `, ${countText(places.count)} places ${places.done}` : '';
     this.#bar.update(done, { total, rate, secondsLeft, note });
+
     if (!isBehind(progress)) this.#aheadAt = Math.max(this.#aheadAt, performance.now());
     if (performance.now() - this.#aheadAt < STALL_AFTER_MS) return;
     this.#aheadAt = Infinity;
@@ -99,8 +98,8 @@ export class ReconciliationBar implements Disposable {
 }
 
 /**
- * Whether the records left do not become fewer although some are read, and will take more than
- * NEAR_END_SECONDS.
+ * Whether records are read, but the number of records left does not fall. The last NEAR_END_SECONDS
+ * do not count.
  */
 function isBehind({ done, total, rate, secondsLeft }: RunProgress): boolean {
   return secondsLeft === null && rate > 0 && total - done > rate * NEAR_END_SECONDS;

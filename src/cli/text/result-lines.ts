@@ -25,7 +25,9 @@ function columnsText({ before, after }: Movement): string[] {
 export function leaderChangeLine(change: LeaderChange): string {
   const { occurredAt, board, view, entered, moved, left, top } = change;
   const parts = [
-    ...[occurredAt, board, view],
+    occurredAt,
+    board,
+    view,
     ...entered.map(({ playerId, rank }) => `${playerId} new -> ${rank}`),
     ...moved.map(({ playerId, rankBefore, rankAfter }) => {
       return `${playerId} ${rankBefore} -> ${rankAfter}`;
@@ -42,8 +44,15 @@ export function leaderChangeLine(change: LeaderChange): string {
  */
 export function periodResultLine(result: PeriodResult): string {
   const { end, board, view, revision, size, results } = result;
-  const counts = [`revision ${revision}`, `players ${size}`];
-  return `${[end, board, view, ...counts, `first: ${leadersText(results)}`].join('  ')}\n`;
+  const parts = [
+    end,
+    board,
+    view,
+    `revision ${revision}`,
+    `players ${size}`,
+    `first: ${leadersText(results)}`,
+  ];
+  return `${parts.join('  ')}\n`;
 }
 
 function leadersText(leaders: readonly Leader[]): string {

@@ -40,7 +40,7 @@ export interface NamedScore {
   isPlayerKnown: boolean;
 }
 
-/** A voided record. All is null if the log does not have it any more. */
+/** A voided record. Its other fields are null if the log does not have it any more. */
 export interface VoidedRecord extends RecordPlace {
   readonly playerId: string | null;
   readonly eventId: string | null;
@@ -112,17 +112,18 @@ function problemOf(
 
 function listText(texts: readonly string[]): string {
   const more = texts.length - MOST_SHOWN;
-  return `${texts.slice(0, MOST_SHOWN).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+  const shown = texts.slice(0, MOST_SHOWN).join('; ');
+  return more > 0 ? `${shown}; and ${more} more` : shown;
 }
 
-/** The voids to add or to remove. Empty if all events are already as asked. */
+/** The voids to add or to remove. Empty if no event needs a change. */
 export function placesToChange(
   kind: VoidChange['kind'],
   { voids = [] }: BoardDefinition,
   found: readonly NamedScore[],
 ): RecordPlace[] {
   if (kind === 'void') return distinct(found.filter(counts).flatMap(placesOf));
-  // Also those that the log has no longer, or that are of an earlier topic.
+  // Named places may be of records that the log no longer has, or of an earlier topic.
   const named = found.flatMap((score) =>
     score.name.kind === 'place' ? [score.name, ...placesOf(score)] : placesOf(score),
   );
@@ -146,11 +147,11 @@ export function recordsOf(found: readonly NamedScore[]): FoundScore[] {
 }
 
 function distinct<T extends RecordPlace>(places: readonly T[]): T[] {
-  const byPlace = new Map(places.map((one) => [placeText(one), one]));
+  const byPlace = new Map(places.map((place) => [placeText(place), place]));
   return [...byPlace.values()].sort((a, b) => a.partition - b.partition || a.offset - b.offset);
 }
 
-/** For events that are already as asked. */
+/** For events that need no change. */
 export function alreadyText(kind: VoidChange['kind'], found: readonly NamedScore[]): string {
   const names = found.map(({ name }) => scoreNameText(name));
   const what = kind === 'void' ? 'voided already' : 'not voided';
@@ -166,7 +167,10 @@ interface Plan {
 export function foundText({ board, records, cut }: Plan, backfill: Backfill): string {
   const names = [...new Set(records.flatMap(({ values }) => Object.keys(values)))];
   const rows = records.map(({ playerId, eventId, kind, occurredAt, values, effect, ...place }) => [
-    ...[placeText(place), playerId, eventId ?? kind ?? '-', occurredAt ?? '-'],
+    placeText(place),
+    playerId,
+    eventId ?? kind ?? '-',
+    occurredAt ?? '-',
     ...names.map((name) => values[name] ?? '-'),
     effect,
   ]);

@@ -20,7 +20,9 @@ export function reportJson(report: VerifyReport) {
     ...facts,
     ...(tooManyViews === undefined ? {} : { notComparable: reasonText(tooManyViews) }),
     differences: differences.map(({ view, kind, playerId = null, expected, found }) => ({
-      ...{ view, kind, playerId },
+      view,
+      kind,
+      playerId,
       expected: sideOf(definition, kind, expected)?.json ?? null,
       found: sideOf(definition, kind, found)?.json ?? null,
     })),
@@ -86,13 +88,14 @@ function sideOf(definition: BoardDefinition, kind: Difference['kind'], text?: st
   return { json: { expiresAt: text === 'never' ? null : time }, text: `expires ${time}` };
 }
 
-/** Columns and reach time of a state; the text itself if it is no state of the board. */
+/** Columns and reach time of a state; the text itself if it is not a state of the board. */
 function stateSide(definition: BoardDefinition, text: string) {
   const bytes = Buffer.from(text, 'hex');
   const count = definition.columns.length;
   const [state] = isState(bytes, count) ? readStates(bytes, count) : [];
   if (state === undefined || !state.every(isValid))
     return { json: { raw: text }, text: `(invalid) ${text}` };
+
   const values = state.map(({ value }) => value);
   const columns = decimalColumns(definition, values);
   const reachedAt = formatTime(reachTime(state));
