@@ -18,7 +18,7 @@ export function hasDevFolder(): boolean {
   return existsSync(DEV_FOLDER);
 }
 
-/** Kafka and Redis of a folder, for the time of one `ranklog dev`. */
+/** Runs Kafka and Redis, with their data in a folder, while one `ranklog dev` runs. */
 export class DevServers {
   readonly #folder: ServersFolder;
   readonly #unlock: () => void;

@@ -20,8 +20,8 @@ export function isDefault(current: Current, setting: keyof Settings): boolean {
 }
 
 /**
- * Changes the environment: the addresses of the servers, writes over HTTP, free ports, fewer log
- * lines. What a setting gives stays.
+ * Sets environment variables: the addresses of the servers, writes over HTTP, free ports, and fewer
+ * log lines. Keeps settings that the environment or the config file gives.
  */
 export async function setDevSettings(
   addresses: Partial<Record<ServerName, string>>,
@@ -29,11 +29,13 @@ export async function setDevSettings(
   const { settings, current } = loadSettings();
   const { httpHost, httpPort, operationsHost, operationsPort } = settings;
   const values: Partial<Record<keyof Settings, string>> = { logLevel: 'warn' };
+
   if (hasLocalServers(settings)) values.queryWrites = 'true';
   if (httpPort === 0 || isDefault(current, 'httpPort'))
     values.httpPort = await freePort(httpHost, httpPort);
   if (operationsPort === 0 || isDefault(current, 'operationsPort'))
     values.operationsPort = await freePort(operationsHost, operationsPort);
+
   for (const { name, env, origin, value } of current) {
     const wanted = values[name];
     if (wanted !== undefined && (origin === 'default' || value === '0')) process.env[env] = wanted;
@@ -43,7 +45,7 @@ export async function setDevSettings(
   return loadSettings().settings;
 }
 
-/** Whether Kafka and Redis are on this machine: others may rely on those elsewhere. */
+/** Whether Kafka and Redis are on this machine. Other people may use servers on other machines. */
 export function hasLocalServers({ kafkaBrokers, redisUrl }: Settings): boolean {
   const brokers = kafkaBrokers.map((broker) => new URL(`kafka://${broker}`).hostname);
   const servers = parseRedisUrl(redisUrl)?.nodes.map(({ host }) => host) ?? [];

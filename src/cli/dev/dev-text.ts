@@ -13,7 +13,7 @@ export interface DevFacts {
   readonly sends: boolean;
 }
 
-/** What to open, and what to try. */
+/** Says which page to open, and what to try. */
 export function devText(facts: DevFacts): string {
   const { settings, definitions, sends } = facts;
   const { httpHost, httpPort, boards } = settings;
@@ -73,7 +73,7 @@ function endLine({ addresses }: DevFacts): string {
     : 'Ctrl-C ends ranklog. It uses the Kafka and Redis of the settings, and leaves them running.';
 }
 
-/** As one word of a shell. */
+/** Quotes a text as one word of a shell. */
 function quoted(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

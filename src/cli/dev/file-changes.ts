@@ -16,7 +16,7 @@ export async function watchFile(
   let previous = handled;
   while (await pause(signal)) {
     const text = await textOf(file);
-    // An editor may still be writing while the text differs from that of the previous look.
+    // While the text differs from the previous poll, an editor may still be writing.
     if (text !== handled && text === previous) {
       handled = text;
       await onChange();
@@ -25,12 +25,12 @@ export async function watchFile(
   }
 }
 
-/** undefined: there is no such file. */
+/** Returns undefined if the file does not exist. */
 function textOf(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch(() => undefined);
 }
 
-/** Returns false once the signal is aborted. */
+/** Waits for the next poll. Returns false once the signal is aborted. */
 async function pause(signal: AbortSignal): Promise<boolean> {
   await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   return !signal.aborted;
