@@ -36,15 +36,18 @@ export async function boardsApply(options: ApplyOptions): Promise<number> {
   const remove = [...new Set(options.remove)];
   const { definitions, from, plan } = await readFileAndPlan(session, options);
   checkRemovals(plan, remove);
+
   const removals = await removalTexts(session, remove);
   if (!json) print(plan, options, () => planText(plan, { ...session, remove: removals }));
   const names = plan.boards.filter(needsBuild).map(({ board }) => board);
   const isToDo = names.length > 0 || remove.length > 0;
   if (!isToDo && !json) return EXIT.ok;
+
   if (options.allowLeftOut !== true) checkLeftOut(plan);
   using cancellation = interruption();
   const { signal } = cancellation;
   if (isToDo && options.yes !== true) await confirmSteps(names, removals, signal);
+
   const toBuild = definitions.filter(({ board }) => names.includes(board));
   const limits = { ...options, from, signal };
   const applied = await carryOut(session, toBuild, remove, limits);
@@ -65,7 +68,8 @@ async function readFileAndPlan(session: ReconciliationSession, options: BuildOpt
  */
 function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
   const removable = boards.filter(({ change }) => change === 'removed').map(({ board }) => board);
-  for (const board of remove.filter((name) => !removable.includes(name))) {
+  for (const board of remove) {
+    if (removable.includes(board)) continue;
     if (boards.some((planned) => planned.board === board))
       throw new CommandError(
         `board "${board}" is in the boards file; delete it there before you use --remove`,
@@ -78,15 +82,12 @@ function checkRemovals({ boards }: Plan, remove: readonly string[]): void {
   }
 }
 
-/**
- * The boards, each with what its removal loses beside the board: a board that is applied again has
- * no voids.
- */
+/** The boards to remove, each with its number of voids: a board that is applied again has none. */
 async function removalTexts({ stores }: ReconciliationSession, remove: readonly string[]) {
   const { live } = await stores.store.boards();
   return remove.map((board) => {
-    const { length } = live.get(board)?.definition.voids ?? [];
-    return length === 0 ? board : `${board} (with its ${length} voided records)`;
+    const voids = live.get(board)?.definition.voids ?? [];
+    return voids.length === 0 ? board : `${board} (with its ${voids.length} voided records)`;
   });
 }
 
@@ -105,10 +106,10 @@ function confirmSteps(
   remove: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  const steps = [
-    ...(toBuild.length > 0 ? [`build ${toBuild.join(', ')}`] : []),
-    ...(remove.length > 0 ? [`REMOVE ${remove.join(', ')} permanently`] : []),
-  ];
+  const steps: string[] = [];
+  if (toBuild.length > 0) steps.push(`build ${toBuild.join(', ')}`);
+  if (remove.length > 0) steps.push(`REMOVE ${remove.join(', ')} permanently`);
+
   const instead = '"ranklog boards plan" to see the changes';
   return confirmOnTerminal(`${steps.join(' and ')}?`, signal, { command: 'apply', instead });
 }
@@ -139,7 +140,7 @@ async function carryOut(
   return { built, removed };
 }
 
-/** The error of a failed or cancelled removal; it names the steps that were completed before. */
+/** The error of a failed or cancelled removal. It names the steps that were completed before. */
 function notRemoved(error: unknown, remove: readonly string[], { built, removed }: Applied) {
   const done = [
     ...built.map(({ board }) => `${board} was promoted`),
@@ -155,8 +156,9 @@ function notRemoved(error: unknown, remove: readonly string[], { built, removed 
 }
 
 function appliedText({ built, removed }: Applied, options: ApplyOptions): string {
-  const texts = built.map((board) => builtText(board, options));
-  return [...texts, ...removed.map((board) => `${board}: removed`)].join('\n');
+  const builtTexts = built.map((board) => builtText(board, options));
+  const removedTexts = removed.map((board) => `${board}: removed`);
+  return [...builtTexts, ...removedTexts].join('\n');
 }
 
 export async function boardsRebuild(

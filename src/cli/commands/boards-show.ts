@@ -52,7 +52,7 @@ async function readEvent(given: string): Promise<Buffer> {
 }
 
 /**
- * The text of a boards file, with one line for each field of a board. A list of maps has one line
+ * The text of a boards file. Each field of a board is on one line, but a list of maps has a line
  * for each map.
  */
 function toYaml(value: object): string {

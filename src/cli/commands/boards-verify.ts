@@ -21,24 +21,27 @@ export async function boardsVerify(
   const live = (await reader.boards()).map(({ board }) => board);
   const names = boards.length === 0 ? live : [...new Set(boards)];
   if (names.length === 0) throw new CommandError('there is no live board to verify', EXIT.no);
+
   for (const board of names)
     if (!live.includes(board)) await reader.board(board).catch(throwRefusal);
+
   const reports = await verify(session, names, options.throttle);
   const published = await readPublished(session, session.identity.group, session.stores.status);
   for (const { stopped } of await readPositions(session, published))
     if (stopped !== null) process.stderr.write(`ranklog: not verified beyond: ${stopped}\n`);
+
   print(reports.map(reportJson), options, () => reports.map(reportText).join('\n\n'));
   if (reports.some(({ equal }) => equal === false)) return EXIT.no;
   return reports.some(({ equal }) => equal === null) ? EXIT.usage : EXIT.ok;
 }
 
-/** A board that is being built has exit code 3, as 1 would mean a difference. */
+/** For a board that is being built, the exit code is 3: exit code 1 would mean a difference. */
 function throwRefusal(error: unknown): never {
   if (!(error instanceof BoardBuildingError)) throw error;
   throw new CommandError(error.message, EXIT.unreachable);
 }
 
-/** A function of its own: after it, the bar is removed, and Ctrl-C ends the process. */
+/** A function of its own, so that the bar is removed and Ctrl-C works as usual after it. */
 async function verify(
   { reconciler }: ReconciliationSession,
   boards: readonly string[],

@@ -43,19 +43,19 @@ export async function retryDeadLetters(
     selected += 1;
     first.set(partition, Math.min(offset, first.get(partition) ?? Infinity));
   }
+
   if (selected === 0 && ids.length > 0)
     throw new CommandError(`no dead letter has an id of these: ${ids.join(', ')}`, EXIT.no);
   const { yes = selected === 0, dryRun } = options;
   if (!yes && !dryRun) await confirmRetry(selected);
+
   const maxBytes = await maxMessageBytes(session.admin, session.topics.scoreEvents);
   const { group } = session.identity;
   const target = { group, purpose: 'dead-letters-retry', maxBytes };
   await using writer = dryRun ? undefined : await ScoreLogWriter.open(session, target);
-  const { sent, partlyLate, leftOut } = await sendMissing(session, letters, {
-    first,
-    maxBytes,
-    writer,
-  });
+  const work = { first, maxBytes, writer };
+  const { sent, partlyLate, leftOut } = await sendMissing(session, letters, work);
+
   const answer = { selected, [dryRun ? 'toSend' : 'sent']: sent, partlyLate, ...leftOut };
   print(answer, options, () => table(['dead letters', 'number'], Object.entries(answer)));
   return leftOut.refused === 0 ? EXIT.ok : EXIT.no;
@@ -68,10 +68,10 @@ async function confirmRetry(selected: number): Promise<void> {
 }
 
 interface Work {
-  /** By partition, the first offset of a selected record. The retries are after it. */
+  /** By partition, the first offset of a selected record. Its retries have later offsets. */
   readonly first: ReadonlyMap<number, number>;
   readonly maxBytes: number;
-  /** Its opening has fenced earlier retries: the log has all that were ever sent. */
+  /** Opening it has fenced earlier retries, so the log has every retry that was ever sent. */
   readonly writer: ScoreLogWriter | undefined;
 }
 
@@ -97,8 +97,9 @@ async function sendMissing(
       sent += 1;
       if (retry.isPartlyLate) partlyLate += 1;
       await writer?.add(letter.partition, retry.message);
-    } else if (retry === 'retried' || retry === 'accepted') leftOut[retry] += 1;
-    else {
+    } else if (retry === 'retried' || retry === 'accepted') {
+      leftOut[retry] += 1;
+    } else {
       leftOut.refused += 1;
       process.stderr.write(`${letter.id}: ${retry}\n`);
     }
@@ -124,8 +125,8 @@ async function findRetried(
 }
 
 /**
- * The retry to send; `accepted` if the board takes the record itself; or a text that says why a
- * retry can't count.
+ * Returns the retry to send, or `accepted` if the board takes the record itself, or a text that
+ * says why a retry can't count.
  */
 export function retryOf(
   { topic, partition, offset, timestamp, leftOut, record }: FoundLetter,
@@ -137,14 +138,17 @@ export function retryOf(
     return 'the score topic no longer has the record, and may have lost its retry';
   if (leftOut.length > 0 || timestamp === undefined)
     return `the dead letter lacks ${leftOut[0]?.part ?? 'the timestamp'} of the record`;
+
   const message = encodeRetry(record, { topic, partition, offset, timestamp });
   if (batchBytes(message) > to.maxBytes)
     return 'the record is too large for the headers of a retry';
+
   const sent = { ...message, offset: end, timestamp: now };
   const { event, entry } = readRecord(sent, partition, to.boards);
   const live = event && to.boards.live.get(event.board);
   if (event && live && isVoided(live.definition, event, partition, sent))
     return 'its event is voided ("ranklog scores unvoid" counts it again)';
+
   if (entry.kind === 'event' || entry.kind === 'player') {
     const resolved = entry.kind === 'event' ? entry.event : undefined;
     const isLate = live && resolved && isPartlyLate(live.definition, resolved, now);

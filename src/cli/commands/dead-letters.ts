@@ -29,9 +29,11 @@ export async function showDeadLetter(id: string, options: JsonOption): Promise<n
   await using session = await openKafka();
   let shown: FoundLetter | undefined;
   const failedAgain: string[] = [];
-  for await (const found of (await selectLetters(session, {}))())
+  const letters = await selectLetters(session, {});
+  for await (const found of letters()) {
     if (found.id === id) shown = found;
-    else if (found.retryOf?.includes(id)) failedAgain.push(found.id);
+    else if (found.retryOf?.includes(id) === true) failedAgain.push(found.id);
+  }
   if (shown === undefined)
     throw new CommandError(`no dead letter has the id ${id}; use one that list prints`, EXIT.no);
   print({ ...detailsOf(shown), failedAgain }, options, (answer) => {
@@ -42,7 +44,7 @@ export async function showDeadLetter(id: string, options: JsonOption): Promise<n
   return EXIT.ok;
 }
 
-/** The partitions are read concurrently, each in order. */
+/** The last letters by time: partitions are read concurrently, so only each of them is in order. */
 function latest(letters: FoundLetter[], limit: number): FoundLetter[] {
   return letters.sort((a, b) => a.record.timestamp - b.record.timestamp).slice(-limit);
 }
@@ -55,14 +57,16 @@ function factsOf({ id, code, detail, event, record, retryOf = [] }: FoundLetter)
 
 function detailsOf(found: FoundLetter) {
   const { code, timestamp = null, leftOut, record } = found;
-  const headers = Object.entries(record.headers);
+  const headers = Object.entries(record.headers).map(([name, values]) => {
+    return [name, [values].flat().map(textOf)];
+  });
   return {
     ...factsOf(found),
     wayOut: (DEAD_LETTER_CODES as Record<string, string>)[code] ?? null,
     timestamp,
     leftOut,
     key: textOf(record.key),
-    headers: Object.fromEntries(headers.map(([name, value]) => [name, [value].flat().map(textOf)])),
+    headers: Object.fromEntries(headers) as unknown,
     value: textOf(record.value),
   };
 }

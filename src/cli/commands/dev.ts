@@ -34,15 +34,18 @@ export async function dev(file: string | undefined, options: DevOptions): Promis
     await writeStarterFile(settings.boards);
     say(`wrote ${settings.boards} with a first board`);
   }
-  await readBoardsFile(settings.boards); // its problems show before servers start
+  await readBoardsFile(settings.boards); // reports its problems before servers start
+
   const toStart = serversToStart(current);
   if (options.reset === true) await confirmReset(toStart, options);
+
   const shutdown = listenForEnd();
   const servers = toStart.length === 0 ? undefined : new DevServers(shutdown.signal);
   const reset = options.reset === true;
   const addresses = servers === undefined ? {} : await servers.start(toStart, { reset });
   // The servers of an interrupted start end with the process.
   if (addresses === undefined) return process.exit(EXIT.ok);
+
   try {
     await run({ addresses, namesFile, sample: options.sample }, shutdown);
   } catch (error) {
@@ -77,7 +80,7 @@ async function confirmReset(
   );
 }
 
-/** The shutdown of the process, which signals and the end of npm begin. */
+/** The shutdown of the process. A signal begins it, and so does the end of npm. */
 function listenForEnd(): Shutdown {
   const { settings } = loadSettings();
   const logger = createLogger({ ...settings, logLevel: 'warn' });
@@ -85,7 +88,7 @@ function listenForEnd(): Shutdown {
   const shutdown = new Shutdown({ timeoutMs: settings.shutdownTimeout, logger, force });
   for (const name of ['SIGTERM', 'SIGINT'] as const)
     process.on(name, () => shutdown.onSignal(name));
-  // After Ctrl-C, npm ends first: that is no second request, which would force the end.
+  // After Ctrl-C, npm ends first. This must not count as a second request, which forces the end.
   const onLoss = () => {
     if (!shutdown.signal.aborted) shutdown.onSignal('SIGHUP');
   };

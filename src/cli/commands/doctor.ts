@@ -87,8 +87,8 @@ const OF_ROLES: Readonly<Record<Role, Checks>> = {
 };
 
 /**
- * Makes all checks; leaves out those of a server that does not answer, and those that need a boards
- * file that can't be read. Changes nothing.
+ * Makes all checks. Leaves out the checks of a server that does not answer, and the checks that
+ * need a boards file if it can't be read. Changes nothing.
  */
 export async function doctor(options: JsonOption & { roles: readonly Role[] }): Promise<number> {
   const { settings: own } = openSession();
@@ -100,18 +100,20 @@ export async function doctor(options: JsonOption & { roles: readonly Role[] }): 
     const answers = await find(CONNECTIONS, subject, outcomeOf);
     const [hasRedis, hasKafka] = answers.map(({ outcome }) => outcome === 'ok');
     if (hasKafka) await connection.admin.connect();
+
     const hasBoth = hasRedis && hasKafka;
-    const hasFile = await readBoardsFile(settings.boards).then(Boolean, () => false);
     const identity = hasBoth ? readIdentity(redis, connection, settings) : undefined;
     const checked = { ...subject, settings: await withGroup(settings, identity) };
+    const needsWindows = hasBoth && options.roles.includes('reconciliation');
     const more = {
       ...(hasRedis && REDIS_CHECKS),
       ...(hasKafka && KAFKA_CHECKS),
       ...(hasBoth && CONTENTS),
-      ...(hasBoth && hasFile && options.roles.includes('reconciliation') && ANNOUNCEMENTS),
+      ...(needsWindows && (await isReadable(settings.boards)) && ANNOUNCEMENTS),
       ...Object.fromEntries(options.roles.flatMap((role) => Object.entries(OF_ROLES[role]))),
     };
     const findings = [...answers, ...(await find(more, checked, outcomeOf))];
+
     const rows = findings.map(({ check, outcome, text }) => [check, outcome, text]);
     print(findings, options, () => table(['check', 'outcome', 'what to do'], rows));
     if (findings.some(({ outcome }) => outcome === 'refused')) return EXIT.usage;
@@ -119,6 +121,15 @@ export async function doctor(options: JsonOption & { roles: readonly Role[] }): 
   } finally {
     await connection.admin.disconnect();
     redis.disconnect();
+  }
+}
+
+async function isReadable(boardsFile: string): Promise<boolean> {
+  try {
+    await readBoardsFile(boardsFile);
+    return true;
+  } catch {
+    return false; // the check of the boards file reports the problem
   }
 }
 

@@ -105,9 +105,10 @@ async function run(job: Job, rows: Rows): Promise<number> {
 }
 
 /**
- * Compares columns, not times, with a view, by default the overall ranking; writes each difference
- * to standard error. `extra` counts players of the view whom the source lacks. Cost: O(log N) a
- * player.
+ * Compares the columns of the source with a view, by default the overall ranking. Does not compare
+ * times. Writes each difference to standard error. `extra` counts players of the view whom the
+ * source lacks.
+ * Cost: O(log N) a player.
  */
 async function compareWithBoard(
   { session: { stores }, opening, options, signal }: Job,
@@ -115,22 +116,27 @@ async function compareWithBoard(
 ) {
   const { definition } = opening;
   const { reader } = stores;
-  const asked = { view: options.view, limit: 0 };
-  const { view, size, stale } = await reader.standings(definition.board, asked);
+  const headOnly = { view: options.view, limit: 0 };
+  const { view, size, stale } = await reader.standings(definition.board, headOnly);
+
   let compared = 0;
   let different = 0;
   let extra = size;
   for await (const group of opening.of(rows)) {
     signal.throwIfAborted();
-    const events = group.filter(({ resolved }) => resolved.views.some((it) => it.view === view));
+    const events = group
+      .map(({ resolved }) => resolved)
+      .filter(({ views }) => views.some((change) => change.view === view));
     if (events.length === 0) continue;
-    const ids = events.map(({ resolved }) => resolved.playerId);
+
+    const ids = events.map(({ playerId }) => playerId);
     const { entries } = await reader.players(definition.board, ids, { view });
     const ranked = new Map(entries.map(({ playerId, columns }) => [playerId, columns]));
-    for (const { playerId, values } of events.map(({ resolved }) => resolved)) {
+    for (const { playerId, values } of events) {
       const source = decimalColumns(definition, values);
       const found = ranked.get(playerId);
       if (isDeepStrictEqual(source, { ...found })) continue;
+
       different += 1;
       const board = found ? Object.values(found).join(' ') : 'not ranked';
       process.stderr.write(
@@ -140,12 +146,14 @@ async function compareWithBoard(
     compared += events.length;
     extra -= entries.length;
   }
+
   const code = readCode(stale, different + extra === 0 ? EXIT.ok : EXIT.no);
   return { code, view, stale, compared, different, extra };
 }
 
 /**
- * Sends the events that the log lacks, unless it is a dry run. Cost: reads the score topic once.
+ * Sends the events that the log lacks, unless it is a dry run.
+ * Cost: reads the score topic once.
  * @throws CommandError if the beginning of the log is gone, or another import took over;
  * LeaseHeldError, LeaseLostError
  */
@@ -197,8 +205,8 @@ async function send(
 }
 
 /**
- * Lets no other import into the board run until it is disposed. Its signal is aborted with
- * `signal`, and when the lease is lost.
+ * Takes the lease of imports into a board: no other import runs until it is disposed. The signal of
+ * the lease is aborted with `signal`, and when the lease is lost.
  * @throws LeaseHeldError
  */
 async function holdImportLease(

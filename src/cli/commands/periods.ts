@@ -27,7 +27,8 @@ export async function listPeriods(board: string | undefined, options: JsonOption
   await using session = await openReconciliation();
   const services = servicesOf(session);
   if (board !== undefined) await services.stores.pinned(board); // throws if the board is not live
-  const found = (await readPeriods(services)).filter((one) => one.board === (board ?? one.board));
+  const boards = await readPeriods(services);
+  const found = boards.filter((known) => board === undefined || known.board === board);
   const listed = found.flatMap(({ board: name, periods }) =>
     periods.map((period) => ({ board: name, ...periodJson(period) })),
   );
@@ -75,7 +76,10 @@ interface Wanted {
   readonly again: boolean;
 }
 
-/** Checks all before it fences the announcer, and once more with what is done by then. */
+/**
+ * Announces the window. Checks everything before it fences the announcer, and again after, with the
+ * announcements that were made meanwhile.
+ */
 async function runAnnouncement(
   session: ReconciliationSession,
   wanted: Wanted,
@@ -85,6 +89,7 @@ async function runAnnouncement(
   const { stores, identity, logEnds, toleranceMs } = services;
   const board = await stores.pinned(wanted.board);
   requireClosing(board, wanted.window);
+
   const known = await readWindows(board);
   if (known.isStale) throw new StaleBoardError(wanted.board);
   const now = await services.now();
@@ -93,9 +98,11 @@ async function runAnnouncement(
     wanted,
     periodsOf(known, await readPeriodRecords(session), clocks),
   );
+
   const noted = endsToReach(ready, { ends: await logEnds.written(), notedAt: now });
   const reason = await logEnds.missing(noted.ends, [board.live]);
   if (reason !== undefined) throw new PeriodsWaitError(waitText(wanted, reason));
+
   await using kept = keepLease(stores.leases, await acquire(services, signal), signal);
   await using log = await PeriodLog.open(session, identity.group);
   const period = periodToAnnounce(wanted, periodsOf(known, log.records, clocks));
@@ -116,7 +123,10 @@ async function acquire({ stores: { leases } }: PeriodServices, signal: AbortSign
   }
 }
 
-/** The window, if its state allows the announcement. @throws CommandError, PeriodsWaitError */
+/**
+ * The period of the window, if its state allows the announcement.
+ * @throws CommandError, PeriodsWaitError
+ */
 function periodToAnnounce(wanted: Wanted, periods: readonly Period[]): Period {
   const period = periods.find(({ window }) => window === wanted.window);
   if (period === undefined) throw noResults(wanted);

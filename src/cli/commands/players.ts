@@ -80,10 +80,12 @@ async function change(
   await requireTopics(session.admin, [session.topics.scoreEvents]);
   const records = await readRecords(session, names, options);
   const isStale = await anyStale(reader, records);
+
   const sorted = await sortRecords(reader, kind, records);
   for (const entry of sorted.refused) process.stderr.write(`ranklog: ${refusalText(entry)}\n`);
-  // A list is not looked up: each look-up reads all views of a board.
+  // The players of a file are not looked up, as each look-up reads all views of a board.
   if (kind !== 'unbanned' && options.file === undefined) await warnOfUnknown(reader, sorted.toSend);
+
   const code = await carryOut(session, sorted, options);
   const isRefused = sorted.refused.length > 0;
   return readCode(isStale, code === EXIT.ok && isRefused ? EXIT.no : code);
@@ -103,6 +105,7 @@ async function carryOut(
   if (isDone || dryRun || (asks && !json))
     print(sorted, options, () => [...planText(sorted), ...remains].join('\n'));
   if (isDone || dryRun) return EXIT.ok;
+
   if (asks) await confirmErasure(toSend);
   const timeoutMs = options.timeout * 1_000;
   const sent = await sendRecords(session, kind, toSend, timeoutMs);
@@ -115,8 +118,9 @@ async function carryOut(
 /** @throws CommandError */
 function checkNames({ board, player }: Names, { allBoards, file }: ChangeOptions): void {
   const given = [board, player].filter((name) => name !== undefined).length;
-  const isOk = file !== undefined ? given <= 1 : given === (allBoards === true ? 1 : 2);
-  if (isOk) return;
+  const needed = allBoards === true ? 1 : 2;
+  const isComplete = file === undefined ? given === needed : given <= 1;
+  if (isComplete) return;
   throw new CommandError(
     'name BOARD PLAYER, PLAYER --all-boards, or BOARD --file LIST',
     EXIT.usage,
@@ -132,9 +136,11 @@ async function readRecords(
   const texts = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
   if (file !== undefined)
     return readPlayerList(file, { ...texts, ...(board !== undefined && { board }) });
+
   const live = allBoards ? await session.stores.reader.boards() : [];
-  const boards = allBoards ? live.map((one) => one.board) : [board ?? ''];
+  const boards = allBoards ? live.map((known) => known.board) : [board ?? ''];
   if (boards.length === 0) throw new CommandError('there is no live board', EXIT.no);
+
   const playerId = (allBoards ? board : player) ?? '';
   const records = boards.map((name) => ({ board: name, playerId, ...texts }));
   const problem = playerRecordProblem(records[0]);
@@ -142,7 +148,7 @@ async function readRecords(
   return records;
 }
 
-/** undefined for a user without a name, as in a container. */
+/** Returns undefined for a user without a name, as in a container. */
 function userName(): string | undefined {
   try {
     return userInfo().username;

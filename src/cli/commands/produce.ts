@@ -25,7 +25,7 @@ const MAX_BYTES_PER_SEND = 512 * 1_024;
 /** Bytes for the key, the headers and the framing of a record. */
 const RECORD_OVERHEAD = 1_024;
 
-/** How often --rate (from 20 to 20,000) sends in a second, so that events are spread evenly. */
+/** Sends per second with a --rate from 20 to 20,000, so that events are spread evenly. */
 const PACED_SENDS = 20;
 
 export async function produce(file: string, options: ProduceOptions): Promise<number> {
@@ -47,7 +47,7 @@ export async function produce(file: string, options: ProduceOptions): Promise<nu
   }
 }
 
-/** What lines are not sent for, beside their form. */
+/** Reasons to reject a line although its form is right. */
 interface Limits {
   /** In bytes. */
   readonly largest: number;
@@ -55,9 +55,9 @@ interface Limits {
 }
 
 /**
- * The live definitions of boards with windows that close, by the definitions topic. Leaves out
- * boards whose newest definition can't be read. If the topic can't be read, logs it and returns
- * none: who sends events may lack the right.
+ * The live definitions of boards with windows that close, as the definitions topic has them. Leaves
+ * out boards whose newest definition can't be read. If the topic can't be read, logs that and
+ * returns an empty map: the user may have no right to read it.
  */
 async function readClosingDefinitions(
   session: KafkaSession,
@@ -91,31 +91,34 @@ async function sendFile(
   using bar = new ProgressBar('events sent', size);
   const most = Math.min(MAX_EVENTS_PER_SEND, Math.ceil((rate ?? Infinity) / PACED_SENDS));
   let messages: Message[] = [];
-  let [bytes, sent, rejected, partlyLate] = [0, 0, 0, 0];
+  let bytes = 0;
+  const counts = { sent: 0, rejected: 0, partlyLate: 0 };
+
   const send = async () => {
     await throttle.next(messages.length);
     await producer.sendMessages(messages);
-    sent += messages.length;
-    [messages, bytes] = [[], 0];
-    bar.update(sent, { total: Math.round((sent * size) / source.bytesRead) }); // as bytes tell
+    counts.sent += messages.length;
+    messages = [];
+    bytes = 0;
+    // The number of events of the file is not known: it is estimated by the bytes that are read.
+    bar.update(counts.sent, { total: Math.round((counts.sent * size) / source.bytesRead) });
   };
+
   for await (const line of readLines(source)) {
-    try {
-      for (const { message, isPartlyLate } of checkLine(producer, line, limits)) {
-        messages.push(message);
-        if (isPartlyLate) partlyLate += 1;
-      }
-    } catch (error) {
-      if (!(error instanceof InvalidScoreEventError)) throw error;
-      rejected += 1;
-      process.stderr.write(`${file}:${line.number}: ${error.message}\n`);
+    const checked = checkLine(producer, line, limits);
+    if (checked instanceof InvalidScoreEventError) {
+      counts.rejected += 1;
+      process.stderr.write(`${file}:${line.number}: ${checked.message}\n`);
+    } else if (checked !== undefined) {
+      messages.push(checked.message);
+      if (checked.isPartlyLate) counts.partlyLate += 1;
     }
     bytes += line.bytes;
     if (messages.length >= most || bytes >= MAX_BYTES_PER_SEND) await send();
   }
   await send();
   const seconds = Math.round(performance.now() - begin) / 1_000;
-  return { sent, rejected, partlyLate, seconds };
+  return { ...counts, seconds };
 }
 
 interface CheckedMessage {
@@ -124,13 +127,27 @@ interface CheckedMessage {
   readonly isPartlyLate: boolean;
 }
 
-/** The message of a line; none of a blank one. @throws InvalidScoreEventError */
+/** The message of a line, or the error that rejects it; undefined for a blank line. */
 function checkLine(
+  producer: ScoreProducer,
+  line: Line,
+  limits: Limits,
+): CheckedMessage | InvalidScoreEventError | undefined {
+  try {
+    return messageOf(producer, line, limits);
+  } catch (error) {
+    if (error instanceof InvalidScoreEventError) return error;
+    throw error;
+  }
+}
+
+/** @throws InvalidScoreEventError */
+function messageOf(
   producer: ScoreProducer,
   { text, bytes }: Line,
   { largest, closing }: Limits,
-): CheckedMessage[] {
-  if (text?.trim() === '') return [];
+): CheckedMessage | undefined {
+  if (text?.trim() === '') return undefined;
   if (text === undefined) throw new InvalidScoreEventError('NOT_UTF8', NOT_UTF8);
   if (bytes > largest)
     throw new InvalidScoreEventError(
@@ -138,7 +155,7 @@ function checkLine(
       `the line has ${bytes} bytes; the score topic accepts ${largest}`,
     );
   const message = producer.toMessage(text);
-  return [{ message, isPartlyLate: closing.size > 0 && isLineLate(text, closing) }];
+  return { message, isPartlyLate: closing.size > 0 && isLineLate(text, closing) };
 }
 
 /**

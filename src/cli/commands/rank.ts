@@ -19,12 +19,13 @@ export async function rank(board: string, player: string, options: RankOptions):
   using redis = await openRedis(options.generation);
   const { reader } = redis.stores;
   const { view, window, where, at, dense } = options;
-  const isOne = [view, window, where, at].some((option) => option !== undefined);
+  const namesView = [view, window, where, at].some((option) => option !== undefined);
   const selection = await withTime(reader, board, options);
-  const { found, stale } = isOne
+  const { found, stale } = namesView
     ? { found: [await reader.player(board, player, selection)], stale: false }
     : await readEverywhere(reader, { board, player, dense });
-  const isStale = stale || found.some((one) => one.stale);
+
+  const isStale = stale || found.some((place) => place.stale);
   const places = found.flatMap(({ view, size, standing }) =>
     standing === null ? [] : [{ view, size, ...standing }],
   );
@@ -32,6 +33,7 @@ export async function rank(board: string, player: string, options: RankOptions):
     process.stderr.write(
       'ranklog: a dense rank is missing: too many players are in front to count it\n',
     );
+
   const entry = places.length > 0 ? null : await reader.ban(board, player);
   const ban = entry === null || entry.kind === 'unbanned' ? null : banJson(board, entry);
   const answer = { board, playerId: player, stale: isStale, ban, places };
@@ -54,8 +56,9 @@ async function readEverywhere(
       }),
     );
     const read = (await Promise.all(reads)).flat();
-    isStale ||= stale || read.some((one) => one.stale);
-    found.push(...read.filter(({ standing }) => standing !== null)); // of maybe a million views
+    isStale ||= stale || read.some((place) => place.stale);
+    // Keeps only views that rank the player: a board may have a million views.
+    found.push(...read.filter(({ standing }) => standing !== null));
   }
   return { found, stale: isStale };
 }

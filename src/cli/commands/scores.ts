@@ -50,6 +50,7 @@ async function changeScores(
   const facts = await readLogFacts(session, live);
   const found = await searchScores(session, live, { kind, names, ranges: rangesToRead(facts) });
   if (kind === 'void') checkVoidable(board, found, facts.ranges.size);
+
   const records = recordsOf(found);
   const change = { kind, places: placesToChange(kind, live.definition, found) };
   const isDone = change.places.length === 0;
@@ -59,6 +60,7 @@ async function changeScores(
   if (isDone || dryRun || !json)
     print(plan, options, () => (isDone ? alreadyText(kind, found) : foundText(plan, backfill)));
   if (isDone || dryRun) return EXIT.ok;
+
   if (cut.length > 0 && !allowPartialHistory) throw new HistoryCutError([board], cut, true);
   changeVoids(live.definition, change); // throws if there are too many
   using cancellation = interruption();
@@ -68,12 +70,13 @@ async function changeScores(
       command: `scores ${kind}`,
       instead: '--dry-run to see what it would change',
     });
+
   const [built] = await build(session, { board, change }, { ...options, signal });
   print({ ...plan, ...built }, options, () => (built ? builtText(built) : ''));
   return EXIT.ok;
 }
 
-/** The offsets that a build of the board reads. */
+/** The ranges of the log, and where a build of the board begins in them. */
 async function readLogFacts(
   { kafka, admin, topics, stores }: ReconciliationSession,
   { board, starts = new Map() }: LiveBoard,

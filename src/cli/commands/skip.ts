@@ -7,7 +7,7 @@ import type { JsonOption } from '../text/options.js';
 import { print } from '../text/output.js';
 
 /**
- * Gives up a batch that can't be read. Refuses any other offsets than those of such a batch, so
+ * Gives up a batch that can't be read. Refuses all offsets that are not exactly such a batch, so
  * that no readable event is lost. Safe to repeat.
  */
 export async function skip(place: BatchPlace, options: JsonOption): Promise<number> {
@@ -21,6 +21,7 @@ export async function skip(place: BatchPlace, options: JsonOption): Promise<numb
         `${last + 1} --topic ${topic}:${partition} --group GROUP --execute`,
       EXIT.usage,
     );
+
   const isSame = (other: Omit<BatchPlace, 'topic'>) =>
     other.partition === partition && other.first === first && other.last === last;
   const skipped = await passOverSkipped(session);
@@ -29,6 +30,7 @@ export async function skip(place: BatchPlace, options: JsonOption): Promise<numb
   const isApplied = first < (await positions.of(partition));
   if (found !== undefined && isSame(found.batch)) await definitions.skip(found.batch);
   else if (!skipped.some(isSame)) throw skipRefusal(place, found);
+
   print({ topic, partition, first, last, isApplied }, options, toText);
   return EXIT.ok;
 }
@@ -42,9 +44,7 @@ function skipRefusal(place: BatchPlace, found: UnreadableBatchError | undefined)
   return new CommandError(problem, EXIT.no);
 }
 
-/**
- * `isApplied`: an earlier version of ranklog could read the batch, and has published its results.
- */
+/** `isApplied`: an earlier version of ranklog could read the batch, and published its results. */
 type Skipped = BatchPlace & { readonly isApplied: boolean };
 
 function toText({ topic, partition, first, last, isApplied }: Skipped): string {

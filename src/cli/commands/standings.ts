@@ -81,8 +81,8 @@ export async function readTop(
 }
 
 /**
- * Adds dense ranks to a page, counting on from `before`, the last entry of the page before, if it
- * has one.
+ * Adds dense ranks to a page. Continues the count of `before`, the last entry of the previous page;
+ * without a dense rank in `before`, returns the page as it is.
  */
 function countDense(entries: readonly Standing[], before: Standing | undefined) {
   if (before?.denseRank === undefined) return entries;

@@ -8,9 +8,9 @@ import { startApplication } from '../../main.js';
 import { EXIT } from '../text/exit-codes.js';
 
 /**
- * From this heap limit on, V8 would let garbage grow to about three times the live objects before
- * it collects it; below, to less than them. At as much, a process at full speed takes 70 MB less,
- * for about 1 µs of CPU per event (docs/performance.md#memory).
+ * From this heap limit on, V8 lets garbage grow to about three times the live objects before it
+ * collects it. We limit garbage to the size of the live objects: a process at full speed takes
+ * 70 MB less, for about 1 µs of CPU per event (docs/performance.md#memory).
  */
 const LARGE_HEAP = 2 ** 31;
 const HEAP_GROWTH = '--heap-growing-percent=100';
@@ -28,10 +28,11 @@ export async function start({ roles }: { readonly roles: readonly Role[] }): Pro
     logger.warn('npm, which started this process, has ended');
     shutdown.onSignal('SIGTERM');
   });
+
   const options = { settings, roles, logger, shutdown };
   const application = await startApplication(options).catch((error: unknown) => {
     if (!shutdown.signal.aborted) throw error;
-    return undefined; // a signal ended the start, which is no failure
+    return undefined; // a signal ended the start: this is not a failure
   });
   if (application !== undefined) {
     logger.info(`running: ${roles.join(', ')}`);

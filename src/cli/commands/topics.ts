@@ -59,13 +59,18 @@ async function move(
 ): Promise<void> {
   const { redisPrefix, group, topicPrefix, shards } = { ...settings, ...identity.ours, ...kept };
   await stores.store.claim({ moves: true });
+
   const before = new Stores(redis, { redisPrefix, shards }, { identity });
   if (redisPrefix !== settings.redisPrefix && (await redis.exists(before.keys.shards())) === 1)
     await before.store.claim({ moves: true });
+
   const topics = topicNames(topicPrefix);
   const resultLog = new ResultLog({ kafka, admin, topics }, { group }, stores.store);
   const partitions = await partitionCount(kafka, topics.scoreEvents);
-  for (let partition = 0; partition < partitions; partition++)
-    await (await resultLog.openPublisher(partition)).close();
+  for (let partition = 0; partition < partitions; partition++) {
+    const publisher = await resultLog.openPublisher(partition); // fences the old one
+    await publisher.close();
+  }
+
   await definitions.claim({ moves: true });
 }

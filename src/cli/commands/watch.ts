@@ -82,16 +82,19 @@ function printAll(
   { board, player, limit = Infinity, json = false }: Selection,
   onStarted: () => void,
 ): Promise<void> {
+  const isWanted = (result: Result): boolean => {
+    if (board !== undefined && board !== result.board) return false;
+    return player === undefined || concerns(result, player);
+  };
+
   return new Promise((resolve, reject) => {
     process.once('SIGINT', resolve).once('SIGTERM', resolve);
-    let seen = 0;
+    let printed = 0;
     const handle = (result: Result) => {
-      const wanted =
-        (board ?? result.board) === result.board &&
-        (player === undefined || concerns(result, player));
-      if (seen >= limit || !wanted) return;
+      if (printed >= limit || !isWanted(result)) return;
       process.stdout.write(json ? `${JSON.stringify(result)}\n` : textOf(result));
-      if (++seen >= limit) resolve();
+      printed += 1;
+      if (printed >= limit) resolve();
     };
     subscriber.failed.catch(reject);
     subscriber.start(handle).then(onStarted, reject);
