@@ -134,8 +134,6 @@ const generations = new LazyCommand('generations')
 export const boards = new Command('boards').description(
   'check and apply boards files; verify, rebuild, roll back and snapshot boards',
 );
-for (const command of [
-  ...[check, show, schema, plan, apply, verify, rebuild],
-  ...[rollback, snapshot, discard, generations],
-])
-  boards.addCommand(command);
+const ON_FILES = [check, show, schema, plan, apply];
+const ON_LIVE_BOARDS = [verify, rebuild, rollback, snapshot, discard, generations];
+for (const command of [...ON_FILES, ...ON_LIVE_BOARDS]) boards.addCommand(command);

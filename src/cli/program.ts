@@ -55,8 +55,8 @@ export function createProgram(): Command {
 }
 
 /**
- * commander takes an argument that begins with a dash for an option, also where it is the id of a
- * player.
+ * Adds a hint to the error for an unknown option: commander reads an argument that begins with a
+ * dash as an option, even if it is the id of a player.
  */
 function withDashHint(error: string): string {
   return error.replace(

@@ -5,8 +5,8 @@ import { EXIT } from './text/exit-codes.js';
 const PIPE_GRACE_MS = 2_000;
 
 /**
- * Time for a command that throws to close its connections. One that returns a code may still be
- * writing its answer.
+ * Time for a command that throws to close its connections. A command that returns a code gets no
+ * limit, as it may still be writing its answer.
  */
 const FAILURE_GRACE_MS = 250;
 

@@ -53,7 +53,7 @@ const doctor = new LazyCommand('doctor')
   )
   .answers(async () => (await import('./commands/doctor.js')).doctor);
 
-/** MAX_VIEWS_OF_AN_EVENT of libs/board, which takes time to load. */
+/** As MAX_VIEWS_OF_AN_EVENT of libs/board, which is not imported because loading it takes time. */
 const MOST_VIEWS = 256;
 /** The longest id of a player. */
 const MOST_ID_BYTES = 128;
