@@ -55,16 +55,22 @@ export class BoardStore extends ShardedStore {
     return partition % this.shards;
   }
 
-  /** Checks that no other ranklog has claimed Redis. @throws OtherIdentityError */
+  /**
+   * Checks that no other ranklog has claimed Redis.
+   * @throws OtherIdentityError
+   */
   async check(): Promise<void> {
     const shards = await this.redis.get(this.keys.shards());
-    if (shards !== null) this.#identity.compare(JSON.stringify({ shards: Number(shards) }), REDIS);
+    if (shards !== null) {
+      const stored = JSON.stringify({ shards: Number(shards) });
+      this.#identity.compare(stored, REDIS);
+    }
     await this.boards();
   }
 
   /**
-   * Claims each shard for this ranklog; with `moves`, also those of another one with as many
-   * shards.
+   * Claims each shard for this ranklog. With `moves`, also takes over the shards of another ranklog
+   * that has the same number of shards.
    * @throws OtherIdentityError
    */
   async claim({ moves = false } = {}): Promise<void> {
@@ -73,8 +79,8 @@ export class BoardStore extends ShardedStore {
     for (const shard of this.allShards) {
       const identity = this.#identity.text;
       const live = keys.live(shard);
-      const kept = await redis.ranklogClaim({ live, identity, moves: Number(moves) });
-      this.#identity.compare(kept, REDIS);
+      const stored = await redis.ranklogClaim({ live, identity, moves: Number(moves) });
+      this.#identity.compare(stored, REDIS);
     }
     await redis.set(keys.shards(), this.shards);
   }
@@ -93,21 +99,17 @@ export class BoardStore extends ShardedStore {
     unreadable: readonly string[] = [],
   ): Promise<Boards> {
     const wanted = new Set(definitions.map(({ board }) => board));
-    const removed = [...current.values()].filter(
-      ({ board, definition }) => definition === null && !wanted.has(board),
-    );
+    const removed = [...current.values()]
+      .filter(({ board, definition }) => definition === null && !wanted.has(board))
+      .map(({ board }) => board);
+
     for (const shard of this.allShards) {
-      const isHere = ({ board }: { readonly board: string }) => this.shardOf(board) === shard;
-      const unknown = unreadable.filter((board) => isHere({ board }));
-      const known = definitions.filter(isHere).map((definition) => {
-        const { board } = definition;
-        const { starts, since } = current.get(board) ?? { starts: begins, since: 0 };
-        const text = startsText(starts?.size === 0 ? undefined : starts);
-        return [board, definitionHash(definition), definitionText(definition), text, since];
-      });
-      const boards = [...known, ...unknown.map((board) => [board, '', '', '', 0])];
-      const removedBoards = removed.filter(isHere).map(({ board }) => board);
-      await this.#registerShard(shard, boards, removedBoards);
+      const isHere = (board: string) => this.shardOf(board) === shard;
+      const known = definitions
+        .filter(({ board }) => isHere(board))
+        .map((definition) => registration(definition, current.get(definition.board), begins));
+      const unknown = unreadable.filter(isHere).map(registrationOfUnknown);
+      await this.#registerShard(shard, [...known, ...unknown], removed.filter(isHere));
     }
     return this.boards();
   }
@@ -115,15 +117,17 @@ export class BoardStore extends ShardedStore {
   /** If Redis loses parts that were registered, it begins again with the first part. */
   async #registerShard(
     shard: number,
-    boards: readonly (string | number)[][],
-    removedBoards: readonly string[],
+    registrations: readonly Registration[],
+    removed: readonly string[],
   ): Promise<void> {
     const { keys } = this;
-    const parts = partsOf(boards);
-    const removedParts = partsOf(removedBoards);
-    const count = Math.max(parts.length, removedParts.length, 1);
+    const boardParts = partsOf(registrations);
+    const removedParts = partsOf(removed);
+    const parts = Math.max(boardParts.length, removedParts.length, 1);
+
     let part = 0;
-    while (part < count) {
+    while (part < parts) {
+      const boards = boardParts[part] ?? [];
       const isStored = await this.redis.ranklogRegister({
         live: keys.live(shard),
         appliedOffsets: keys.appliedOffsets(shard),
@@ -132,10 +136,10 @@ export class BoardStore extends ShardedStore {
         starts: keys.starts(shard),
         promotions: keys.promotions(shard),
         removed: keys.removed(shard),
-        isLast: Number(part === count - 1),
-        earlierBoards: parts.slice(0, part).flat().length,
-        boardCount: parts[part]?.length ?? 0,
-        boards: parts[part]?.flat() ?? [],
+        isLast: Number(part === parts - 1),
+        earlierBoards: boardParts.slice(0, part).flat().length,
+        boardCount: boards.length,
+        boards: boards.flat(),
         removedBoards: removedParts[part] ?? [],
       });
       part = isStored === 1 ? part + 1 : 0;
@@ -147,11 +151,16 @@ export class BoardStore extends ShardedStore {
    * Cost: one request per shard.
    */
   async promotions(): Promise<Map<string, number>> {
-    const found = await this.perShard((shard) => readHash(this.redis, this.keys.promotions(shard)));
-    const entries = found.flatMap((promotions) => [...promotions]);
-    return new Map(entries.map(([board, promotion]) => [board, Number(promotion)]));
+    const shards = await this.perShard((shard) =>
+      readHash(this.redis, this.keys.promotions(shard)),
+    );
+    const promotions = new Map<string, number>();
+    for (const shard of shards)
+      for (const [board, promotion] of shard) promotions.set(board, Number(promotion));
+    return promotions;
   }
 
+  /** Whether the boards of all shards have been registered. */
   async areRegistered(): Promise<boolean> {
     const found = await this.perShard((shard) => this.redis.get(this.keys.registered(shard)));
     return found.every((registered) => registered !== null);
@@ -178,6 +187,7 @@ export class BoardStore extends ShardedStore {
     const { live, building } = await this.boards();
     const found = live.get(board);
     if (found !== undefined) return found;
+
     if (building.has(board)) throw new BoardBuildingError(board);
     throw new UnknownBoardError(board, [...live.keys()].sort());
   }
@@ -211,13 +221,11 @@ export class BoardStore extends ShardedStore {
     return false;
   }
 
-  /**
-   * Applies a call in one atomic step and returns the unpublished verdicts of its run: see
-   * lua/commands/apply-7.lua.
-   */
+  /** Applies a call atomically. Returns the verdicts to publish: see lua/commands/apply-7.lua. */
   async apply(call: ApplyCall): Promise<ApplyOutcome> {
     const reply = await this.redis.ranklogApplyBuffer(applyArguments(this.keys, call));
     if (!Array.isArray(reply)) return { status: refusalOf(reply) as ApplyRefusal };
+
     const [appliedOffset, published, ...members] = reply;
     const from = Math.max(call.from, Number(published));
     const verdicts = parseVerdicts(members)
@@ -226,35 +234,43 @@ export class BoardStore extends ShardedStore {
     return { status: 'applied', appliedOffset: Number(appliedOffset), verdicts };
   }
 
-  /** By player, the views of a generation that have a state of the player: see statesOfPlayers. */
+  /** By player, the views of a generation in which the player has a state: see statesOfPlayers. */
   async viewsOfPlayers(
     { board, generation, definition }: LiveBoard,
     playerIds: readonly string[],
   ): Promise<Map<string, ResolvedView[]>> {
     const place = { shard: this.shardOf(board), generation };
     const found = await statesOfPlayers(this.redis, this.keys, place, playerIds);
-    // The views exist, so Redis knows already when they expire.
-    const resolved = (view: string) => {
-      return { view, expiresAt: null, published: isPublished(definition, view) };
-    };
-    return new Map(
-      [...found].map(([playerId, states]) => [playerId, states.map(({ view }) => resolved(view))]),
-    );
+
+    const viewsOf = new Map<string, ResolvedView[]>();
+    for (const [playerId, states] of found) {
+      // The views exist, so Redis already knows when they expire.
+      const views = states.map(({ view }) => ({
+        view,
+        expiresAt: null,
+        published: isPublished(definition, view),
+      }));
+      viewsOf.set(playerId, views);
+    }
+    return viewsOf;
   }
 
   /**
-   * Removes some of the views that have expired and returns how many; 0 also if the generation is
-   * neither live nor a shadow.
+   * Removes some of the expired views and returns how many. Returns 0 if the generation is neither
+   * live nor a shadow.
    */
   async sweep({ board, generation, definition }: LiveBoard): Promise<number> {
     if (!canExpire(definition)) return 0;
-    const shard = this.shardOf(board);
+
     const { keys } = this;
-    const expiries = keys.expiries(shard, generation);
+    const shard = this.shardOf(board);
     const clock = await this.redis.hget(keys.facts(shard, generation), 'clock');
     if (clock === null) return 0;
+
+    const expiries = keys.expiries(shard, generation);
     const views = await this.redis.zrangebyscore(expiries, '-inf', clock, 'LIMIT', 0, MOST_SWEPT);
     if (views.length === 0) return 0;
+
     return this.redis.ranklogSweep({
       live: keys.live(shard),
       shadows: keys.shadows(shard),
@@ -269,12 +285,48 @@ export class BoardStore extends ShardedStore {
     });
   }
 
-  /** The memory of the server; of a cluster, that of the primary with the least left. */
+  /** The memory of the server. In a cluster: of the primary that has the least memory left. */
   async memory(): Promise<ServerMemory> {
     const servers = await Promise.all(primariesOf(this.redis).map(memoryOf));
-    const left = ({ used, most }: ServerMemory) => (most === 0 ? Infinity : most - used);
-    return servers.reduce((least, server) => (left(server) < left(least) ? server : least));
+    return servers.reduce((least, server) =>
+      bytesLeft(server) < bytesLeft(least) ? server : least,
+    );
   }
+}
+
+/** The words on one board for lua/commands/register-7.lua. */
+type Registration = readonly [
+  board: string,
+  hash: string,
+  definition: string,
+  starts: string,
+  since: number,
+];
+
+/** `begins` are the starts of a board without a definition record. */
+function registration(
+  definition: BoardDefinition,
+  record: DefinitionRecord | undefined,
+  begins: Starts,
+): Registration {
+  const { starts, since } = record ?? { starts: begins, since: 0 };
+  const isWholeLog = starts === undefined || starts.size === 0;
+  return [
+    definition.board,
+    definitionHash(definition),
+    definitionText(definition),
+    startsText(isWholeLog ? undefined : starts),
+    since,
+  ];
+}
+
+function registrationOfUnknown(board: string): Registration {
+  return [board, '', '', '', 0];
+}
+
+/** The bytes that a server has left below its maxmemory. */
+function bytesLeft({ used, most }: ServerMemory): number {
+  return most === 0 ? Infinity : most - used;
 }
 
 async function memoryOf(server: Redis): Promise<ServerMemory> {

@@ -28,23 +28,19 @@ export interface Recovered {
   readonly outdated: readonly string[];
 }
 
-/**
- * Reads and writes what each shard stores so that processes notice losses of Redis, and changes of
- * the log.
- */
+/** Stores the data by which processes notice losses of Redis, and changes of the log. */
 export class ContinuityStore extends ShardedStore {
   /** Cost: one short script. */
   async continuity(shard: number): Promise<Continuity> {
     const continuity = this.keys.continuity(shard);
-    const reply = await this.redis.ranklogReadContinuity({ continuity });
-    const [server, token, isContinued] = reply;
+    const [server, token, isContinued] = await this.redis.ranklogReadContinuity({ continuity });
     return { server, token, isContinued: isContinued === 1 };
   }
 
   /**
-   * Begins a resync: until its end, the shard refuses all apply calls. Takes a lease of `ms` ms
-   * (`renew`, `release`). The new continuity is later than `after`, in µs. Returns undefined if the
-   * continuity of the shard is no longer `seen`, or another process holds the lease.
+   * Begins a resync: until its end, the shard refuses all apply calls. Takes a lease of `ms` ms:
+   * see `renew` and `release`. The new continuity is later than `after`, in us. Returns undefined
+   * if the continuity of the shard is no longer `seen`, or if another process holds the lease.
    */
   async beginResync(
     shard: number,
@@ -54,6 +50,7 @@ export class ContinuityStore extends ShardedStore {
     const key = this.keys.resyncLease(shard);
     const lease = await takeLease(this.redis, { key, ms });
     if (lease === undefined) return undefined;
+
     const token = await this.redis.ranklogBeginResync({
       continuity: this.keys.continuity(shard),
       resyncLease: key,
@@ -62,14 +59,16 @@ export class ContinuityStore extends ShardedStore {
       after,
     });
     const begun = { ...seen, token, lease: { key, ms, token: lease } };
-    if (token !== '') return begun;
-    await this.release(begun);
-    return undefined;
+    if (token === '') {
+      await this.release(begun);
+      return undefined;
+    }
+    return begun;
   }
 
   /**
-   * Extends the lease. A lost lease is no error here: endResync finds out whether another process
-   * has begun a resync.
+   * Extends the lease. Does not fail if the lease was lost: endResync finds out whether another
+   * process has begun a resync.
    */
   async renew({ lease: { key, token, ms } }: BegunResync): Promise<void> {
     await renewLease(this.redis, key, token, ms);
@@ -81,10 +80,11 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Ends a resync. `positions` are the published positions of all partitions once their publishers
-   * are fenced; `current` are the definition records of Kafka, by board. Partitions below their
-   * position recover from now on; a shard that has lost a promotion or removal recovers from the
-   * start of the log. Returns undefined if the shard has changed meanwhile: repeat the resync then.
+   * Ends a resync. `positions` are the published positions of all partitions, read after their
+   * publishers were fenced. `current` are the definition records in Kafka, by board. Partitions
+   * below their position recover from now on. A shard that has lost a promotion or removal recovers
+   * from the start of the log. Returns undefined if the shard has changed meanwhile: repeat the
+   * resync then.
    * Cost: two requests for each thousand boards, and some more.
    */
   async endResync(
@@ -96,7 +96,9 @@ export class ContinuityStore extends ShardedStore {
     const { keys } = this;
     const version = (await this.redis.hget(keys.live(shard), VERSION)) ?? '';
     const outdated = await this.#outdatedBoards(shard, current);
-    if (outdated.length > 0 && !(await this.#deleteLeaders(shard, begun))) return undefined;
+    const isOutdated = outdated.length > 0;
+    if (isOutdated && !(await this.#deleteLeaders(shard, begun))) return undefined;
+
     const token = await this.redis.ranklogEndResync({
       continuity: keys.continuity(shard),
       recoveryTargets: keys.recoveryTargets(shard),
@@ -115,21 +117,21 @@ export class ContinuityStore extends ShardedStore {
       server: begun.server,
       begun: begun.token,
       seenVersion: version,
-      isOutdated: Number(outdated.length > 0),
+      isOutdated: Number(isOutdated),
       positions: [...positions].flat(),
     });
     return token === '' ? undefined : { token, outdated };
   }
 
-  /**
-   * The boards whose last promotion or removal the shard has lost; none if it has no boards yet.
-   */
+  /** The boards whose last promotion or removal the shard has lost; [] if it has no boards yet. */
   async #outdatedBoards(
     shard: number,
     current: ReadonlyMap<string, Promoted>,
   ): Promise<readonly string[]> {
     const { keys, redis } = this;
-    if ((await redis.exists(keys.registered(shard))) === 0) return [];
+    const hasBoards = (await redis.exists(keys.registered(shard))) === 1;
+    if (!hasBoards) return [];
+
     const outdated: string[] = [];
     const ofShard = [...current.keys()].filter((board) => this.shardOf(board) === shard);
     for (const boards of partsOf(ofShard)) {
@@ -137,11 +139,10 @@ export class ContinuityStore extends ShardedStore {
         redis.hmget(keys.live(shard), ...boards),
         redis.hmget(keys.promotions(shard), ...boards),
       ]);
-      const found = boards.filter((board, index) => {
-        const known = { pointer: pointers[index], since: Number(promotions[index] ?? 0) };
-        return hasLostPromotion(known, current.get(board));
-      });
-      outdated.push(...found);
+      for (const [index, board] of boards.entries()) {
+        const stored = { pointer: pointers[index], since: Number(promotions[index] ?? 0) };
+        if (hasLostPromotion(stored, current.get(board))) outdated.push(board);
+      }
     }
     return outdated;
   }
@@ -170,16 +171,18 @@ export class ContinuityStore extends ShardedStore {
         this.redis.hgetall(this.keys.recoveryTargets(shard)),
         this.redis.hgetall(this.keys.appliedOffsets(shard)),
       ]);
-      return Object.entries(targets).map(([partition, target]) => ({
+      const unsorted = Object.entries(targets).map(([partition, target]) => ({
         shard,
         partition: Number(partition),
         target: Number(target),
         applied: Number(appliedOffsets[partition] ?? -1) + 1,
       }));
+      return unsorted.sort((a, b) => a.partition - b.partition);
     });
-    return found.flatMap((targets) => targets.sort((a, b) => a.partition - b.partition));
+    return found.flat();
   }
 
+  /** The applied record of a partition with the largest offset of all shards. */
   async lastRecord(partition: number): Promise<RecordIdentity | undefined> {
     const texts = await this.perShard((shard) =>
       this.redis.hget(this.keys.records(shard), String(partition)),
@@ -188,31 +191,31 @@ export class ContinuityStore extends ShardedStore {
     return records.sort((a, b) => b.offset - a.offset)[0];
   }
 
-  /**
-   * The last applied record of a partition at an earlier check of the log. Every start checks it
-   * again.
-   */
+  /** The last applied record at an earlier check of the log. Every start checks it again. */
   async checkedRecord(partition: number): Promise<RecordIdentity | undefined> {
     return parseRecord(await this.redis.hget(this.keys.checkedRecords(), String(partition)));
   }
 
   /**
-   * For checkedRecord. The last applied record can't reveal a recreated topic if it already comes
-   * from the new log.
+   * Stores what checkedRecord returns. The last applied record alone can't reveal a recreated
+   * topic: it may already come from the new log.
    */
   async storeCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
     await this.redis.hset(this.keys.checkedRecords(), String(partition), recordText(record));
   }
 }
 
-/** What a shard has of a board, in comparison with Kafka. */
+/** Whether Kafka has a later promotion or removal of a board than the shard. */
 function hasLostPromotion(
-  known: { readonly pointer: string | null | undefined; readonly since: number },
+  stored: { readonly pointer: string | null | undefined; readonly since: number },
   current: Promoted | undefined,
 ): boolean {
   if (current === undefined) return false;
+
   // A removed board has no pointer, or BUILDING if it is being built again.
-  const { pointer } = known;
+  const { pointer, since } = stored;
   const isGone = pointer === null || pointer === undefined || pointer === BUILDING;
-  return !(current.definition === null && isGone) && known.since < current.since;
+  const isRemoved = current.definition === null;
+  if (isRemoved && isGone) return false;
+  return since < current.since;
 }

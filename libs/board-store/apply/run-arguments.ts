@@ -3,7 +3,15 @@ import { recordText } from '../layout/boards.js';
 import { ByteWriter } from '../layout/bytes.js';
 import type { KeySpace } from '../layout/keys.js';
 import { TIE_SIGNS } from '../layout/ties.js';
-import type { ApplyCall, ApplyEntry, LiveBoard, PlayerEntry } from '../layout/types.js';
+import type {
+  ApplyCall,
+  ApplyEntry,
+  BoardEntry,
+  DeadLetterEntry,
+  EventEntry,
+  LiveBoard,
+  PlayerEntry,
+} from '../layout/types.js';
 import type { Named } from '../lua/argument-order.js';
 import { columnsText } from './verdicts.js';
 
@@ -32,16 +40,16 @@ export function applyArguments(keys: KeySpace, call: ApplyCall): Named {
   };
 }
 
-/** In place of the number of a list of views, for a dead letter. */
+/** A dead letter has no list of views: it has this number instead. */
 const NO_LIST = 0;
 
-/** The entries of the run that is being written. */
+/** The entries of the run that is being written. One buffer serves all runs. */
 const bytes = new ByteWriter();
 
 /** Entries of one partition, and the generations of their boards. */
 type RunOfEntries = Pick<ApplyCall, 'shard' | 'partition' | 'boards' | 'entries' | 'isLast'>;
 
-/** A run or stretch as keys and arguments: lua/includes/arguments.lua gives the order. */
+/** The keys and arguments of a run or stretch, in the order of lua/includes/arguments.lua. */
 export function runArguments(
   keys: KeySpace,
   run: RunOfEntries,
@@ -49,6 +57,7 @@ export function runArguments(
   const tables = new ArgumentTables(keys, run);
   bytes.clear();
   for (const entry of run.entries) tables.write(entry);
+
   const { boards, views, lists, columns } = tables;
   return {
     keys: [...tables.boardKeys, ...tables.viewKeys],
@@ -59,7 +68,7 @@ export function runArguments(
   };
 }
 
-/** The number of a board within a run, and the numbers of its views and of lists of its views. */
+/** A board of a run: its number, and the numbers of its views and of the lists of its views. */
 interface NumberedBoard {
   readonly number: number;
   readonly live: LiveBoard;
@@ -67,22 +76,19 @@ interface NumberedBoard {
   readonly lists: Map<readonly ResolvedView[], number>;
 }
 
-/**
- * The boards, views and lists of views of one run or stretch, each numbered from 1 in order of
- * first use.
- */
+/** Numbers the boards, views and lists of views of a run from 1, in order of first use. */
 class ArgumentTables {
   readonly boardKeys: string[] = [];
   readonly viewKeys: string[] = [];
   readonly boards: object[] = [];
   readonly views: object[] = [];
   /**
-   * A list of views: the number of its board, then those of its views. That of a player record says
-   * so.
+   * Each list has the number of its board, then the numbers of its views. `settles` marks the list
+   * of a player record.
    */
   readonly lists: (number[] | { settles: number[] })[] = [];
   readonly #numbered = new Map<string, NumberedBoard>();
-  /** How many values each entry has: those of the event with the most. */
+  /** How many values each entry has: as many as the event with the most values. */
   readonly columns: number;
 
   constructor(
@@ -97,28 +103,35 @@ class ArgumentTables {
 
   write(entry: ApplyEntry): void {
     bytes.double(entry.offset);
-    if (entry.kind === 'deadLetter') {
-      bytes.uint16(NO_LIST);
-      bytes.double(0);
-      bytes.text(entry.code);
-      bytes.text(entry.detail);
-      this.#writeValues([]);
-      return;
-    }
-    const board = this.#numbered.get(entry.board) ?? this.#addBoard(entry.board);
-    if (entry.kind === 'player') {
-      bytes.uint16(this.#addSettled(entry, board));
-      bytes.double(0);
-      bytes.text(entry.playerId);
-      bytes.text(entry.entry);
-      this.#writeValues([]);
-      return;
-    }
+    if (entry.kind === 'deadLetter') this.#writeDeadLetter(entry);
+    else if (entry.kind === 'player') this.#writePlayer(entry);
+    else this.#writeEvent(entry);
+  }
+
+  #writeDeadLetter({ code, detail }: DeadLetterEntry): void {
+    bytes.uint16(NO_LIST);
+    bytes.double(0);
+    bytes.text(code);
+    bytes.text(detail);
+    this.#writeValues([]);
+  }
+
+  #writePlayer(entry: PlayerEntry): void {
+    bytes.uint16(this.#addSettled(entry, this.#boardOf(entry)));
+    bytes.double(0);
+    bytes.text(entry.playerId);
+    bytes.text(entry.entry);
+    this.#writeValues([]);
+  }
+
+  #writeEvent(entry: EventEntry): void {
     const { playerId, occurredAt, values, views, eventId = '' } = entry.event;
+    const board = this.#boardOf(entry);
+    const deduplicates = board.live.definition.deduplicateMs !== undefined;
     bytes.uint16(board.lists.get(views) ?? this.#addList(views, board));
     bytes.double(occurredAt);
     bytes.text(playerId);
-    bytes.text(board.live.definition.deduplicateMs === undefined ? '' : eventId);
+    bytes.text(deduplicates ? eventId : '');
     this.#writeValues(values);
   }
 
@@ -138,11 +151,16 @@ class ArgumentTables {
     return this.lists.push({ settles: [board.number, ...numbers] });
   }
 
+  #boardOf({ board }: BoardEntry): NumberedBoard {
+    return this.#numbered.get(board) ?? this.#addBoard(board);
+  }
+
   #addBoard(name: string): NumberedBoard {
     const { keys, run } = this;
     const live = run.boards.get(name);
     if (live === undefined)
       throw new Error(`a call has an event of board "${name}", but no definition of this board`);
+
     const { generation, definition } = live;
     this.boards.push({ name, generation, ...settings(definition) });
     const board = { number: this.boards.length, live, views: new Map(), lists: new Map() };
@@ -161,6 +179,7 @@ class ArgumentTables {
   #viewNumber({ view, expiresAt, published }: ResolvedView, board: NumberedBoard): number {
     const known = board.views.get(view);
     if (known !== undefined) return known;
+
     this.viewKeys.push(...this.keys.ofView(this.run.shard, board.live.generation, view));
     const expires = expiresAt ?? undefined;
     const number = this.views.push({ board: board.number, text: view, expires, published });

@@ -13,36 +13,35 @@ const HEAD = 0;
 const CHANGE = 1;
 const LEADERS = 2;
 
-/**
- * What the readers of rank changes and leader changes need of the columns, so that none needs the
- * definition.
- */
+/** The columns as the head of a view names them, so that verdicts are readable by themselves. */
 export function columnsText(columns: readonly Column[]): string {
   return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
 }
 
 /**
  * Reads members of an outbox, as lua/includes/verdict.lua writes them. The leader changes of a
- * member come last. A player record that was settled in several calls has several members, of which
- * the rank changes are made one.
+ * member come last. A player record that was settled in several calls has several members; their
+ * rank changes become one.
  */
 export function parseVerdicts(members: readonly Buffer[]): Verdict[] {
   const verdicts: Verdict[] = [];
-  let last: RankChangeVerdict | undefined;
-  for (const member of members)
-    for (const verdict of new VerdictReader(new ByteReader(member)).verdicts())
-      if (verdict.kind === 'rankChange' && verdict.offset === last?.offset)
-        last.changes += `,${verdict.changes}`;
-      else {
-        if (verdict.kind === 'rankChange') last = verdict;
+  let lastChange: RankChangeVerdict | undefined;
+  for (const member of members) {
+    for (const verdict of new VerdictReader(new ByteReader(member)).verdicts()) {
+      if (verdict.kind !== 'rankChange') {
+        verdicts.push(verdict);
+      } else if (verdict.offset === lastChange?.offset) {
+        lastChange.changes += `,${verdict.changes}`;
+      } else {
+        lastChange = verdict;
         verdicts.push(verdict);
       }
+    }
+  }
   return verdicts;
 }
 
-/**
- * A head, and how the JSON of each movement in its view begins: with a rank before, and without.
- */
+/** The head of the verdicts of one view. */
 interface ViewHead {
   readonly generation: string;
   readonly columns: readonly ColumnHead[];
@@ -50,19 +49,18 @@ interface ViewHead {
   readonly version: number;
   readonly hasCompetitionRanks: boolean;
   readonly namesPassed: boolean;
+  /** How the JSON of a movement begins if the player had a rank before. */
   readonly ranked: string;
+  /** How the JSON of a movement begins if the player had no rank before. */
   readonly unranked: string;
 }
 
-/** A column, and `json`: what is before each of its values in JSON. */
+/** `json` is the text in front of each value of the column. */
 interface ColumnHead extends Column {
   readonly json: string;
 }
 
-/**
- * V8 keeps a joined text as its parts. This makes it one, as each use would go through the parts
- * again.
- */
+/** Copies a joined text, which V8 keeps as its parts: each use would walk these parts again. */
 function flat(text: string): string {
   return Buffer.from(text).toString();
 }
@@ -92,11 +90,18 @@ class VerdictReader {
       const begin = index > 0 ? '",' : ',"columns":{';
       return { ...column, json: flat(`${begin}${JSON.stringify(column.name)}:"`) };
     });
-    const [view, version] = [bytes.text(), bytes.double()];
-    const [hasCompetitionRanks, namesPassed] = [bytes.uint8() === 1, bytes.uint8() === 1];
+    const view = bytes.text();
+    const version = bytes.double();
+    const hasCompetitionRanks = bytes.uint8() === 1;
+    const namesPassed = bytes.uint8() === 1;
     const begin = `{"view":${JSON.stringify(view)},"version":${version},"before":`;
     return {
-      ...{ generation, columns, view, version, hasCompetitionRanks, namesPassed },
+      generation,
+      columns,
+      view,
+      version,
+      hasCompetitionRanks,
+      namesPassed,
       ranked: flat(`${begin}{"rank":`),
       unranked: flat(`${begin}null,"after":`),
     };
@@ -110,14 +115,16 @@ class VerdictReader {
   }
 
   /**
-   * Adds a movement to the rank change of its event. Makes JSON from few texts, and without
-   * objects, for speed.
+   * Adds a movement to the rank change of its event. For speed, it joins few texts to JSON and
+   * makes no objects.
    */
   #addChange(offset: number): void {
     const { bytes } = this;
     const head = this.#readHead();
-    const [rankBefore, rankAfter] = [bytes.double(), bytes.double()];
-    let [before, after] = ['', ''];
+    const rankBefore = bytes.double();
+    const rankAfter = bytes.double();
+    let before = '';
+    let after = '';
     for (const column of head.columns) {
       before += column.json + decimalText(column, bytes.double());
       after += column.json + decimalText(column, bytes.double());
@@ -126,25 +133,33 @@ class VerdictReader {
       before = `,"competitionRank":${bytes.double()}${before}`;
       after = `,"competitionRank":${bytes.double()}${after}`;
     }
+
     const begin =
       rankBefore === 0 ? head.unranked : `${head.ranked}${rankBefore}${before}"}},"after":`;
     const end = rankAfter === 0 ? 'null' : `{"rank":${rankAfter}${after}"}}`;
-    const { generation, namesPassed } = head;
-    const overtook = namesPassed ? this.#overtook() : '';
+    const overtook = head.namesPassed ? this.#overtook() : '';
     const movement = `${begin}${end}${overtook}}`;
+
     const last = this.#verdicts.at(-1);
-    if (last?.kind === 'rankChange' && last.offset === offset) last.changes += `,${movement}`;
-    else this.#verdicts.push({ kind: 'rankChange', offset, generation, changes: movement });
+    if (last?.kind === 'rankChange' && last.offset === offset) {
+      last.changes += `,${movement}`;
+    } else {
+      const { generation } = head;
+      this.#verdicts.push({ kind: 'rankChange', offset, generation, changes: movement });
+    }
   }
 
   /** A player who is passed falls back by one rank. */
   #overtook(): string {
     const count = this.bytes.uint8();
     if (count === 0) return '';
-    const passed = Array.from({ length: count }, () => {
-      const [rankAfter, playerId] = [this.bytes.double(), this.bytes.text()];
-      return { playerId, rankBefore: rankAfter - 1, rankAfter };
-    });
+
+    const passed = [];
+    for (let i = 0; i < count; i++) {
+      const rankAfter = this.bytes.double();
+      const playerId = this.bytes.text();
+      passed.push({ playerId, rankBefore: rankAfter - 1, rankAfter });
+    }
     return `,"overtook":${JSON.stringify(passed)}`;
   }
 
@@ -152,7 +167,8 @@ class VerdictReader {
     const { bytes } = this;
     const { generation, columns, view, version } = this.#readHead();
     const since = bytes.double();
-    const [top, before] = [linesOf(bytes.text()), linesOf(bytes.text())];
+    const top = linesOf(bytes.text());
+    const before = linesOf(bytes.text());
     return {
       kind: 'leaderChange',
       offset,
@@ -166,7 +182,8 @@ class VerdictReader {
   }
 
   #deadLetter(offset: number): DeadLetterEntry {
-    const [code, detail] = [this.bytes.text(), this.bytes.text()];
+    const code = this.bytes.text();
+    const detail = this.bytes.text();
     return { kind: 'deadLetter', offset, code, detail };
   }
 }
@@ -175,9 +192,11 @@ function linesOf(text: string): string[] {
   return text === '' ? [] : text.split('\n');
 }
 
+/** Reads a line of a leader report: lua/includes/leaders.lua. */
 function parseLeader(line: string, rank: number, columns: readonly Column[]): Leader {
   const tab = line.indexOf('\t');
-  const [competitionRank = rank, ...values] = line.slice(0, tab).split(' ').map(Number);
   const playerId = line.slice(tab + 1);
+  const numbers = line.slice(0, tab).split(' ').map(Number);
+  const [competitionRank = rank, ...values] = numbers;
   return { playerId, rank, competitionRank, columns: decimalColumns({ columns }, values) };
 }
