@@ -5,24 +5,31 @@ import { LeaseLostError } from '../layout/store-errors.js';
 import { refusalOf } from '../lua/scripts.js';
 
 /**
- * The outcome of a verify or rollback whose process died. A sweep discards the shadow, or makes it
- * previous again (rollback).
+ * The outcome of a verify or rollback whose process died. A sweep discards the shadow of the
+ * verify; the shadow of the rollback becomes previous again.
  */
 const ENDED = 'its process is gone';
+
+/** The outcome of a build or snapshot whose process died. */
 const KEPT =
   `${ENDED}; what was built is kept, and the next attempt continues it; "ranklog boards ` +
   'discard", or another build, verify, snapshot or rollback of the board, discards it';
 
 export class LeaseStore extends ShardedStore {
-  /** `holder` is shown to processes that want the lease while it is held. @throws LeaseHeldError */
+  /**
+   * Takes the lease of a board. Processes that want it meanwhile get `holder` in their error.
+   * @throws LeaseHeldError
+   */
   async acquire(board: string, holder: string): Promise<Lease> {
     const key = this.#key(board);
     const token = await takeLease(this.redis, { key, holder });
     if (token !== undefined) return { board, token };
-    const { held, error } = await heldLease(this.redis, key, board);
-    // The lease ended between the two requests
-    if (held === null) return this.acquire(board, holder);
-    throw error;
+
+    const { token: otherToken, error } = await heldLease(this.redis, key, board);
+    if (otherToken !== null) throw error;
+
+    // The other lease ended between the two requests.
+    return this.acquire(board, holder);
   }
 
   /**
@@ -65,10 +72,14 @@ export class LeaseStore extends ShardedStore {
     await this.redis.hdel(this.keys.reconciliations(this.shardOf(board)), board);
   }
 
+  /** A running status becomes `failed` if its holder has the lease no more. */
   async #checked(status: ReconciliationStatus): Promise<ReconciliationStatus> {
     if (status.state !== 'running') return status;
-    const held = await this.redis.get(this.#key(status.board));
-    if (held !== null && holderOf(held) === status.holder) return status;
+
+    const token = await this.redis.get(this.#key(status.board));
+    const isHeld = token !== null && holderOf(token) === status.holder;
+    if (isHeld) return status;
+
     const isKept = status.kind === 'build' || status.kind === 'snapshot';
     return { ...status, state: 'failed', outcome: isKept ? KEPT : ENDED };
   }

@@ -4,12 +4,12 @@ import type { RedisClient } from './redis-client.js';
 import { scanHash } from './scans.js';
 
 /**
- * An entry of the ban register: the player record that counts, and its place in the score topic.
+ * An entry of the ban register: the player record that counts, and where the score topic has it.
  */
 export interface BanEntry {
   readonly playerId: string;
   readonly kind: PlayerRecordKind;
-  /** In ms: of two records on a player, the later one counts. */
+  /** In ms. Of two records on a player, the later one counts. */
   readonly time: number;
   readonly partition: number;
   readonly offset: number;
@@ -25,7 +25,8 @@ export function banText(
   return `${kind} ${occurredAt} ${partition} ${offset} ${JSON.stringify({ reason, by })}`;
 }
 
-const ENTRY = /^(\w+) (-?\d+) (\d+) (\d+) (.*)$/s; // a reason may have U+2028
+/** With the flag `s`, as a reason may have U+2028. */
+const ENTRY = /^(\w+) (-?\d+) (\d+) (\d+) (.*)$/s;
 
 export function parseBan(playerId: string, text: string): BanEntry {
   const [, kind, time, partition, offset, texts = '{}'] = ENTRY.exec(text) ?? [];
@@ -39,15 +40,15 @@ export function parseBan(playerId: string, text: string): BanEntry {
   };
 }
 
-/** `banned at 2026-11-20T09:00:00.000Z`, of a difference that verify found. */
+/** For a difference that verify found: `banned at 2026-11-20T09:00:00.000Z`. */
 export function describeBan(text: string): string {
   const { kind, time } = parseBan('', text);
   return `${kind} at ${formatTime(time)}`;
 }
 
 /**
- * All entries of a generation, with their texts; page by page. Finds every entry that is there
- * during the whole scan.
+ * All entries of a generation with their texts, page by page. Finds every entry that exists during
+ * the whole scan.
  */
 export async function* scanBans(
   redis: RedisClient,

@@ -9,20 +9,17 @@ import { readHash } from './scans.js';
 /** The pointer of a board whose first generation is being built. */
 export const BUILDING = '-';
 
-/**
- * The field of `live` that holds the version of the pointers (lua/includes/shard.lua). No board has
- * this name.
- */
+/** The field of `live` with the version of the pointers: see lua/includes/shard.lua. */
 export const VERSION = '';
 
-/** The identity in a version of the pointers; empty for none. */
+/** The identity in a version of the pointers; '' if it has none. */
 export function identityIn(version: string): string {
   return version.replace(/^\d+ ?/, '');
 }
 
 /**
- * Reads the boards of shards but those whose definition Redis has lost. Returns `known` itself if
- * no version has changed.
+ * Reads the boards of shards, except boards whose definition Redis has lost. Returns `known` itself
+ * if no version has changed.
  */
 export async function readBoards(
   redis: RedisClient,
@@ -34,6 +31,7 @@ export async function readBoards(
     shards.map(async (shard) => (await redis.hget(keys.live(shard), VERSION)) ?? ''),
   );
   if (known !== undefined && isDeepStrictEqual(versions, known.versions)) return known;
+
   const live = new Map<string, LiveBoard>();
   const building = new Set<string>();
   const removed = new Set<string>();
@@ -46,16 +44,19 @@ export async function readBoards(
     ]);
     for (const board of removedHere) removed.add(board);
     for (const [board, generation] of pointers) {
+      if (generation === BUILDING) {
+        building.add(board);
+        continue;
+      }
       const text = definitions.get(generation);
-      if (generation === BUILDING) building.add(board);
-      else if (text !== undefined)
+      if (text !== undefined)
         live.set(board, liveBoardOf(generation, text, starts.get(generation)));
     }
   }
   return { live, building, removed, versions };
 }
 
-/** A generation, from the texts of its definition and its starts in Redis. */
+/** Makes a generation of its id and of the texts of its definition and starts in Redis. */
 export function liveBoardOf(generation: string, text: string, starts?: string | null): LiveBoard {
   const definition = parseDefinitionText(text);
   const { board } = definition;
@@ -63,7 +64,7 @@ export function liveBoardOf(generation: string, text: string, starts?: string | 
 }
 
 /**
- * Why and when (ms) a generation was begun: see NewShadow. Empty for a generation that
+ * Why and when (in ms) a generation was begun: see NewShadow. Empty for a generation that
  * registerBoards made live.
  */
 export interface Origin {
@@ -92,10 +93,12 @@ function parseStarts(text: string): Starts {
   return offsetsOf(JSON.parse(text) as Record<string, number>);
 }
 
+/** Offsets by partition, of a hash in Redis or in JSON. */
 export function offsetsOf(hash: Readonly<Record<string, string | number>>): Map<number, number> {
-  return new Map(
-    Object.entries(hash).map(([partition, offset]) => [Number(partition), Number(offset)]),
-  );
+  const offsets = new Map<number, number>();
+  for (const [partition, offset] of Object.entries(hash))
+    offsets.set(Number(partition), Number(offset));
+  return offsets;
 }
 
 /** The last applied record of a partition, as Redis stores it; '' for none. */
@@ -104,7 +107,8 @@ export function recordText(record: RecordIdentity | undefined): string {
 }
 
 export function parseRecord(text: string | null | undefined): RecordIdentity | undefined {
-  if (!text) return undefined;
+  if (text === null || text === undefined || text === '') return undefined;
+
   const [offset, timestamp, hash = ''] = text.split(' ');
   return { offset: Number(offset), timestamp: Number(timestamp), hash };
 }

@@ -1,54 +1,57 @@
-const FIRST_BYTES = 65_536;
+const INITIAL_BYTES = 65_536;
 const LENGTH_BYTES = 4;
-/** Of UTF-8, for a UTF-16 unit. */
-const MAX_BYTES_OF_A_UNIT = 3;
+/** The most bytes of UTF-8 for one UTF-16 code unit. */
+const MAX_BYTES_PER_UNIT = 3;
 
-/** Writes what `struct.unpack` of Lua reads, into a buffer that grows and is used again. */
+/** Writes what `struct.unpack` of Lua reads. Its buffer grows, and is reused after `clear`. */
 export class ByteWriter {
-  #bytes = Buffer.alloc(FIRST_BYTES);
-  #at = 0;
+  #bytes = Buffer.alloc(INITIAL_BYTES);
+  #position = 0;
 
   clear(): void {
-    this.#at = 0;
+    this.#position = 0;
   }
 
   copy(): Buffer {
-    return Buffer.from(this.#bytes.subarray(0, this.#at));
+    return Buffer.from(this.#bytes.subarray(0, this.#position));
   }
 
   double(value: number): void {
     this.#reserve(8);
-    this.#at = this.#bytes.writeDoubleBE(value, this.#at);
+    this.#position = this.#bytes.writeDoubleBE(value, this.#position);
   }
 
   uint16(value: number): void {
     this.#reserve(2);
-    this.#at = this.#bytes.writeUInt16BE(value, this.#at);
+    this.#position = this.#bytes.writeUInt16BE(value, this.#position);
   }
 
-  /** The length of a text in bytes, then its bytes. */
+  /** Writes the length of a text in bytes, then its bytes. */
   text(text: string): void {
-    this.#reserve(LENGTH_BYTES + MAX_BYTES_OF_A_UNIT * text.length);
-    const length = text === '' ? 0 : this.#bytes.write(text, this.#at + LENGTH_BYTES);
-    this.#at = this.#bytes.writeUInt32BE(length, this.#at) + length;
+    this.#reserve(LENGTH_BYTES + MAX_BYTES_PER_UNIT * text.length);
+    const begin = this.#position + LENGTH_BYTES;
+    const length = text === '' ? 0 : this.#bytes.write(text, begin);
+    this.#bytes.writeUInt32BE(length, this.#position);
+    this.#position = begin + length;
   }
 
   #reserve(count: number): void {
-    if (this.#at + count <= this.#bytes.length) return;
-    const larger = Buffer.alloc(2 * (this.#at + count));
-    this.#bytes.copy(larger, 0, 0, this.#at);
+    if (this.#position + count <= this.#bytes.length) return;
+
+    const larger = Buffer.alloc(2 * (this.#position + count));
+    this.#bytes.copy(larger, 0, 0, this.#position);
     this.#bytes = larger;
   }
 }
 
 /** Reads what `struct.pack` of Lua has written, in order. */
 export class ByteReader {
-  #at = 0;
+  #position = 0;
 
   constructor(private readonly bytes: Buffer) {}
 
   get isAtEnd(): boolean {
-    return this.#at === this.bytes.length;
+    return this.#position === this.bytes.length;
   }
 
   double(): number {
@@ -64,13 +67,15 @@ export class ByteReader {
   }
 
   text(): string {
-    const begin = this.#skip(this.bytes.readUInt32BE(this.#skip(LENGTH_BYTES)));
-    return this.bytes.toString('utf8', begin, this.#at);
+    const length = this.bytes.readUInt32BE(this.#skip(LENGTH_BYTES));
+    const begin = this.#skip(length);
+    return this.bytes.toString('utf8', begin, this.#position);
   }
 
-  /** Where the next `count` bytes begin. */
+  /** Skips `count` bytes. Returns where they begin. */
   #skip(count: number): number {
-    this.#at += count;
-    return this.#at - count;
+    const begin = this.#position;
+    this.#position += count;
+    return begin;
   }
 }

@@ -38,10 +38,7 @@ export interface Lease {
   readonly token: string;
 }
 
-/**
- * All events and player records of a shadow's board in one partition of the log, from `from` to
- * `through`.
- */
+/** The events and player records of a shadow's board in one partition, `from` to `through`. */
 export interface Stretch {
   readonly partition: number;
   /** At most the shadow's applied offset + 1, or the call is refused. */
@@ -63,7 +60,7 @@ export interface PromoteOptions {
   readonly takenOver?: Readonly<Record<string, number>>;
 }
 
-/** A player record that is marked and not settled. `entry` is the present one of the player. */
+/** A marked, unsettled player record. `entry` is the player's current one in the ban register. */
 export interface UnsettledRecord extends Pick<PlayerEntry, 'playerId' | 'offset' | 'entry'> {
   readonly partition: number;
 }
@@ -79,8 +76,8 @@ export type ShadowRefusal =
   'leaseLost' | 'shadowGone' | 'gap' | 'generationChanged' | 'serverChanged';
 
 /**
- * A catch-up call that was not refused. `appliedOffsets`: of the partitions of the call; of all
- * partitions for promote and compare.
+ * A catch-up call that was not refused. `appliedOffsets` has the partitions of the call; after
+ * promote and compare, it has all partitions.
  */
 interface Applied {
   readonly status: 'applied';
@@ -88,27 +85,27 @@ interface Applied {
 }
 
 /**
- * The outcome of a catch-up call. It has no ending while the shadow is not at the live applied
- * offsets: then only the stretches were applied.
+ * The outcome of a catch-up call. It has no ending until the shadow is at the live applied offsets:
+ * before, a call only applies its stretches.
  */
 export type CatchUpOutcome<Ending> =
   | (Applied & { readonly ending: Ending })
   | (Applied & { readonly ending?: undefined })
   | { readonly status: ShadowRefusal; readonly ending?: undefined };
 
-/** Where a ranking continues. Valid on `server` only: on another one, the ranking begins again. */
+/** Where a ranking continues. Valid on `server` only: another server begins the ranking again. */
 export interface RankingCursor {
   readonly server: string;
   /** Views that were found and are not ranked yet. */
   readonly views: readonly string[];
-  /** In the first of these views; '0' begins it. */
+  /** The cursor in the first of these views; '0' begins the view. */
   readonly playersCursor: string;
-  /** Finds more views; '0' begins, and '' means that all are found. */
+  /** The cursor that finds more views; '0' begins, '' means that all are found. */
   readonly viewsCursor: string;
 }
 
 export interface RankingStep {
-  /** How many players the step ranked; 0 if it found views, or was the last one. */
+  /** How many players the step ranked; 0 if the step found views, or was the last one. */
   readonly players: number;
   readonly next?: RankingCursor;
 }
@@ -120,37 +117,32 @@ export interface RankingStep {
 export interface ComparisonWalk {
   readonly over:
     | 'views' // views that should be there
-    | 'extraViews' // views that should not
+    | 'extraViews' // views that should not be there
     | 'eventIds' // the event ids of a partition
     | 'bans' // entries that should be in the ban register
-    | 'extraBans' // entries that should not
+    | 'extraBans' // entries that should not be there
     | 'players' // players who should be in a view
-    | 'extraPlayers' // players who should not
+    | 'extraPlayers' // players who should not be there
     | 'ranking'; // entries of the live ranking that fit no live state
-  /** The view or partition that is walked over; empty for `views` and `extraViews`. */
+  /** The view or partition to walk over; '' for walks over the whole board. */
   readonly name: string;
   readonly cursor: string;
 }
 
-/**
- * Where a comparison continues. The cursors are valid on `server` only: on another one, the
- * comparison begins again.
- */
+/** Where a comparison continues. Valid on `server` only: another server begins it again. */
 export interface ComparisonCursor {
   readonly server: string;
   readonly walk: ComparisonWalk;
+  /** The walks after this one. */
   readonly rest: readonly ComparisonWalk[];
 }
 
-/**
- * A difference between a live board and the log. `expected` and `found` of a player are states in
- * hexadecimal (libs/board/state.ts).
- */
+/** A difference between a live board and the log. States of players are in hexadecimal. */
 export interface Difference {
   readonly view: string;
   readonly kind:
     | 'missing' // a player who should be there
-    | 'extra' // a player who should not
+    | 'extra' // a player who should not be there
     | 'columns' // other columns
     | 'reachTime' // the same columns at another time
     | 'order' // the ranking lacks the entry of a live state, or has an entry that fits none
@@ -158,7 +150,7 @@ export interface Difference {
     | 'clock' // the event clock of the board
     | 'eventIds' // the event ids of a partition
     | 'ban' // the entry of a player in the ban register
-    | 'appliedOffset'; // a live applied offset beyond the end of the log: nothing can be compared
+    | 'appliedOffset'; // a live applied offset beyond the end of the log prevents the comparison
   readonly playerId?: string;
   readonly partition?: number;
   readonly expected?: string;
@@ -166,8 +158,8 @@ export interface Difference {
 }
 
 /**
- * Events refused for `maxViews`, by the shadow and by the live board. The order of partitions
- * decides which, so these may differ.
+ * The number of events that the shadow (`expected`) and the live board (`found`) refused for
+ * `maxViews`. The order of partitions decides which events are refused, so the numbers may differ.
  */
 export interface TooManyViews {
   readonly expected: number;
@@ -181,7 +173,7 @@ export interface ComparisonStep {
   readonly places: number;
   readonly views: number;
   readonly differences: readonly Difference[];
-  /** If events were refused, the differences mean nothing. */
+  /** If any events were refused, the differences are meaningless. */
   readonly tooManyViews: TooManyViews;
 }
 
@@ -223,9 +215,6 @@ export interface ReconciliationStatus {
   readonly updatedAt: number;
   /** A sentence on the result, or the reason of a failure. */
   readonly outcome?: string;
-  /**
-   * For a verify that is done: whether the board equals the log; null if the two could not be
-   * compared.
-   */
+  /** For a finished verify: whether the board equals the log; null if it could not compare them. */
   readonly equal?: boolean | null;
 }

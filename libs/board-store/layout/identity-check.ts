@@ -17,9 +17,9 @@ const ORIGINS: Readonly<Record<keyof Identity, string>> = {
 
 /** Compares the identity that Redis or Kafka stores with the one of this process. */
 export class IdentityCheck {
-  /** The identity of this process, in the form in which Redis and Kafka store an identity. */
+  /** The identity of this process, in the form that Redis and Kafka store. */
   readonly text: string;
-  /** Called with the first difference found while the process runs; the process then has to end. */
+  /** Called with the first difference that is found. The process then has to end. */
   onOther: (error: OtherIdentityError) => void = () => undefined;
 
   constructor(readonly ours: Partial<Identity>) {
@@ -32,14 +32,17 @@ export class IdentityCheck {
   }
 
   /**
-   * `kept` has the form of `text`, or is empty. A part that either side lacks is no difference.
+   * Compares a stored identity: '', or a text in the form of `text`. Ignores settings that only one
+   * side has.
    * @throws OtherIdentityError
    */
-  compare(kept: string, where: string): void {
-    if (kept === '' || kept === this.text) return;
-    const theirs = JSON.parse(kept) as Partial<Identity>;
+  compare(stored: string, where: string): void {
+    if (stored === '' || stored === this.text) return;
+
+    const theirs = JSON.parse(stored) as Partial<Identity>;
     const parts = this.#differing(theirs);
     if (parts.length === 0) return;
+
     const isMovable = where !== REDIS || !parts.includes('shards');
     const error = new OtherIdentityError(where, theirs, this.differences(theirs), isMovable);
     this.onOther(error);
@@ -47,7 +50,7 @@ export class IdentityCheck {
     throw error;
   }
 
-  /** Says in which parts another identity differs, with both values. */
+  /** Describes each setting that differs in another identity, with both values. */
   differences(theirs: Partial<Identity>): string[] {
     return this.#differing(theirs).map(
       (part) => `${ORIGINS[part]} is ${theirs[part]} there and ${this.ours[part]} here`,
@@ -55,14 +58,16 @@ export class IdentityCheck {
   }
 
   #differing(theirs: Partial<Identity>): (keyof Identity)[] {
-    const { ours } = this;
-    return (Object.keys(ORIGINS) as (keyof Identity)[]).filter(
-      (part) => (ours[part] ?? theirs[part]) !== (theirs[part] ?? ours[part]),
-    );
+    const parts = Object.keys(ORIGINS) as (keyof Identity)[];
+    return parts.filter((part) => {
+      const our = this.ours[part];
+      const their = theirs[part];
+      return our !== undefined && their !== undefined && our !== their;
+    });
   }
 }
 
-/** The identity that Redis stores, in the form of `IdentityCheck.text`; empty for none. */
+/** The identity that Redis stores, in the form of `IdentityCheck.text`; '' if it has none. */
 export async function storedIdentity(redis: RedisClient, keys: KeySpace): Promise<string> {
   const version = await redis.hget(keys.live(0), VERSION);
   return identityIn(version ?? '');

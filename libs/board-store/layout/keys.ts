@@ -8,16 +8,16 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The version of the layout, part of the keys of each shard: a ranklog with another layout finds no
- * boards and misreads none.
+ * The version of the layout. It is a part of the keys of each shard, so that a ranklog with another
+ * layout finds no boards, and so misreads none.
  */
 const LAYOUT = 4;
 
 /**
  * Every key of ranklog in Redis, with its type and what it holds. `a -> b` is a hash field and its
- * value, or a member and its score. All keys of a shard carry its hash tag, so a script touches one
- * cluster slot. The tag has the prefix, so that the shards of several ranklogs can be on different
- * nodes of a cluster.
+ * value, or a member and its score. All keys of a shard have its hash tag, so each script stays in
+ * one slot of a cluster. The tag includes the prefix, so that shards of several ranklogs can be on
+ * different nodes of a cluster.
  */
 export class KeySpace {
   constructor(readonly prefix: string) {}
@@ -52,7 +52,7 @@ export class KeySpace {
   readonly records = this.#ofShard('records');
   /** hash: partition -> the largest published position that a call or a resync has named */
   readonly published = this.#ofShard('published');
-  /** zset: verdicts of an apply call -> last offset of the call; from the published position on */
+  /** zset: verdicts of an apply call -> its last offset; those from the published position on */
   readonly outbox = (shard: number, partition: number) => this.#key(shard, `outbox:${partition}`);
 
   /** hash: generation -> JSON of its definition; of every generation that still has keys */
@@ -89,8 +89,9 @@ export class KeySpace {
   readonly removed = this.#ofShard('removed');
 
   /**
-   * string: token of the process that may write to the shadow of the board, of `BOARD (import)`:
-   * import into it, of `(periods)`: announce results of closed windows; expires
+   * string: token of the holder; expires. The holder of `BOARD` may write to the shadow of the
+   * board, of `BOARD (import)` may import into the board, of `(periods)` may announce the results
+   * of closed windows
    */
   readonly lease = this.#ofBoard('lease');
   /** hash: board -> JSON of its running or last reconciliation */
@@ -171,8 +172,11 @@ export function slotOf(tag: string): number {
   let crc = 0;
   for (const byte of Buffer.from(tag)) {
     crc ^= byte << 8;
-    for (let bit = 0; bit < 8; bit++)
-      crc = (crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1) & 0xffff;
+    for (let bit = 0; bit < 8; bit++) {
+      const hasHighBit = (crc & 0x8000) !== 0;
+      crc = (crc << 1) & 0xffff;
+      if (hasHighBit) crc ^= 0x1021;
+    }
   }
   return crc % 16_384;
 }

@@ -1,10 +1,11 @@
+import { rowsOf } from '../lua/scripts.js';
 import type { KeySpace } from './keys.js';
 import type { RedisClient } from './redis-client.js';
 
-/** How many views one step asks for. */
+/** About how many views one step reads. */
 const VIEWS_A_STEP = 1_000;
 
-/** A view with a state of a player: its bytes (libs/board/state.ts). */
+/** A view, and the bytes of a player's state in it (libs/board/state.ts). */
 export interface StateInView {
   readonly view: string;
   readonly state: Buffer;
@@ -12,7 +13,7 @@ export interface StateInView {
 
 /**
  * The states of some players in all views of a generation, also in expired ones. Finds every state
- * that is there during the whole call.
+ * that exists during the whole call.
  * Cost: linear in the views, with a request for each, and in the players.
  */
 export async function statesOfPlayers(
@@ -23,18 +24,22 @@ export async function statesOfPlayers(
 ): Promise<Map<string, StateInView[]>> {
   const found = new Map<string, StateInView[]>(playerIds.map((playerId) => [playerId, []]));
   const seen = new Set<string>(); // a scan may repeat a view
+  const key = keys.views(shard, generation);
   let cursor = '0';
   do {
-    const views = keys.views(shard, generation);
-    const [next, words] = await redis.hscan(views, cursor, 'COUNT', VIEWS_A_STEP);
-    const names = words.filter((word, index) => index % 2 === 0 && !seen.has(word));
-    const states = await Promise.all(
-      names.map((view) => redis.hmgetBuffer(keys.players(shard, generation, view), ...playerIds)),
+    const [next, fields] = await redis.hscan(key, cursor, 'COUNT', VIEWS_A_STEP);
+    const views = rowsOf(fields, 2).map(([view = '']) => view);
+    const unseen = views.filter((view) => !seen.has(view));
+    const statesInViews = await Promise.all(
+      unseen.map((view) => redis.hmgetBuffer(keys.players(shard, generation, view), ...playerIds)),
     );
-    for (const [at, view] of names.entries()) {
+    for (const [viewIndex, view] of unseen.entries()) {
       seen.add(view);
-      for (const [index, state] of (states[at] ?? []).entries())
-        if (state !== null) found.get(playerIds[index] ?? '')?.push({ view, state });
+      const states = statesInViews[viewIndex] ?? [];
+      for (const [index, playerId] of playerIds.entries()) {
+        const state = states[index];
+        if (state) found.get(playerId)?.push({ view, state });
+      }
     }
     cursor = next;
   } while (cursor !== '0');

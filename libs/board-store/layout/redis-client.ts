@@ -2,16 +2,19 @@ import type { Cluster, Redis } from 'ioredis';
 
 /**
  * A client of one server, or of a Redis Cluster. All keys of a command must be of one shard, as a
- * cluster finds the node by them. What has no key is asked of `primariesOf`.
+ * cluster finds the node by them. Send commands without a key to `primariesOf`.
  */
 export type RedisClient = Redis | Cluster;
 
-/** The connections to the primaries: one per primary of a cluster. */
+/** The connections to the primaries: one for each primary of a cluster. */
 export function primariesOf(redis: RedisClient): readonly Redis[] {
   return 'nodes' in redis ? redis.nodes('master') : [redis];
 }
 
-/** Scripts and writes get such an error from a replica; plain reads get data that may be old. */
+/**
+ * A replica answered. It refuses scripts and writes with such an error itself, but answers plain
+ * reads with data that may be old.
+ */
 export class ReplicaError extends Error {
   constructor(primary: string) {
     super(`READONLY this Redis is a replica of ${primary}, whose data may be old`);
@@ -21,10 +24,7 @@ export class ReplicaError extends Error {
 
 type Replication = Readonly<Record<string, string | undefined>>;
 
-/**
- * The error of a server whose `INFO replication` does not say `role:master`; scripts have the same
- * rule (includes/base.lua).
- */
+/** The error of a server that is no primary. Scripts have the same rule (includes/base.lua). */
 export function replicaErrorOf(info: Replication): ReplicaError | undefined {
   const { role, master_host: host = 'an unknown server', master_port: port } = info;
   if (role === 'master') return undefined;
@@ -32,11 +32,13 @@ export function replicaErrorOf(info: Replication): ReplicaError | undefined {
 }
 
 /**
- * Shows that a primary answered, if it is called after a read on the same connection. In a cluster,
- * replicas answer no read of a key (MOVED), so there is nothing to ask. @throws ReplicaError
+ * Call it after a read on the same connection: it rejects unless a primary answered. Asks nothing
+ * of a cluster, as its replicas answer no read of a key (MOVED).
+ * @throws ReplicaError
  */
 export async function requirePrimary(redis: RedisClient): Promise<void> {
   if (redis.isCluster) return;
+
   const info = await redis.info('replication');
   const fields = [...info.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [name, value]);
   const error = replicaErrorOf(Object.fromEntries(fields) as Replication);

@@ -1,7 +1,7 @@
 import type { KeySpace } from './keys.js';
 import type { Redis } from 'ioredis';
 
-/** The commands that ranklog sends, and those that its scripts call (compared by a spec). */
+/** The commands that ranklog sends and that its scripts call. A spec compares them. */
 export const COMMANDS = (
   'DEL EVAL EVALSHA EXISTS GET HDEL HEXISTS HGET HGETALL HINCRBY HKEYS HLEN HMGET HRANDFIELD ' +
   'HSCAN HSET HVALS INFO MEMORY|USAGE PEXPIRE PING PTTL RENAME SADD SET SISMEMBER SMEMBERS ' +
@@ -9,10 +9,14 @@ export const COMMANDS = (
   'ZREMRANGEBYRANK ZREMRANGEBYSCORE ZSCAN ZSCORE'
 ).split(' ');
 
-/** What ioredis sends to the nodes of a cluster, besides. */
-const OF_NODES = ['ASKING', 'CLUSTER|INFO', 'CLUSTER|SLOTS'];
+/** Commands that ioredis also sends to the nodes of a cluster. */
+const NODE_COMMANDS = ['ASKING', 'CLUSTER|INFO', 'CLUSTER|SLOTS'];
 
-const ASKED = COMMANDS.filter((command) => !command.startsWith('EVAL'));
+/**
+ * Without EVAL and EVALSHA: redis.acl_check_cmd gets no arguments of a command, and for these two,
+ * Redis 7.0 would read beyond the end of the list.
+ */
+const CHECKED = COMMANDS.filter((command) => !command.startsWith('EVAL'));
 
 const FIND_REFUSED = `
 local refused = {}
@@ -26,17 +30,16 @@ return refused`;
 
 /**
  * The commands that a server, or a node of a cluster, refuses its user on the keys of a key space.
- * Runs none of them but EVAL. Does not ask for EVAL and EVALSHA: without their arguments, Redis 7.0
- * would read beyond the end of the list. Needs Redis 7.0.
+ * Runs no command but EVAL, in which it checks the others. Needs Redis 7.0.
  */
 export async function refusedCommands(
   redis: Redis,
   keys: KeySpace,
   isNode = false,
 ): Promise<readonly string[]> {
-  const asked = isNode ? [...ASKED, ...OF_NODES] : ASKED;
+  const checked = isNode ? [...CHECKED, ...NODE_COMMANDS] : CHECKED;
   try {
-    return (await redis.eval(FIND_REFUSED, 0, keys.live(0), ...asked)) as string[];
+    return (await redis.eval(FIND_REFUSED, 0, keys.live(0), ...checked)) as string[];
   } catch (error) {
     if (!String(error).includes('NOPERM')) throw error;
     return ['EVAL', 'EVALSHA'];

@@ -1,12 +1,13 @@
 import { rowsOf } from '../lua/scripts.js';
 import type { RedisClient } from './redis-client.js';
 
-/** How many fields of a hash one call looks at, so that it is short however large the hash is. */
+/** About how many fields of a hash one call reads: so it is short, however large the hash is. */
 export const FIELDS_A_CALL = 1_000;
 
 /**
- * The fields and values of a hash, page by page. Finds every field that is there during the whole
- * scan. Cost: one request for each FIELDS_A_CALL fields.
+ * The fields and values of a hash, page by page. Finds every field that exists during the whole
+ * scan.
+ * Cost: one request for each FIELDS_A_CALL fields.
  */
 export async function* scanHash(
   redis: RedisClient,
@@ -14,8 +15,8 @@ export async function* scanHash(
 ): AsyncGenerator<readonly (readonly [field: string, value: string])[]> {
   let cursor = '0';
   do {
-    const [next, words] = await redis.hscan(key, cursor, 'COUNT', FIELDS_A_CALL);
-    yield rowsOf(words, 2).map(([field = '', value = '']) => [field, value]);
+    const [next, fieldsAndValues] = await redis.hscan(key, cursor, 'COUNT', FIELDS_A_CALL);
+    yield rowsOf(fieldsAndValues, 2).map(([field = '', value = '']) => [field, value]);
     cursor = next;
   } while (cursor !== '0');
 }
@@ -23,9 +24,9 @@ export async function* scanHash(
 const MOST_SCANS = 10;
 
 /**
- * The fields and values of a hash that may have one for each board. Scans again if the hash changed
- * meanwhile, or if its server did: another one has its fields in another order, so that a scan
- * misses some.
+ * The fields and values of a hash that may have one for each board. Scans again unless it found as
+ * many fields as the hash has. A scan can miss fields if the hash changes meanwhile, or if another
+ * server answers, as that one has the fields in another order.
  * Cost: as scanHash, and one request.
  */
 export async function readHash(redis: RedisClient, key: string): Promise<Map<string, string>> {
@@ -33,14 +34,16 @@ export async function readHash(redis: RedisClient, key: string): Promise<Map<str
     const found = new Map<string, string>();
     for await (const page of scanHash(redis, key))
       for (const [field, value] of page) found.set(field, value);
-    if ((await redis.hlen(key)) === found.size) return found;
+    const length = await redis.hlen(key);
+    if (length === found.size) return found;
   }
   throw new Error(`the hash ${key} changed during each of ${MOST_SCANS} scans`);
 }
 
-/** A list in parts of FIELDS_A_CALL items at most, for calls that name each item. */
+/** A list in parts of at most FIELDS_A_CALL items, for calls that name each item. */
 export function partsOf<T>(list: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(list.length / FIELDS_A_CALL) }, (_, part) =>
-    list.slice(part * FIELDS_A_CALL, (part + 1) * FIELDS_A_CALL),
-  );
+  const parts: T[][] = [];
+  for (let begin = 0; begin < list.length; begin += FIELDS_A_CALL)
+    parts.push(list.slice(begin, begin + FIELDS_A_CALL));
+  return parts;
 }

@@ -2,7 +2,7 @@ import { defineScripts } from '../lua/scripts.js';
 import { shardOf, type KeySpace } from './keys.js';
 import type { RedisClient } from './redis-client.js';
 
-/** `without`: shards of a cluster that do not answer, so they are not read. */
+/** `without` are shards to skip: shards of a cluster that do not answer. */
 export interface ShardChoice {
   readonly shards: number;
   readonly without?: readonly number[];
@@ -13,10 +13,7 @@ export function chosenShards({ shards, without = [] }: ShardChoice): number[] {
   return all.filter((shard) => !without.includes(shard));
 }
 
-/**
- * The base of all stores: the keys of ranklog in Redis, spread over shards, and a client that knows
- * the scripts.
- */
+/** The base of all stores: a client that has the scripts, and the keys, spread over shards. */
 export abstract class ShardedStore {
   readonly allShards: readonly number[];
 
@@ -40,15 +37,13 @@ export abstract class ShardedStore {
   /** The time of the server that has a shard, in us. */
   async serverTime(shard: number): Promise<number> {
     const continuity = this.keys.continuity(shard);
-    const [, , , us] = await this.redis.ranklogReadContinuity({ continuity });
+    const reply = await this.redis.ranklogReadContinuity({ continuity });
+    const us = reply[3];
     return Number(us);
   }
 }
 
-/**
- * By partition, the largest number that the shards have for it. Each shard has a hash with a field
- * for each partition.
- */
+/** By partition, the largest number in the hashes of all shards, whose fields are partitions. */
 export function largestOf(
   shards: readonly Readonly<Record<string, string>>[],
 ): Map<number, number> {

@@ -38,10 +38,7 @@ export class UnknownBoardError extends BoardStoreError {
   }
 }
 
-/**
- * A read of a snapshot that the board does not have; or the live generation changed too often
- * during one read.
- */
+/** The board lacks the snapshot, or its live generation changed too often during one read. */
 export class UnknownGenerationError extends BoardStoreError {
   readonly code = 'UNKNOWN_GENERATION';
 
@@ -73,10 +70,7 @@ export class ExpiredViewError extends BoardStoreError {
   }
 }
 
-/**
- * A read with an argument that is no such value, or does not fit the board: a rank, a limit, a
- * cursor, a column.
- */
+/** An argument of a read, such as a rank or cursor, is invalid or does not fit the board. */
 export class InvalidReadError extends BoardStoreError {
   readonly code = 'INVALID_READ';
 
@@ -119,10 +113,7 @@ export class LeaseHeldError extends BoardStoreError {
   }
 }
 
-/**
- * The lease of a board expired, or Redis lost it. This process has written nothing to the shadow
- * since.
- */
+/** The lease expired, or Redis lost it. This process has not written to the shadow since. */
 export class LeaseLostError extends BoardStoreError {
   readonly code = 'LEASE_LOST';
   override readonly retriable: boolean;
@@ -161,10 +152,7 @@ export class OtherIdentityError extends BoardStoreError {
     where: string,
     readonly kept: Partial<Identity>,
     readonly differences: readonly string[],
-    /**
-     * False if Redis has keys of another number of shards, as this number decides in which shard
-     * each board is.
-     */
+    /** False if Redis has keys of another number of shards: it decides the shard of each board. */
     readonly isMovable: boolean,
   ) {
     const adopt = 'make the settings of this process the stored ones with "ranklog topics --adopt"';
@@ -181,11 +169,8 @@ export class OtherIdentityError extends BoardStoreError {
   }
 }
 
-/**
- * Whether Redis refused a command or a script because its memory is full. What Redis refused has
- * written nothing.
- */
+/** Whether Redis refused a command or script, without any write, because its memory is full. */
 export function isOutOfMemory(error: unknown): boolean {
-  // Redis has no error codes but these words
+  // Redis has no error code but the first word of the message.
   return error instanceof Error && error.message.startsWith('OOM ');
 }

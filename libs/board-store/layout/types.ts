@@ -1,10 +1,7 @@
 import type { BoardDefinition, ResolvedEvent, ResolvedView } from '#board';
 import type { LeaderChange } from '#contracts';
 
-/**
- * The settings that make one ranklog. On the same topics, two ranklogs would publish every result
- * twice.
- */
+/** The settings of one ranklog. Two ranklogs on the same topics publish each result twice. */
 export interface Identity {
   readonly cluster: string;
   readonly topicPrefix: string;
@@ -14,8 +11,8 @@ export interface Identity {
 }
 
 /**
- * By partition, the first offset of a generation that begins later than the log; at the end of a
- * snapshot, one after its last.
+ * By partition, the first offset of a generation that begins later than the log. The ends of a
+ * snapshot have this type, too: by partition, the offset after its last one.
  */
 export type Starts = ReadonlyMap<number, number>;
 
@@ -34,10 +31,7 @@ export interface ServerMemory {
   readonly most: number;
 }
 
-/**
- * A record of the log before it is applied: an event or a player record of a live board, or a dead
- * letter.
- */
+/** A record of the log to apply: an event or player record of a live board, or a dead letter. */
 export type ApplyEntry = BoardEntry | DeadLetterEntry;
 /** A record that changes a board. */
 export type BoardEntry = EventEntry | PlayerEntry;
@@ -64,7 +58,7 @@ export interface DeadLetterEntry {
   readonly detail: string;
 }
 
-/** The last record of a run: it identifies the log. The hash is that of key and value. */
+/** The last record of a run: it identifies the log. The hash covers key and value. */
 export interface RecordIdentity {
   readonly offset: number;
   readonly timestamp: number;
@@ -100,10 +94,7 @@ export interface ApplyCall {
   readonly partition: number;
   /** The applied offset that the caller believes in; -1 for none. */
   readonly believed: number;
-  /**
-   * The published position. Either `through` is below it, or no entry is: a call never straddles
-   * it.
-   */
+  /** The published position. A call never straddles it: all its entries are on one side. */
   readonly published: number;
   /**
    * First offset of the run: at most the stored applied offset + 1. Offsets without an entry have
@@ -137,22 +128,19 @@ export type ApplyRefusal =
   'generationChanged' | 'rolledBack' | 'storeChanged' | 'recovering' | 'gap';
 
 /**
- * A result or a dead letter, readable without a definition. A record that changes nothing that is
- * published has none.
+ * A result or a dead letter, readable without a definition. A record that changes no published
+ * ranking has no verdict.
  */
 export type Verdict = RankChangeVerdict | DeadLetterEntry | LeaderChangeVerdict;
 export interface RankChangeVerdict {
   readonly kind: 'rankChange';
   readonly offset: number;
   readonly generation: string;
-  /**
-   * The movements in all views: RankMovements in JSON, with commas in between, as they are
-   * published.
-   */
+  /** The movements in all views: RankMovements in JSON, as published, with commas in between. */
   changes: string;
 }
 
-/** The top of a view differs from what was last reported. */
+/** The top of a view differs from the last reported top. */
 export interface LeaderChangeVerdict extends Readonly<
   Pick<LeaderChange, 'generation' | 'view' | 'version' | 'since' | 'top'>
 > {
