@@ -7,6 +7,7 @@ import type {
   ComparisonWalk,
   Difference,
   Lease,
+  PromoteOptions,
   RankingCursor,
   RankingStep,
   Shadow,
@@ -18,9 +19,7 @@ import { TIE_SIGNS } from '../layout/ties.js';
 import type { Named } from '../lua/argument-order.js';
 import { refusalOf, rowsOf, type CatchUpReply, type RankReply } from '../lua/scripts.js';
 
-/**
- * What a catch-up call writes to: the shadow of a board in its shard, under the lease of the board.
- */
+/** The place that a catch-up call writes to: the shadow of a board, and the lease of the board. */
 export interface ShadowPlace {
   readonly keys: KeySpace;
   readonly shard: number;
@@ -58,34 +57,57 @@ export function catchUpArguments(
   };
 }
 
-/** Reads a reply. The ending: the words that the script adds once the shadow is caught up. */
+/** Reads a reply. `ending` has the words that the script adds once the shadow is caught up. */
 export function catchUpOutcome(reply: CatchUpReply): CatchUpOutcome<string[]> {
   if (!Array.isArray(reply)) return { status: refusalOf(reply) as ShadowRefusal };
-  const [caughtUp, count, ...words] = reply.map(String);
-  const rest = 3 * Number(count);
+
+  const [caughtUp, partitionCount, ...words] = reply.map(String);
+  const endingFrom = 3 * Number(partitionCount);
   const appliedOffsets = new Map<number, AppliedOffset>();
-  for (const [partition, shadow, live] of rowsOf(words.slice(0, rest), 3))
+  for (const [partition, shadow, live] of rowsOf(words.slice(0, endingFrom), 3))
     appliedOffsets.set(Number(partition), { shadow: Number(shadow), live: Number(live) });
+
   if (caughtUp !== '1') return { status: 'applied', appliedOffsets };
-  return { status: 'applied', appliedOffsets, ending: words.slice(rest) };
+  return { status: 'applied', appliedOffsets, ending: words.slice(endingFrom) };
 }
 
+/** What only lua/commands/promote-13.lua takes. `live` is the live generation. */
+export function promotionEnding(
+  { keys, shard, shadow }: ShadowPlace,
+  live: string,
+  { graceMs, takenOver = {} }: PromoteOptions,
+): Named {
+  return {
+    live: keys.live(shard),
+    promotions: keys.promotions(shard),
+    previous: keys.previous(shard),
+    discarded: keys.discarded(shard),
+    removed: keys.removed(shard),
+    shadowFacts: keys.facts(shard, shadow.generation),
+    liveFacts: keys.facts(shard, live),
+    previousAppliedOffsets: keys.appliedOffsetsOf(shard, live),
+    leaders: keys.leaders(shard, shadow.board),
+    believedLive: live,
+    graceMs,
+    leaderCount: shadow.definition.publish.leaders,
+    takenOver: JSON.stringify(takenOver),
+  };
+}
+
+/** The walks over each view that both generations have. */
 const WALKS_OF_VIEW = ['players', 'extraPlayers', 'ranking'] as const;
 
 export function beginComparison(
   { definition }: Shadow,
   stretches: readonly Stretch[],
 ): ComparisonCursor {
-  const deduplicating = definition.deduplicateMs === undefined ? [] : stretches;
-  const eventIds = deduplicating.map(({ partition }) => beginWalk('eventIds', String(partition)));
-  const rest = [beginWalk('extraViews'), beginWalk('bans'), beginWalk('extraBans'), ...eventIds];
+  const rest = [beginWalk('extraViews'), beginWalk('bans'), beginWalk('extraBans')];
+  if (definition.deduplicateMs !== undefined)
+    for (const { partition } of stretches) rest.push(beginWalk('eventIds', String(partition)));
   return { server: '', walk: beginWalk('views'), rest };
 }
 
-/**
- * The keys and arguments that only lua/commands/compare-generations-15.lua takes; `live` is the
- * live generation.
- */
+/** What only lua/commands/compare-generations-15.lua takes. `live` is the live generation. */
 export function comparisonEnding(
   { keys, shard, shadow }: ShadowPlace,
   live: string,
@@ -126,21 +148,25 @@ export function comparisonEnding(
  */
 export function readComparison(
   { walk, rest }: ComparisonCursor,
-  [server = '', expected, found, cursor = '0', count, viewCount, ...words]: readonly string[],
+  ending: readonly string[],
 ): ComparisonStep {
+  const [server = '', expected, found, cursor = '0', count, viewCount, ...words] = ending;
   const compared = Number(count);
   const views = words.slice(0, Number(viewCount)).sort();
-  const [next, ...others] = [
-    ...views.flatMap((view) => WALKS_OF_VIEW.map((over) => beginWalk(over, view))),
-    ...(cursor === '0' ? [] : [{ ...walk, cursor }]),
-    ...rest,
-  ];
+  const differences = rowsOf(words.slice(views.length), 5);
+
+  const walks: ComparisonWalk[] = [];
+  for (const view of views) for (const over of WALKS_OF_VIEW) walks.push(beginWalk(over, view));
+  if (cursor !== '0') walks.push({ ...walk, cursor });
+  walks.push(...rest);
+  const [nextWalk, ...others] = walks;
+
   return {
-    ...(next === undefined ? {} : { next: { server, walk: next, rest: others } }),
+    ...(nextWalk && { next: { server, walk: nextWalk, rest: others } }),
     compared,
     places: walk.over === 'players' ? compared : 0,
     views: views.length,
-    differences: rowsOf(words.slice(views.length), 5).map((row) => readDifference(walk, row)),
+    differences: differences.map((row) => readDifference(walk, row)),
     tooManyViews: { expected: Number(expected), found: Number(found) },
   };
 }
@@ -174,11 +200,13 @@ export const BEGIN_RANKING: RankingCursor = {
  * Reads a reply of lua/commands/rank-shadow-4.lua. The first argument is the cursor of the call.
  */
 export function readRanking(cursor: RankingCursor, reply: RankReply): RankingStep {
-  const [server, playersCursor, players, done, nextViewsCursor, found] = reply;
+  const [server, playersCursor, players, viewsDone, nextViewsCursor, found] = reply;
   if (cursor.views.length > 0) {
-    const views = cursor.views.slice(done);
+    const views = cursor.views.slice(viewsDone);
     return { players, next: { ...cursor, views, playersCursor } };
   }
+
+  // The step found views instead. The reply has their versions, too.
   const views = rowsOf(found, 2).map(([view = '']) => view);
   const viewsCursor = nextViewsCursor === '0' ? '' : nextViewsCursor;
   return { players, next: { server, views, playersCursor, viewsCursor } };

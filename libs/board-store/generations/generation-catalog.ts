@@ -9,10 +9,10 @@ import type { RedisClient } from '../layout/redis-client.js';
 
 const VIEWS_PER_STEP = 100;
 
-/** The generations in Redis. Discards unneeded ones, and frees their memory. */
+/** Lists the generations in Redis, discards those that nothing needs, and frees their memory. */
 export class GenerationCatalog extends ShardedStore {
   /**
-   * All generations but discarded ones, sorted by board; of each board, the live one first.
+   * All generations except discarded ones, sorted by board. The live one of a board comes first.
    * Cost: eight requests per shard, more with thousands of boards.
    */
   async generations(): Promise<GenerationOverview[]> {
@@ -21,8 +21,8 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Discards a snapshot; may be repeated. Returns false unless a snapshot, or a generation just
-   * discarded, has this id.
+   * Discards a snapshot; may be repeated. Returns false unless a snapshot, or a discarded
+   * generation whose memory is not freed yet, has this id.
    */
   async removeSnapshot(generation: string): Promise<boolean> {
     for (const shard of this.allShards)
@@ -31,18 +31,23 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Discards the shadow of a killed build, verify or snapshot; returns its board, if it exists.
+   * Discards the shadow of a killed build, verify or snapshot. Returns its board; undefined if
+   * there is no such shadow.
    * @throws LeaseHeldError if it is in use
    */
   async discardShadow(generation: string): Promise<string | undefined> {
     for (const shard of this.allShards) {
-      for (const [board, entry] of await readHash(this.redis, this.keys.shadows(shard))) {
+      const shadows = await readHash(this.redis, this.keys.shadows(shard));
+      for (const [board, entry] of shadows) {
         const [id, purpose] = entry.split(' ');
-        // That of a rollback counts as previous
+        // The shadow of a rollback counts as a previous generation.
         if (id !== generation || purpose === 'rollback') continue;
+
         const reply = await this.#discard(shard, { from: 'shadow', board, generation });
-        if (refusalOf(reply) === 'leaseHeld')
-          throw (await heldLease(this.redis, this.keys.lease(shard, board), board)).error;
+        if (refusalOf(reply) === 'leaseHeld') {
+          const { error } = await heldLease(this.redis, this.keys.lease(shard, board), board);
+          throw error;
+        }
         return reply === 1 ? board : undefined;
       }
     }
@@ -50,9 +55,9 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Discards previous generations past their grace time and shadows of killed verifies; shadows of
-   * killed rollbacks become previous again. Frees some memory of discarded generations. Returns the
-   * number of steps, 0 for none. Processes can sweep concurrently.
+   * Discards previous generations past their grace time and shadows of killed verifies. Shadows of
+   * killed rollbacks become previous again. Frees some memory of discarded generations. Returns how
+   * many steps it made; 0 if nothing is left to do. Processes can sweep concurrently.
    */
   async sweep(): Promise<number> {
     let steps = 0;
@@ -63,28 +68,33 @@ export class GenerationCatalog extends ShardedStore {
   async #sweepShard(shard: number): Promise<number> {
     const isNeverResumed = (purpose: string) => purpose === 'verify' || purpose === 'rollback';
     const killed = await this.#discardThose(shard, 'shadow', isNeverResumed);
+
     const now = await this.serverTime(shard);
     const isOver = (keptUntil: string) => Number(keptUntil) * 1_000 <= now;
     const expired = await this.#discardThose(shard, 'previous', isOver);
+
     await this.#discardEmptied(shard);
     const discarded = await this.redis.smembers(this.keys.discarded(shard));
-    for (const generation of discarded)
-      if (!(await this.#deleteSome(shard, generation))) await this.#deleteTexts(shard, generation);
+    for (const generation of discarded) {
+      const mayHaveMore = await this.#deleteSome(shard, generation);
+      if (!mayHaveMore) await this.#deleteTexts(shard, generation);
+    }
     return killed + expired + discarded.length;
   }
 
-  /** Discards some generations of a shard that a resync has emptied. */
+  /** Discards some generations of a shard that was emptied: see lua/commands/end-resync-13.lua. */
   async #discardEmptied(shard: number): Promise<void> {
     const { keys, redis } = this;
     const found = (await redis.hrandfield(keys.emptied(shard), FIELDS_A_CALL)) as string[];
     if (found.length === 0) return;
+
     await redis.sadd(keys.discarded(shard), ...found);
     await redis.hdel(keys.emptied(shard), ...found);
   }
 
   /**
-   * Discards the generations of a role whose entries have a second word that `isUnneeded` accepts.
-   * Returns how many.
+   * Discards the generations of a role that `isUnneeded` by the second word of their entries: the
+   * purpose of a shadow, or the end of the grace time. Returns how many.
    */
   async #discardThose(
     shard: number,
@@ -96,8 +106,10 @@ export class GenerationCatalog extends ShardedStore {
     let count = 0;
     for (const [board, entry] of await readHash(redis, key)) {
       const [generation = '', word = ''] = entry.split(' ');
-      const move = { from, board, generation };
-      if (isUnneeded(word) && (await this.#discard(shard, move)) === 1) count += 1;
+      if (!isUnneeded(word)) continue;
+
+      const reply = await this.#discard(shard, { from, board, generation });
+      if (reply === 1) count += 1;
     }
     return count;
   }
@@ -107,27 +119,30 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Frees memory of a discarded generation, by plain commands, as nothing writes to it. Returns
-   * whether it may have more views.
+   * Frees some memory of a discarded generation: first views, then everything else. Needs no
+   * script, as nothing else writes to the generation. Returns whether it may have more views.
    */
   async #deleteSome(shard: number, generation: string): Promise<boolean> {
     const { keys, redis } = this;
-    const views = keys.views(shard, generation);
-    // A scan from the start may find nothing although views are left: it stops among the slots of
-    // deleted views.
-    const names = (await redis.hrandfield(views, VIEWS_PER_STEP)) as string[];
-    if (names.length > 0) {
-      if (!(await this.#deleteReports(shard, generation, names))) return true;
-      await redis.unlink(...names.flatMap((view) => keys.ofView(shard, generation, view)));
-      await redis.hdel(views, ...names);
+    // Not a scan: a scan from the start may find nothing although views are left, as it stops among
+    // the slots of deleted views.
+    const key = keys.views(shard, generation);
+    const views = (await redis.hrandfield(key, VIEWS_PER_STEP)) as string[];
+    if (views.length > 0) {
+      const isDeleted = await this.#deleteReports(shard, generation, views);
+      if (!isDeleted) return true;
+
+      await redis.unlink(...views.flatMap((view) => keys.ofView(shard, generation, view)));
+      await redis.hdel(key, ...views);
       return true;
     }
+
+    // The facts show which partitions have event ids: the shard may have lost its applied offsets.
     const facts = keys.facts(shard, generation);
-    // The facts tell which partitions have event ids: the shard may have lost its applied offsets.
     const fields = await redis.hkeys(facts);
     const partitions = fields.flatMap((field) => /^clock:(\d+)$/.exec(field)?.[1] ?? []);
     await redis.unlink(
-      views,
+      key,
       facts,
       keys.expiries(shard, generation),
       keys.bans(shard, generation),
@@ -145,10 +160,12 @@ export class GenerationCatalog extends ShardedStore {
     const { keys, redis } = this;
     const text = await redis.hget(keys.definitions(shard), generation);
     if (text === null) return true;
-    // A later version of ranklog may have written the rest
+
+    // Reads nothing but the name: a later version of ranklog may have written the definition.
     const { board } = JSON.parse(text) as { board: string };
     const live = await redis.hget(keys.live(shard), board);
     if (live === null) return true; // the leader reports were deleted with the board
+
     const reply = await redis.ranklogDeleteReports({
       live: keys.live(shard),
       liveViews: keys.views(shard, live),
@@ -161,8 +178,8 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Deletes the texts one by one, then the id: Redis would refuse a transaction when its memory is
-   * full.
+   * Deletes the texts, then the id, in separate commands: Redis refuses transactions when its
+   * memory is full.
    */
   async #deleteTexts(shard: number, generation: string): Promise<void> {
     const { keys, redis } = this;
@@ -185,37 +202,37 @@ export class GenerationCatalog extends ShardedStore {
         readHash(redis, keys.starts(shard)),
         readHash(redis, keys.origins(shard)),
       ]);
-    const overview = (generation = '', facts: Facts): GenerationOverview[] => {
+    const found: GenerationOverview[] = [];
+    const add = (generation: string, facts: Facts) => {
       const text = definitions.get(generation);
-      if (text === undefined) return []; // not built yet, or lost
+      if (text === undefined) return; // not built yet, or lost
       const { asOf, begunAt } = parseOrigin(origins.get(generation));
-      return [
-        { ...liveBoardOf(generation, text, starts.get(generation)), begunAt, asOf, ...facts },
-      ];
+      const board = liveBoardOf(generation, text, starts.get(generation));
+      found.push({ ...board, begunAt, asOf, ...facts });
     };
-    return [
-      ...[...live]
-        .filter(([board]) => board !== VERSION)
-        .flatMap(([board, generation]) =>
-          overview(generation, { role: 'live', since: sinceOf(promotions.get(board)) }),
-        ),
-      ...[...previous.values()].flatMap((entry) => {
-        const [generation, keptUntil] = entry.split(' ');
-        return overview(generation, { role: 'previous', keptUntil: Number(keptUntil) });
-      }),
-      ...[...shadows.values()].flatMap((entry) =>
-        overview(entry.split(' ')[0], { role: 'shadow' }),
-      ),
-      ...[...snapshots.keys()].flatMap((generation) => overview(generation, { role: 'snapshot' })),
-    ];
+
+    for (const [board, generation] of live) {
+      if (board === VERSION) continue;
+      add(generation, { role: 'live', since: sinceOf(promotions.get(board)) });
+    }
+    for (const entry of previous.values()) {
+      const [generation = '', keptUntil] = entry.split(' ');
+      add(generation, { role: 'previous', keptUntil: Number(keptUntil) });
+    }
+    for (const entry of shadows.values()) {
+      const [generation = ''] = entry.split(' ');
+      add(generation, { role: 'shadow' });
+    }
+    for (const generation of snapshots.keys()) add(generation, { role: 'snapshot' });
+    return found;
   }
 }
 
 type Facts = Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>;
 
 /**
- * A generation's move from one role to another: lua/commands/move-5.lua says which are allowed, and
- * what may be left out.
+ * A generation's move from one role to another. lua/commands/move-5.lua lists the allowed moves,
+ * and what each needs.
  */
 export interface Move {
   readonly from: 'shadow' | 'previous' | 'snapshot';
@@ -235,6 +252,7 @@ export function moveGeneration(
   return redis.ranklogMove({ ...roles, token, board, generation, from, to });
 }
 
+/** The time in ms of a promotion in us. */
 function sinceOf(promotion: string | undefined): number | undefined {
   return promotion === undefined ? undefined : Math.floor(Number(promotion) / 1_000);
 }

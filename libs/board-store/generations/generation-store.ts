@@ -33,6 +33,7 @@ import {
   catchUpOutcome,
   comparisonEnding,
   BEGIN_RANKING,
+  promotionEnding,
   readComparison,
   readRanking,
   type ShadowPlace,
@@ -47,18 +48,19 @@ export interface NewShadow extends Pick<Shadow, 'definition' | 'starts' | 'ends'
 
 /** States of a build, in the place of its purpose: see lua/commands/rank-shadow-4.lua. */
 export const UNRANKED = 'unranked';
-/**
- * Answers to a promotion of a shadow with player records that are not settled, or that it has to
- * take over.
- */
+const RANKING = 'ranking';
+
+/** The shadow can't be promoted before its player records are settled. */
 export const UNSETTLED = 'unsettled';
+
+/** The shadow can't be promoted before it takes over more player records of live ingest. */
 export const MISSED = 'missed';
+
 /** Why a shadow is not promoted yet. */
 type NotReady = typeof UNRANKED | typeof UNSETTLED | typeof MISSED;
 const NOT_READY: readonly string[] = [UNRANKED, UNSETTLED, MISSED] satisfies NotReady[];
-const RANKING = 'ranking';
 
-/** How many views one call ranks at most. */
+/** The most views that one call ranks. */
 const VIEWS_PER_CALL = 100;
 
 /** A promotion: its time in us of the server's clock, and the generation that was live before. */
@@ -67,23 +69,21 @@ export interface Promotion {
   readonly previous?: string;
 }
 
-/**
- * Generations other than the live one. Every write needs the lease of the board; every method may
- * be repeated.
- */
+/** Writes shadows and moves them. Each write needs the lease of the board and may be repeated. */
 export class GenerationStore extends ShardedStore {
   /**
-   * The live generations as last read, to save requests. Scripts refuse an outdated one, and each
-   * shadow reads it again.
+   * By board, the live generation as last read, to save requests. Scripts refuse calls that name an
+   * outdated one. It is read again for each shadow.
    */
   readonly #believed = new Map<string, string>();
 
-  /** The shadow of a board, also that of a killed process. */
+  /** The shadow of a board, even if the process that began it was killed. */
   async shadow(board: string): Promise<Shadow | undefined> {
     this.#believed.delete(board);
     const shard = this.shardOf(board);
     const entry = await this.redis.hget(this.keys.shadows(shard), board);
     if (entry === null) return undefined;
+
     const [generation = '', purpose] = entry.split(' ');
     const [text, starts, origin] = await Promise.all([
       this.redis.hget(this.keys.definitions(shard), generation),
@@ -91,12 +91,13 @@ export class GenerationStore extends ShardedStore {
       this.redis.hget(this.keys.origins(shard), generation),
     ]);
     if (text === null) return undefined;
+
     const { ends } = parseOrigin(origin);
-    const isBuild = purpose === UNRANKED || purpose === RANKING;
+    const isUnfinishedBuild = purpose === UNRANKED || purpose === RANKING;
     return {
       ...liveBoardOf(generation, text, starts),
-      purpose: isBuild ? 'build' : (purpose as ShadowPurpose),
-      ...(ends === undefined ? {} : { ends }),
+      purpose: isUnfinishedBuild ? 'build' : (purpose as ShadowPurpose),
+      ...(ends && { ends }),
     };
   }
 
@@ -110,8 +111,8 @@ export class GenerationStore extends ShardedStore {
   }
 
   /**
-   * Begins a shadow. An earlier one of the board is discarded (of a rollback: becomes previous
-   * again).
+   * Begins a shadow. Discards an earlier shadow of the board; the shadow of a rollback becomes
+   * previous again.
    * @throws LeaseLostError
    */
   async begin(
@@ -124,6 +125,11 @@ export class GenerationStore extends ShardedStore {
     const now = await this.serverTime(shard);
     const generation = `${now}-${definitionHash(definition)}`;
     const origin: Origin = { purpose, begunAt: Math.floor(now / 1_000), asOf, ends };
+    const initialOffsets = [...(starts ?? [])].flatMap(([partition, from]) => [
+      partition,
+      from - 1,
+    ]);
+
     const reply = await this.redis.ranklogBeginShadow({
       ...this.keys.ofRoles(shard, board),
       definitions: this.keys.definitions(shard),
@@ -137,17 +143,25 @@ export class GenerationStore extends ShardedStore {
       definition: definitionText(definition),
       startOffsets: startsText(starts),
       origin: originText(origin),
-      initialOffsets: [...(starts ?? [])].flatMap(([partition, from]) => [partition, from - 1]),
+      initialOffsets,
     });
     if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
-    const parts = { ...(starts && { starts }), ...(ends && { ends }) };
-    return { board, generation, definition, purpose, ...parts };
+
+    return {
+      board,
+      generation,
+      definition,
+      purpose,
+      ...(starts && { starts }),
+      ...(ends && { ends }),
+    };
   }
 
-  /** The definition to which a rollback goes back; undefined if there is none. */
+  /** The definition that a rollback would make live; undefined if there is none. */
   async previousDefinition(board: string): Promise<BoardDefinition | undefined> {
-    const left = await this.shadow(board);
-    if (left?.purpose === 'rollback') return left.definition; // it becomes previous again
+    const shadow = await this.shadow(board);
+    if (shadow?.purpose === 'rollback') return shadow.definition; // it becomes previous again
+
     const shard = this.shardOf(board);
     const entry = await this.redis.hget(this.keys.previous(shard), board);
     const [generation = ''] = entry?.split(' ') ?? [];
@@ -155,7 +169,10 @@ export class GenerationStore extends ShardedStore {
     return text === null ? undefined : parseDefinitionText(text);
   }
 
-  /** Makes the previous generation the shadow. @throws LeaseLostError, NoPreviousGenerationError */
+  /**
+   * Makes the previous generation the shadow.
+   * @throws LeaseLostError, NoPreviousGenerationError
+   */
   async beginRollback(lease: Lease): Promise<Shadow> {
     const { board } = lease;
     const reply = await this.#move(lease, { from: 'previous', to: 'shadow' });
@@ -165,14 +182,15 @@ export class GenerationStore extends ShardedStore {
   }
 
   /**
-   * Discards a shadow, or makes that of a rollback previous again; ignores a generation in another
-   * role.
+   * Discards a shadow; the shadow of a rollback becomes previous again. Does nothing to a
+   * generation in another role.
    * @throws LeaseLostError
    */
   async discard(lease: Lease, { generation }: Shadow): Promise<void> {
     await this.#move(lease, { from: 'shadow', to: 'discarded', generation });
   }
 
+  /** Brings a shadow closer to the live applied offsets. */
   async catchUp(
     lease: Lease,
     shadow: Shadow,
@@ -191,40 +209,28 @@ export class GenerationStore extends ShardedStore {
     lease: Lease,
     shadow: Shadow,
     stretches: readonly Stretch[],
-    { graceMs, takenOver = {} }: PromoteOptions,
+    options: PromoteOptions,
   ): Promise<CatchUpOutcome<Promotion | NotReady>> {
     const place = this.#place(lease, shadow);
-    const { keys, shard } = place;
     const live = await this.#live(shadow.board);
-    const ending = {
-      live: keys.live(shard),
-      promotions: keys.promotions(shard),
-      previous: keys.previous(shard),
-      discarded: keys.discarded(shard),
-      removed: keys.removed(shard),
-      shadowFacts: keys.facts(shard, shadow.generation),
-      liveFacts: keys.facts(shard, live),
-      previousAppliedOffsets: keys.appliedOffsetsOf(shard, live),
-      leaders: keys.leaders(shard, shadow.board),
-      believedLive: live,
-      graceMs,
-      leaderCount: shadow.definition.publish.leaders,
-      takenOver: JSON.stringify(takenOver),
-    };
+    const ending = promotionEnding(place, live, options);
     const reply = await this.redis.ranklogPromote(catchUpArguments(place, stretches, ending));
     const outcome = this.#outcome(shadow, reply);
     if (outcome.ending === undefined) return outcome;
-    const [since] = outcome.ending;
-    if (NOT_READY.includes(String(since))) return { ...outcome, ending: since as NotReady };
+
+    const [result = ''] = outcome.ending;
+    if (NOT_READY.includes(result)) return { ...outcome, ending: result as NotReady };
+
     this.#believed.set(shadow.board, shadow.generation);
-    const previous = live === BUILDING || live === shadow.generation ? {} : { previous: live };
-    return { ...outcome, ending: { since: Number(since), ...previous } };
+    const since = Number(result);
+    const hasPrevious = live !== BUILDING && live !== shadow.generation;
+    return { ...outcome, ending: hasPrevious ? { since, previous: live } : { since } };
   }
 
   /**
-   * Ranks some players of a build, or finds some of its views, from `cursor` on. Without a next
-   * cursor, the ranking is done or the step was refused, as after a restart or failover of Redis:
-   * then `promote` is refused, too, or asks for the ranking again.
+   * Ranks some players of a build, or finds some of its views, from `cursor` on. Returns no next
+   * cursor if the ranking is done, or if the script refused the step, as after a restart or
+   * failover of Redis. After a refused step, `promote` is refused, too, or answers UNRANKED.
    */
   async rank(
     { token }: Lease,
@@ -276,8 +282,9 @@ export class GenerationStore extends ShardedStore {
   }
 
   /**
-   * Joins player records to the register of a shadow, apart from its stretches: see
-   * lua/commands/join-records-2.lua. @throws LeaseLostError
+   * Joins player records to the ban register of a shadow, apart from its stretches: see
+   * lua/commands/join-records-2.lua.
+   * @throws LeaseLostError
    */
   async joinRecords(
     { token }: Lease,
@@ -321,16 +328,19 @@ export class GenerationStore extends ShardedStore {
     return found.map((record, index) => ({ ...record, entry: texts[index] ?? '' }));
   }
 
-  /** Keeps a shadow as a read-only snapshot. @throws LeaseLostError */
+  /**
+   * Keeps a shadow as a read-only snapshot.
+   * @throws LeaseLostError
+   */
   async keepAsSnapshot(lease: Lease, { board, generation }: Shadow): Promise<void> {
     const reply = await this.#move(lease, { from: 'shadow', to: 'snapshot', generation });
     if (reply === 0) throw new LeaseLostError(board); // another process discarded the shadow
   }
 
   /**
-   * Removes a board. Returns the removal's time in us of the server's clock; 0 for no such board.
-   * With `unregisters`, it undoes the registration of a board instead, and does nothing to a live
-   * one.
+   * Removes a board. Returns the removal's time in us of the server's clock; 0 if there is no such
+   * board. With `unregisters`, only undoes the registration of a board, and does nothing to a live
+   * board.
    * @throws LeaseLostError
    */
   async remove({ board, token }: Lease, { unregisters = false } = {}): Promise<number> {
@@ -351,8 +361,8 @@ export class GenerationStore extends ShardedStore {
   }
 
   async #move({ board, token }: Lease, move: Move): Promise<number> {
-    const all = { ...move, board, token };
-    const reply = await moveGeneration(this.redis, this.keys, this.shardOf(board), all);
+    const shard = this.shardOf(board);
+    const reply = await moveGeneration(this.redis, this.keys, shard, { ...move, board, token });
     if (refusalOf(reply) !== undefined) throw new LeaseLostError(board);
     return reply;
   }
@@ -361,10 +371,11 @@ export class GenerationStore extends ShardedStore {
     return { keys: this.keys, shard: this.shardOf(shadow.board), lease, shadow };
   }
 
-  /** The live generation of a board as last read, BUILDING for none. */
+  /** The live generation of a board as last read; BUILDING if it has none. */
   async #live(board: string): Promise<string> {
     const known = this.#believed.get(board);
     if (known !== undefined) return known;
+
     const live = (await this.redis.hget(this.keys.live(this.shardOf(board)), board)) ?? BUILDING;
     this.#believed.set(board, live);
     return live;
