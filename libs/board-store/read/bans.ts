@@ -10,19 +10,19 @@ export interface BansRequest {
   readonly after?: string | undefined;
 }
 
-/** Players who are banned or erased on a board, the latest first. */
+/** Players who are banned or erased on a board. The latest ban or erasure comes first. */
 export interface BansPage {
   readonly board: string;
-  /** Whether players may be missing, as Redis lost events, or may have. */
+  /** Whether players may be missing: Redis lost events, or may have lost some. */
   readonly stale: boolean;
-  /** How many there are in all. */
+  /** The number of banned and erased players of the board. */
   readonly count: number;
   readonly bans: readonly BanEntry[];
   /** The cursor of the next page; missing on the last page. */
   readonly next?: string;
 }
 
-/** What a board keeps of a player in a view, also of a player who is in no ranking. */
+/** The state of a player in a view. A player who is in no ranking can have one, too. */
 export interface KeptState {
   readonly view: string;
   readonly columns: Readonly<Record<string, string>>;
@@ -30,35 +30,43 @@ export interface KeptState {
   readonly reachedAt: string;
 }
 
-/** The page after a cursor, which names the last ban before it. @throws InvalidReadError */
+/**
+ * The page after a cursor, which names the last ban of the page before.
+ * @throws InvalidReadError
+ */
 export function bansPage(sorted: readonly BanEntry[], limit: number, after?: string) {
-  const end = after === undefined ? undefined : bansEnd(after);
-  const first = end === undefined ? 0 : sorted.findIndex((ban) => latestFirst(end, ban) < 0);
-  const bans = first < 0 ? [] : sorted.slice(first, first + limit);
+  const bansAfter = after === undefined ? sorted : bansBehind(sorted, after);
+  const bans = bansAfter.slice(0, limit);
   const last = bans.at(-1);
-  const isEnd = last === undefined || first + limit >= sorted.length;
-  const next = isEnd ? {} : { next: encodeCursor([String(last.time), last.playerId]) };
-  return { count: sorted.length, bans, ...next };
+  const hasMore = bansAfter.length > limit;
+  const next = last !== undefined && hasMore ? cursorOf(last) : undefined;
+  return { count: sorted.length, bans, ...(next !== undefined && { next }) };
 }
 
-type End = Pick<BanEntry, 'time' | 'playerId'>;
+type Place = Pick<BanEntry, 'time' | 'playerId'>;
 
-export function latestFirst(a: End, b: End): number {
+function bansBehind(sorted: readonly BanEntry[], cursor: string): readonly BanEntry[] {
+  const [time, playerId] = decodeCursor<[string, string]>(cursor, 2);
+  const last: Place = { time: Number(time), playerId };
+  const first = sorted.findIndex((ban) => latestFirst(last, ban) < 0);
+  return first < 0 ? [] : sorted.slice(first);
+}
+
+function cursorOf({ time, playerId }: Place): string {
+  return encodeCursor([String(time), playerId]);
+}
+
+export function latestFirst(a: Place, b: Place): number {
   if (a.time !== b.time) return b.time - a.time;
   return a.playerId < b.playerId ? -1 : Number(a.playerId > b.playerId);
 }
 
-function bansEnd(cursor: string): End {
-  const [time, playerId] = decodeCursor<[string, string]>(cursor, 2);
-  return { time: Number(time), playerId };
-}
-
 export function keptState(definition: BoardDefinition, { view, state }: StateInView): KeptState {
-  const [found = []] = readStates(state, definition.columns.length);
-  const values = found.map(({ value }) => value);
+  const [columns = []] = readStates(state, definition.columns.length);
+  const values = columns.map(({ value }) => value);
   return {
     view,
     columns: decimalColumns(definition, values),
-    reachedAt: formatTime(reachTime(found)),
+    reachedAt: formatTime(reachTime(columns)),
   };
 }

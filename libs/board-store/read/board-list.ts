@@ -13,20 +13,26 @@ export class BoardList {
   constructor(
     protected readonly redis: RedisClient,
     protected readonly keys: KeySpace,
-    /** Default: all that Redis has. */
+    /** By default all shards that Redis has. */
     protected readonly choice?: ShardChoice,
   ) {}
 
   /**
-   * The boards of all shards. Cost: one request, and five per shard; one per shard if none has
-   * changed since the last call.
+   * The boards of all shards.
+   * Cost: one request, and five per shard; one per shard if no board has changed since the last
+   * call.
    */
   async boards(): Promise<Boards> {
     const known = this.#boards;
-    return (this.#boards = await readBoards(this.redis, this.keys, await this.allShards(), known));
+    const shards = await this.allShards();
+    this.#boards = await readBoards(this.redis, this.keys, shards, known);
+    return this.#boards;
   }
 
-  /** The live boards, sorted by name. Cost: as `boards`. */
+  /**
+   * The live boards, sorted by name.
+   * Cost: as `boards`.
+   */
   async live(): Promise<LiveBoard[]> {
     const { live } = await this.boards();
     return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));

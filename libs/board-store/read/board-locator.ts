@@ -15,8 +15,8 @@ import type { RedisClient } from '../layout/redis-client.js';
 import { requireText } from './view-selection.js';
 
 /**
- * A read gives up at so many changes of the generation. Builds take far longer than reads, so this
- * many mean a fault.
+ * At this many changes of the generation, a read gives up. Builds take far longer than reads, so
+ * several changes during one read mean a fault.
  */
 const MOST_FOLLOWED = 5;
 
@@ -26,9 +26,9 @@ interface LocatorOptions {
 }
 
 /**
- * Finds the generation of a board that is to be read, and caches it with its definition, which
- * never changes. A read names the cached generation to its script, which reads it only while it is
- * live (or is the snapshot).
+ * Finds the generation of a board to read, and caches it with its definition, which never changes.
+ * A read names the cached generation to its script. The script reads it only while it is live, or
+ * if it is the snapshot to read.
  */
 export class BoardLocator extends BoardList {
   readonly #found = new Map<string, Located>();
@@ -44,7 +44,7 @@ export class BoardLocator extends BoardList {
     this.#isPinned = isPinned;
   }
 
-  /** A locator that stays with the generation of a board that it finds first: see `read`. */
+  /** A locator whose reads fail once the live generation changes. */
   pinned(): BoardLocator {
     const { redis, keys, commands, choice } = this;
     return new BoardLocator(redis, keys, commands, { choice, isPinned: true });
@@ -53,8 +53,9 @@ export class BoardLocator extends BoardList {
   /**
    * Runs a read for the generation of a board. Repeats the read if the live generation has changed,
    * or if the cached definition lacks the view or column: the live one may have it. With a cached
-   * generation the read begins in the same tick, so that several reads share a trip.
-   * @throws ListingInterruptedError if pinned
+   * generation, the read begins in the same tick, so that several reads share a trip.
+   * @throws ListingInterruptedError if pinned and the live generation has changed
+   * @throws UnknownGenerationError if the live generation changes too often
    */
   async read<Result>(board: string, run: (located: Located) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
@@ -64,17 +65,24 @@ export class BoardLocator extends BoardList {
         return await run(located);
       } catch (error) {
         if (error instanceof MovedError) {
-          // A listing can't continue in another generation. With a snapshot to read, the error
-          // means that the snapshot is gone.
-          if (this.#isPinned && this.commands.snapshot === undefined)
-            throw new ListingInterruptedError(board);
-          if (attempt === MOST_FOLLOWED)
-            throw new UnknownGenerationError(board, located.generation);
+          this.#requireFollowable(located, attempt);
           this.#follow(board, located.shard, error.reply);
-        } else if (cached !== undefined && isRefusal(error)) this.#found.delete(board);
-        else throw error;
+        } else if (cached !== undefined && isRefusal(error)) {
+          this.#found.delete(board);
+        } else {
+          throw error;
+        }
       }
     }
+  }
+
+  /** Throws unless a read may follow the board to another generation. */
+  #requireFollowable({ board, generation }: Located, attempt: number): void {
+    // A listing can't continue in another generation. If the read is of a snapshot, the snapshot is
+    // gone instead.
+    const readsLive = this.commands.snapshot === undefined;
+    if (this.#isPinned && readsLive) throw new ListingInterruptedError(board);
+    if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, generation);
   }
 
   /**
@@ -83,28 +91,34 @@ export class BoardLocator extends BoardList {
    */
   async locate(board: string): Promise<Located> {
     requireText('board', board);
-    const { snapshot } = this.commands;
     const shard = shardOf(board, await this.shards());
-    const located = this.#follow(board, shard, await this.commands.find(board, shard));
+    const reply = await this.commands.find(board, shard);
+    const located = this.#follow(board, shard, reply);
     if (located !== undefined) return located;
+
+    const { snapshot } = this.commands;
     if (snapshot !== undefined) throw new UnknownGenerationError(board, snapshot);
     const known = (await this.live()).map((other) => other.board);
     throw new UnknownBoardError(board, known);
   }
 
-  /** Caches the generation that a script named; undefined for none. @throws BoardBuildingError */
+  /**
+   * Caches and returns the generation that a script named; undefined if it named none.
+   * @throws BoardBuildingError
+   */
   #follow(board: string, shard: number, reply: readonly string[]): Located | undefined {
     const [, generation = '', text = '', starts] = reply;
     this.#found.delete(board);
     if (generation === BUILDING) throw new BoardBuildingError(board);
     if (text === '') return undefined;
+
     const located = { ...liveBoardOf(generation, text, starts), shard };
     this.#found.set(board, located);
     return located;
   }
 }
 
-/** Whether a read failed because the definition does not have what was asked for. */
+/** Whether a read failed because the definition lacks the requested view, window or column. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof NoSuchViewError ||

@@ -86,8 +86,8 @@ export class BoardReader implements ViewReads {
   }
 
   /**
-   * The live boards with their definitions, sorted by name. Cost: two requests, and at most five
-   * per shard.
+   * The live boards with their definitions, sorted by name.
+   * Cost: two requests, and at most five per shard.
    */
   async boards(): Promise<LiveBoard[]> {
     const live = await this.#locator.live();
@@ -95,7 +95,10 @@ export class BoardReader implements ViewReads {
     return live;
   }
 
-  /** A live board with its definition. Cost: two requests. */
+  /**
+   * A live board with its definition.
+   * Cost: two requests.
+   */
   async board(board: string): Promise<LiveBoard> {
     return this.#locator.locate(board);
   }
@@ -103,8 +106,8 @@ export class BoardReader implements ViewReads {
   /**
    * The views that have players, about 10,000 per page, each page sorted by text. A view that
    * exists during the whole listing appears once. A view that begins or ends meanwhile may be
-   * missing. `after` is the cursor `next` of a page of an earlier listing: this one continues after
-   * that page, and may repeat views of it.
+   * missing. `after` is the cursor `next` of a page of an earlier listing: this listing continues
+   * after that page, and may repeat views of it.
    * @throws ListingInterruptedError, InvalidReadError
    */
   viewPages(board: string, after?: string): AsyncGenerator<ViewsPage> {
@@ -114,24 +117,25 @@ export class BoardReader implements ViewReads {
   /** All views in one list, sorted by text: for boards whose views fit in memory. */
   async views(board: string): Promise<ViewSummary[]> {
     const found: ViewSummary[] = [];
-    for await (const { views } of this.viewPages(board)) for (const view of views) found.push(view);
+    for await (const page of this.viewPages(board)) found.push(...page.views);
     return found.sort(byText);
   }
 
   /**
    * All players of all views, or of the views with these names. Each view comes from the top, in
-   * pages of 1,000 players. Like `standings`, it reads them by cursor, so scores may change
+   * pages of 1,000 players. Like `standings`, it reads the pages by cursor, so scores may change
    * meanwhile. It reads a page when the caller asks for it, and holds the names of up to 10,000
-   * views. A board without views has one page, without a view, because it may be `stale`, too.
+   * views. For a board without views, it returns one page without a view, because the board may be
+   * `stale`, too.
    * Cost: the listing of the views, and a request of O(log N + 1,000) per page.
-   * @throws ListingInterruptedError if another generation goes live meanwhile, and ExpiredViewError
-   * if a view expires before its last page is read
+   * @throws ListingInterruptedError if another generation goes live meanwhile
+   * @throws ExpiredViewError if a view expires before its last page is read
    */
   async *export(board: string, names?: readonly string[]): AsyncGenerator<Standings> {
     const pages = new PagedReads(this.#locator.pinned(), this.#commands);
-    const heads = names?.map((view) => pages.standings(board, { view, limit: 0 }));
-    const named = heads && [{ stale: false, views: await Promise.all(heads) }];
-    for await (const { stale, views } of named ?? pages.views(board)) {
+    const lists =
+      names === undefined ? pages.views(board) : [await namedViews(pages, board, names)];
+    for await (const { stale, views } of lists) {
       if (views.length === 0) yield { board, view: '', version: 0, stale, size: 0, entries: [] };
       for (const { view } of views) yield* walkView(pages, board, { view, most: Infinity });
     }
@@ -139,19 +143,23 @@ export class BoardReader implements ViewReads {
 
   /**
    * A page of a view: from the top, from a rank, or after another page. While pages are read by
-   * cursor, a player who moves past the end of a page may appear twice, or not at all. All others
-   * appear exactly once. Cost: O(log N + limit).
+   * cursor, a player who moves past the end of a page may appear twice, or not at all. All other
+   * players appear exactly once.
+   * Cost: O(log N + limit).
    */
   standings: ViewReads['standings'] = (board, request) => this.#pages.standings(board, request);
 
-  /** The number of players in a view, or of those with such scores. Cost: O(log N). */
+  /**
+   * The number of players in a view; with `scores`, of the players in this range.
+   * Cost: O(log N).
+   */
   count: ViewReads['count'] = async (board, request = {}) => {
     const { size, count = size } = await this.standings(board, { ...request, limit: 0 });
     return count;
   };
 
   /**
-   * A player's place, and with `gaps` those of the players just in front and just behind.
+   * A player's place; with `gaps`, also the places of the players just in front and just behind.
    * Cost: O(log N).
    */
   player: ViewReads['player'] = (board, playerId, request = {}) =>
@@ -159,7 +167,8 @@ export class BoardReader implements ViewReads {
 
   /**
    * A page of the players around a player. At the ends of the view it is shifted, so that it stays
-   * full. It is empty if the player is not in the view. Cost: O(log N + page).
+   * full. It is empty if the player is not in the view.
+   * Cost: O(log N + page).
    */
   around: ViewReads['around'] = async (board, playerId, request = {}) => {
     const { above = 5, below = 5 } = request;
@@ -171,12 +180,16 @@ export class BoardReader implements ViewReads {
     return standingsOf(await this.#placesFrom(board, request, page));
   };
 
-  /** Players by id, such as friends or a guild: at most 1,000. Cost: O(log N) per id. */
+  /**
+   * Players by id, such as friends or a guild: at most 1,000.
+   * Cost: O(log N) per id.
+   */
   players: ViewReads['players'] = async (board, playerIds, selection = {}) => {
     requireList('playerIds', playerIds);
     const ids = [...new Set(playerIds)];
     whole('number of players', ids.length, 1, MOST_PLAYERS);
     ids.forEach(requirePlayerId);
+
     const { entries, ...head } = await this.#players(board, ids, selection);
     const found = new Set(entries.map(({ playerId }) => playerId));
     return {
@@ -193,8 +206,9 @@ export class BoardReader implements ViewReads {
   playerOn: ViewReads['playerOn'] = async (playerId, requests) => {
     requireList('requests', requests);
     whole('number of requests', requests.length, 0, MOST_REQUESTS);
-    const dense = requests.filter((request) => request.dense).length;
-    const share = Math.floor(MOST_COUNTED / Math.max(1, dense));
+
+    const denseRequests = requests.filter((request) => request.dense).length;
+    const share = Math.floor(MOST_COUNTED / Math.max(1, denseRequests));
     const reads = requests.map(({ board, ...request }) =>
       this.#player(board, playerId, request, share),
     );
@@ -202,8 +216,9 @@ export class BoardReader implements ViewReads {
   };
 
   /**
-   * Whether reads of a board may lack records: Redis lost events, or may have, until they are
-   * applied again. Reads of views say so themselves. Cost: about 1,000 views.
+   * Whether reads of a board may lack records: Redis lost events, or may have lost some, and they
+   * are not applied again yet. Reads of views return this as `stale`.
+   * Cost: reads about 1,000 views.
    */
   async isStale(board: string): Promise<boolean> {
     return this.#locator.read(board, async (located) => {
@@ -213,29 +228,38 @@ export class BoardReader implements ViewReads {
   }
 
   /**
-   * The players who are banned or erased on a board, the latest first; at most `limit` (100, at
-   * most 1,000) after the cursor `next` of another page.
+   * A page of the players who are banned or erased on a board. The latest ban or erasure comes
+   * first.
    * Cost: as `allBans`, and as `isStale`.
    */
   async bans(board: string, { limit = 100, after }: BansRequest = {}): Promise<BansPage> {
     whole('limit', limit, 1, MOST_PLAYERS);
-    const stale = await this.isStale(board); // first: the register fills until it is false
-    return { board, stale, ...bansPage(await this.allBans(board), limit, after) };
+    // First: the ban register fills until the board is not stale.
+    const stale = await this.isStale(board);
+    const bans = await this.allBans(board);
+    return { board, stale, ...bansPage(bans, limit, after) };
   }
 
-  /** All of them in one list. Cost: linear in all bans, unbans and erasures. */
+  /**
+   * All players who are banned or erased on a board, in one list. The latest ban or erasure comes
+   * first.
+   * Cost: linear in all bans, unbans and erasures.
+   */
   async allBans(board: string): Promise<BanEntry[]> {
     const { generation, shard } = await this.#locator.locate(board);
     const found: BanEntry[] = [];
     for await (const page of scanBans(this.#redis, this.#keys.bans(shard, generation)))
-      for (const { entry } of page) if (entry.kind !== 'unbanned') found.push(entry);
+      for (const { entry } of page) {
+        if (entry.kind !== 'unbanned') found.push(entry);
+      }
     return found.sort(latestFirst);
   }
 
   /**
-   * The ban, unban or erasure that counts for a player on a board; null for none, or if it is not
-   * applied again yet (`isStale`). It counts a moment before the player has left all views, or is
-   * back in them: `appliedOffsets` says whether its record is applied. Cost: O(1).
+   * The ban, unban or erasure that counts for a player on a board; null if there is none, or if
+   * Redis lost it and it is not applied again yet (`isStale`). It counts a moment before the player
+   * has left all views, or is back in them. `appliedOffsets` shows whether its record is applied.
+   * Cost: O(1).
    */
   async ban(board: string, playerId: string): Promise<BanEntry | null> {
     requirePlayerId(playerId);
@@ -245,8 +269,9 @@ export class BoardReader implements ViewReads {
   }
 
   /**
-   * By partition of the score topic, the last offset whose record is applied to a board. The places
-   * that `send` returns are applied once these are as large. Cost: linear in the partitions.
+   * By partition of the score topic, the last offset whose record is applied to a board. A record
+   * is applied once this is as large as the offset that `send` returned for it.
+   * Cost: linear in the partitions.
    */
   async appliedOffsets(board: string): Promise<ReadonlyMap<number, number>> {
     return this.#locator.read(board, async ({ shard }) =>
@@ -255,8 +280,8 @@ export class BoardReader implements ViewReads {
   }
 
   /**
-   * What a board keeps of a player in each view, also of a banned one. Cost: linear in the views of
-   * the board.
+   * The states that a board keeps of a player in its views. Banned players have states, too.
+   * Cost: linear in the views of the board.
    */
   async kept(board: string, playerId: string): Promise<KeptState[]> {
     requirePlayerId(playerId);
@@ -267,30 +292,32 @@ export class BoardReader implements ViewReads {
 
   /**
    * The player's places in the views to which a score event belongs, whether it changed them or
-   * not; none for an event that the board refuses. Includes closed windows, leaves out expired
-   * views. `time`, in ms, is that of an event without `occurredAt`.
+   * not. Includes closed windows, leaves out expired views. Returns [] for an event that the board
+   * refuses. `time`, in ms, is the time of an event without `occurredAt`.
    * Cost: as `board`, then as `player` for each view, all in one trip.
    */
   async placesOfEvent(event: ScoreEvent, time = Date.now()): Promise<PlayerStanding[]> {
     const { board, playerId } = event;
     const { definition } = await this.board(board);
     const decoded = decodeText(JSON.stringify(event));
-    const resolved = decoded.ok
-      ? resolveEvent(definition, decoded.event, time, EARLIEST_TIME)
-      : decoded;
+    if (!decoded.ok) return [];
+    const resolved = resolveEvent(definition, decoded.event, time, EARLIEST_TIME);
     if (!resolved.ok) return [];
+
     const reads = resolved.event.views.map(({ view }) =>
       this.player(board, playerId, { view }).catch((error: unknown) => {
         if (error instanceof ExpiredViewError) return [];
         throw error;
       }),
     );
-    return (await Promise.all(reads)).flat();
+    const places = await Promise.all(reads);
+    return places.flat();
   }
 
   /**
-   * The rank that a score would have. A score is the values of all columns, or the value of the
-   * only one. Cost: O(log N).
+   * The rank that a score would have. A score has a value for each column; for a board with one
+   * column, the value alone will do.
+   * Cost: O(log N).
    */
   rankOf: ViewReads['rankOf'] = (board, score, selection = {}) =>
     this.#locator.read(board, async (located) => {
@@ -300,23 +327,29 @@ export class BoardReader implements ViewReads {
       const anchor = ['columns', stateBytes(state)] as const;
       const page = { ...readable, anchor, limit: 1 };
       const { head, first, entries } = await this.#commands.page(located, page);
-      const [found] = entries; // the first player who is not better
+
+      const [firstNotBetter] = entries;
       const columns = decimalColumns(located.definition, values);
-      const isTied = found !== undefined && isDeepStrictEqual(found.columns, columns);
-      const tied = isTied ? head.size - found.aheadOf - first : 0;
+      const isTied =
+        firstNotBetter !== undefined && isDeepStrictEqual(firstNotBetter.columns, columns);
+      const tied = isTied ? head.size - firstNotBetter.aheadOf - first : 0;
       return { ...head, rank: first + 1, tied };
     });
 
   /**
    * A page of one player: the player at a rank, or the last of the best `percent`. It is empty if
-   * there is none. Cost: O(log N).
+   * there is no such player.
+   * Cost: O(log N).
    */
   at: ViewReads['at'] = async (board, asked, request = {}) => {
     const page = { anchor: anchorAt(asked), limit: 1 };
     return standingsOf(await this.#placesFrom(board, request, page));
   };
 
-  /** How many players have which scores, for plots. Cost: O(log N) per bucket. */
+  /**
+   * How many players have which scores, for plots.
+   * Cost: O(log N) per bucket.
+   */
   histogram: ViewReads['histogram'] = async (board, request = {}) => {
     const buckets = whole('buckets', request.buckets ?? 20, 1, 1_000);
     return this.#locator.read(board, (located) => {
@@ -330,28 +363,30 @@ export class BoardReader implements ViewReads {
    * A step of a search for players whose id contains a text, in either case of ASCII letters. There
    * is no index: a step looks at about 1,000 players and returns the cursor of the next step, even
    * if it found no player. A player who is in the view during the whole search is found at least
-   * once. Cost: 1,000 players, and O(log N) per player found.
+   * once.
+   * Cost: reads 1,000 players, and O(log N) per player found.
    */
   search: ViewReads['search'] = async (board, text, { after, ...selection } = {}) => {
     const pattern = patternOf(text);
-    const [of, server, cursor] = after === undefined ? [undefined, '', '0'] : scanCursor(after);
-    const asked = of === undefined ? selection : { view: of };
+    const [viewOfCursor, server, cursor] =
+      after === undefined ? [undefined, '', '0'] : scanCursor(after);
+
     const step = await this.#locator.read(board, (located) => {
-      const readable = selectedView(located.definition, asked);
-      if (of !== undefined) checkDimensions(located.definition, of, selection);
+      const { definition } = located;
+      const view = viewOfCursor === undefined ? selection : { view: viewOfCursor };
+      const readable = selectedView(definition, view);
+      if (viewOfCursor !== undefined) checkDimensions(definition, viewOfCursor, selection);
       return this.#commands.search(located, readable, { cursor, pattern });
     });
     if (server !== '' && server !== step.server)
       throw new InvalidReadError('after', 'the cursor is of another Redis server; search again');
+
     if (step.cursor === '0') return step.found;
     const next = encodeCursor([step.found.view, step.server, step.cursor]);
     return { ...step.found, next };
   };
 
-  /**
-   * `mostCounted` is the number of players that Redis may read to count a dense rank; by default
-   * MOST_COUNTED.
-   */
+  /** `mostCounted` is the most players that Redis reads to count the dense rank. */
   async #player(
     board: string,
     playerId: string,
@@ -364,9 +399,11 @@ export class BoardReader implements ViewReads {
       const { entries, ...head } = await this.#players(board, [playerId], request);
       return { ...head, playerId, standing: entries[0] ?? null };
     }
+
     const anchor = ['player', playerId, gaps ? 1 : 0] as const;
     const page = { anchor, limit: gaps ? 3 : 1, mostCounted };
-    return playerStandingOf(await this.#placesFrom(board, request, page), { playerId, gaps });
+    const places = await this.#placesFrom(board, request, page);
+    return playerStandingOf(places, { playerId, gaps });
   }
 
   #players(board: string, ids: readonly string[], selection: ViewSelection) {
@@ -383,6 +420,12 @@ export class BoardReader implements ViewReads {
       return this.#commands.page(located, { ...readable, ...page, dense });
     });
   }
+}
+
+/** The views with these names, as a page of a listing. Rejects if one of them can't be read. */
+async function namedViews(pages: PagedReads, board: string, names: readonly string[]) {
+  const heads = names.map((view) => pages.standings(board, { view, limit: 0 }));
+  return { stale: false, views: await Promise.all(heads) };
 }
 
 type PageFrom = Pick<Page, 'anchor' | 'limit' | 'mostCounted'>;

@@ -18,25 +18,27 @@ export interface ViewsPage {
   readonly next?: string;
 }
 
-/** One step of a listing. `cursor` is for the next step, in this generation, on this server. */
+/** One step of a listing. The next step needs its cursor, generation and server. */
 export interface ViewsStep extends Omit<ViewsPage, 'next'> {
   readonly generation: string;
   readonly server: string;
-  /** '0': no step is left. */
+  /** '0' if no step is left. */
   readonly cursor: string;
 }
 
 /** Reads a reply of lua/commands/views-9.lua; leaves out expired views. */
 export function viewsStepOf(reply: readonly string[], generation: string) {
-  const [stale, server = '', cursor = '', clockText = '', floor, ...words] = reply;
+  const [staleText, server = '', cursor = '', clockText = '', floor, ...words] = reply;
+  const stale = Number(staleText) === 1;
   const clock = clockText === '' ? -Infinity : Number(clockText);
+
   const views = rowsOf(words, 3).map(([view = '', version = '', end]) => ({
     view,
     version: Math.max(Number(version), Number(floor ?? 0)),
     expiresAt: end === '' ? null : Number(end),
   }));
   const existing = views.filter(({ expiresAt }) => expiresAt === null || expiresAt > clock);
-  return { generation, server, cursor, stale: Number(stale) === 1, views: existing };
+  return { generation, server, cursor, stale, views: existing };
 }
 
 export function byText(a: ViewSummary, b: ViewSummary): number {

@@ -19,7 +19,9 @@ const FIRST_CURSOR = '0';
 /** A page of a listing ends with the step that reaches this number of views. */
 const PAGE = 10_000;
 
-/** The pages of a view and of the list of views. An export reads both with a locator of its own. */
+/**
+ * Reads a view, and the list of views, in pages. An export reads both with a locator of its own.
+ */
 export class PagedReads {
   constructor(
     private readonly locator: BoardLocator,
@@ -41,60 +43,75 @@ export class PagedReads {
   /**
    * Joins the steps of a listing into pages; only the first can be empty. HSCAN may repeat views of
    * the previous step when the hash table shrinks, so a page drops views that it, or the page
-   * before it, already has. `after` is the cursor of another listing. Views without players are
-   * left out, unless `withEmpty`.
+   * before it, already has. `after` is the cursor of another listing. Leaves out views without
+   * players, unless `withEmpty`.
    * @throws ListingInterruptedError, InvalidReadError
    */
   async *views(board: string, after?: string, withEmpty = false): AsyncGenerator<ViewsPage> {
-    const given = after === undefined ? undefined : scanCursor(after);
-    const stepFrom = (cursor: string) => this.#viewsFrom(board, cursor, withEmpty);
-    const first = await stepFrom(given?.[2] ?? FIRST_CURSOR);
-    if (given !== undefined && (first.generation !== given[0] || first.server !== given[1]))
-      throw new InvalidReadError('after', 'the cursor is not of the live views; list them again');
-    let before = new Map<string, ViewSummary>();
-    let page = new Map<string, ViewSummary>();
+    const first = await this.#firstStep(board, after, withEmpty);
+    let step = first;
+    let viewsBefore = new Map<string, ViewSummary>();
+    let views = new Map<string, ViewSummary>();
     let stale = false;
-    for (let step = first; ; step = await stepFrom(step.cursor)) {
+    for (;;) {
       if (step.generation !== first.generation || step.server !== first.server)
         throw new ListingInterruptedError(board);
+
       stale ||= step.stale;
-      for (const view of step.views) if (!before.has(view.view)) page.set(view.view, view);
+      for (const view of step.views) if (!viewsBefore.has(view.view)) views.set(view.view, view);
+
       const isLast = step.cursor === FIRST_CURSOR;
-      if (!isLast && page.size < PAGE) continue;
-      const isNeeded = page.size > 0 || before.size === 0;
-      const next = isLast
-        ? {}
-        : { next: encodeCursor([step.generation, step.server, step.cursor]) };
-      if (isNeeded) yield { stale, views: [...page.values()].sort(byText), ...next };
-      if (isLast) return;
-      before = page;
-      page = new Map();
-      stale = false;
+      if (isLast || views.size >= PAGE) {
+        const isNeeded = views.size > 0 || viewsBefore.size === 0;
+        const sorted = [...views.values()].sort(byText);
+        if (isNeeded) yield { stale, views: sorted, ...(!isLast && { next: cursorBehind(step) }) };
+        if (isLast) return;
+        viewsBefore = views;
+        views = new Map();
+        stale = false;
+      }
+      step = await this.#viewsFrom(board, step.cursor, withEmpty);
     }
   }
 
+  async #firstStep(board: string, after: string | undefined, withEmpty: boolean) {
+    if (after === undefined) return this.#viewsFrom(board, FIRST_CURSOR, withEmpty);
+
+    const [generation, server, cursor] = scanCursor(after);
+    const step = await this.#viewsFrom(board, cursor, withEmpty);
+    if (step.generation !== generation || step.server !== server)
+      throw new InvalidReadError('after', 'the cursor is not of the live views; list them again');
+    return step;
+  }
+
   /**
-   * Reads a step, then the sizes of its views. A view whose players are all banned or erased has
-   * size 0, and so has a view that is swept in between.
+   * Reads a step, then the sizes of its views. The size is 0 if all players of a view are banned or
+   * erased, if the view is swept in between, or if its generation is no longer live.
    */
   #viewsFrom(board: string, cursor: string, withEmpty: boolean): Promise<ViewsStep> {
     return this.locator.read(board, async (located) => {
       const step = await this.commands.views(located, cursor);
       const names = step.views.map(({ view }) => view);
       const sizes = await this.commands.sizes(located, names);
+
       if (sizes.includes(0)) {
         const { generation } = await this.locator.locate(board);
         if (generation !== located.generation) throw new ListingInterruptedError(board);
       }
+
       const sized = step.views.map((view, index) => ({ ...view, size: sizes[index] ?? 0 }));
       return { ...step, views: sized.filter(({ size }) => withEmpty || size > 0) };
     });
   }
 }
 
+function cursorBehind({ generation, server, cursor }: ViewsStep): string {
+  return encodeCursor([generation, server, cursor]);
+}
+
 /**
- * The view of a page, the anchor and the range of scores. `position` is that of the first player if
- * the page is not behind another one.
+ * The view of a page, its anchor and the range of scores. A page without the cursor of another one
+ * begins at `position`.
  */
 function beginOf(definition: BoardDefinition, request: PageRequest, position: number) {
   const { after, scores } = request;
@@ -103,6 +120,7 @@ function beginOf(definition: BoardDefinition, request: PageRequest, position: nu
     const anchor: Anchor = ['position', position];
     return { ...selectedView(definition, request), anchor, bounds };
   }
+
   const { end, readable } = pageEndOf(definition, after);
   checkDimensions(definition, end.view, request);
   if (scores !== undefined && bounds.join() !== end.bounds.join())

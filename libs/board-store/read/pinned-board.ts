@@ -7,8 +7,9 @@ import type { Standings } from './standings-reply.js';
 import type { RedisClient } from '../layout/redis-client.js';
 
 /**
- * Reads one generation of a board: the live one when it was opened. Reads @throw
- * ListingInterruptedError once another generation is live, or another server answers.
+ * Reads one generation of a board: the one that was live when the board was opened.
+ * @throws ListingInterruptedError, from every read once another generation is live or another
+ * server answers
  */
 export class PinnedBoard {
   private constructor(
@@ -18,7 +19,10 @@ export class PinnedBoard {
     readonly live: Located,
   ) {}
 
-  /** Cost: one request. @throws UnknownBoardError, BoardBuildingError */
+  /**
+   * Cost: one request.
+   * @throws UnknownBoardError, BoardBuildingError
+   */
   static async open(
     redis: RedisClient,
     keys: KeySpace,
@@ -39,12 +43,15 @@ export class PinnedBoard {
     return clock === null ? null : Number(clock);
   }
 
-  /** As BoardReader.viewPages, with the views whose players are all banned or erased. */
+  /** As BoardReader.viewPages, and also the views whose players are all banned or erased. */
   views(): AsyncGenerator<ViewsPage> {
     return this.pages.views(this.live.board, undefined, true);
   }
 
-  /** The first players of a view. @throws ExpiredViewError */
+  /**
+   * The first players of a view.
+   * @throws ExpiredViewError
+   */
   top(view: string, limit: number): Promise<Standings> {
     return this.pages.standings(this.live.board, { view, limit });
   }

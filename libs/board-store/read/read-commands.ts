@@ -16,7 +16,7 @@ import {
 import type { Anchor, Bounds } from './view-selection.js';
 import type { RedisClient } from '../layout/redis-client.js';
 
-/** The generation of a board that a read is made for. */
+/** The generation of a board to read, and its shard. */
 export interface Located extends LiveBoard {
   readonly shard: number;
 }
@@ -28,15 +28,15 @@ type BelievedGeneration = Pick<Located, 'board' | 'shard' | 'generation'>;
 export interface Page extends ReadableView, DenseOption {
   readonly anchor: Anchor;
   readonly limit: number;
-  /** By default any score. */
+  /** The range of scores; by default any score. */
   readonly bounds?: Bounds;
   /** How many players Redis may read to count dense ranks; by default MOST_COUNTED. */
   readonly mostCounted?: number | undefined;
 }
 
 /**
- * A script was called for a generation that is no longer the one to read. Its reply names the one
- * to read: see lua/includes/read.lua. Only BoardLocator.read handles this error.
+ * A call named a generation that is not the one to read. The reply of the script names the right
+ * one: see lua/includes/read.lua. Only BoardLocator.read handles this error.
  */
 export class MovedError extends Error {
   readonly reply: readonly string[];
@@ -49,7 +49,8 @@ export class MovedError extends Error {
 
 /**
  * Calls the scripts that read a generation: builds the keys and arguments, and decodes the reply.
- * They reject with MovedError, and the scripts that read a view also with ExpiredViewError.
+ * All methods but `find` and `sizes` reject with MovedError. Those that read one view also reject
+ * with ExpiredViewError.
  */
 export class ReadCommands {
   /** `snapshot` is the generation to read instead of live ones. */
@@ -61,7 +62,7 @@ export class ReadCommands {
     defineScripts(redis, READ_SCRIPTS);
   }
 
-  /** Asks which generation is to be read. Returns the reply that a MovedError has. */
+  /** Asks for the generation to read. Returns the same reply as a MovedError has. */
   find(board: string, shard: number): Promise<string[]> {
     return this.#views({ board, shard, generation: '' }, '');
   }
@@ -79,17 +80,20 @@ export class ReadCommands {
     return Promise.all(sizes);
   }
 
+  /** Counting dense ranks reads the players in front. At the top it is free, so always done. */
   async page(located: Located, page: Page) {
     const { definition } = located;
     const { view, anchor, limit, bounds = ['', ''], mostCounted = MOST_COUNTED } = page;
-    const isTop = anchor[0] === 'position' && anchor[1] === 0 && bounds[0] === '';
-    const counted = page.dense === true || isTop ? mostCounted : 0;
+    const [bestValue, worstValue] = bounds;
     const [anchorName, ...anchored] = anchor;
+    const isTop = anchorName === 'position' && anchored[0] === 0 && bestValue === '';
+    const countsDense = page.dense === true || isTop;
+
     const reply = await this.redis.ranklogPageBuffer({
-      ...this.#ofPlaces(located, page, counted),
+      ...this.#ofPlaces(located, page, countsDense ? mostCounted : 0),
       tieSign: TIE_SIGNS[definition.ties],
-      bestValue: bounds[0],
-      worstValue: bounds[1],
+      bestValue,
+      worstValue,
       pageSize: limit,
       anchor: anchorName,
       anchored,
@@ -97,7 +101,7 @@ export class ReadCommands {
     return { ...placesOf(definition, view, decode(located, page, reply)), bounds };
   }
 
-  /** The players with these ids who are in the view, in order. */
+  /** The players with these ids who are in the view, sorted by rank. */
   async players(located: Located, readable: ReadableView, ids: readonly string[]) {
     const { definition } = located;
     const reply = await this.redis.ranklogPlayersBuffer({
@@ -123,26 +127,23 @@ export class ReadCommands {
     return histogramOf(located.definition, readable.view, words);
   }
 
-  /** A step of a search. `server` is the one on which the returned cursor is valid. */
+  /** A step of a search. The returned cursor is valid on the returned server only. */
   async search(
     located: Located,
     readable: ReadableView,
-    asked: { readonly cursor: string; readonly pattern: string },
+    { cursor, pattern }: { readonly cursor: string; readonly pattern: string },
   ) {
     const { definition } = located;
     const reply = await this.redis.ranklogSearchBuffer({
       ...this.#ofPlaces(located, readable),
       tieSign: TIE_SIGNS[definition.ties],
-      cursor: asked.cursor,
-      pattern: asked.pattern,
+      cursor,
+      pattern,
     });
     const { words, states } = decode(located, readable, reply);
-    const [server = '', cursor = '', ...found] = words;
-    return {
-      server,
-      cursor,
-      found: playersOf(definition, readable.view, { words: found, states }),
-    };
+    const [server = '', nextCursor = '', ...foundWords] = words;
+    const found = playersOf(definition, readable.view, { words: foundWords, states });
+    return { server, cursor: nextCursor, found };
   }
 
   #views(believed: BelievedGeneration, cursor: string): Promise<string[]> {
@@ -184,12 +185,16 @@ export class ReadCommands {
   }
 }
 
-/** Decodes the reply of a script that includes places.lua. @throws MovedError, ExpiredViewError */
+/**
+ * Decodes the reply of a script that includes lua/includes/places.lua.
+ * @throws MovedError, ExpiredViewError
+ */
 function decode(located: Located, readable: ReadableView, reply: ReadReply): PlacesReply {
   const { board, definition } = located;
   const { view, expiresAt } = readable;
   if (!Array.isArray(reply))
     throw new ExpiredViewError(board, view, expiresAt ?? Infinity, Number(reply));
+
   const [lines = '', states = Buffer.alloc(0)] = reply;
   const words = lines.toString().split('\n');
   if (words[0] === MOVED) throw new MovedError(reply);

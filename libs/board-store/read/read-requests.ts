@@ -9,19 +9,19 @@ import {
   type ViewSelection,
 } from './view-selection.js';
 
-/** The most players that one read returns, or asks for by id. */
+/** The most players that one read returns, or that a caller names by id. */
 export const MOST_PLAYERS = 1_000;
 
-/** The most views that one read of a player asks for. */
+/** The most views that one read of a player covers. */
 export const MOST_REQUESTS = 100;
 
 /**
- * The most players whom Redis reads to count dense ranks for one read, however many views it asks
- * for: they take it 10 ms.
+ * The most players that Redis reads to count the dense ranks of one read, in all its views
+ * together. This takes Redis 10 ms.
  */
 export const MOST_COUNTED = 10_000;
 
-/** A decimal, exact as a text. */
+/** A decimal; only a text is exact. */
 export type Decimal = string | number;
 
 /** Players whose first column is in this range, bounds included. */
@@ -47,15 +47,9 @@ export interface CountRequest extends ViewSelection {
 export interface PageRequest extends CountRequest, DenseOption {
   /** How many players, at most 1,000; by default 100. */
   readonly limit?: number | undefined;
-  /**
-   * The rank of the first player, by default 1; with `scores`, counted among the players in the
-   * range.
-   */
+  /** The rank of the first player, by default 1; with `scores`, among the players in the range. */
   readonly from?: number | undefined;
-  /**
-   * The cursor `next` of another page: continues in the view of that page after its last player. It
-   * excludes `from`.
-   */
+  /** The cursor `next` of another page: continues in its view. Excludes `from`. */
   readonly after?: string | undefined;
 }
 
@@ -71,7 +65,7 @@ export interface PlayerRequest extends PlaceRequest {
 export interface AroundRequest extends PlaceRequest {
   /** How many players in front of the player; by default 5. */
   readonly above?: number | undefined;
-  /** How many players behind; by default 5. */
+  /** How many players behind the player; by default 5. */
   readonly below?: number | undefined;
 }
 
@@ -80,12 +74,9 @@ export interface AroundRequest extends PlaceRequest {
  */
 export type RankOrShare = { readonly rank: number } | { readonly percent: number };
 
-/** By default, `scores` are from the worst player's to the best one's. */
+/** By default, `scores` range from the worst player's score to the best player's. */
 export interface HistogramRequest extends CountRequest {
-  /**
-   * The most buckets, at most 1,000; by default 20. All are equally wide, but the last one may be
-   * narrower.
-   */
+  /** The most buckets, by default 20, at most 1,000. The last one may be narrower. */
   readonly buckets?: number | undefined;
 }
 
@@ -94,7 +85,10 @@ export interface SearchRequest extends ViewSelection {
   readonly after?: string | undefined;
 }
 
-/** Returns a whole number within bounds. @throws InvalidReadError */
+/**
+ * Returns a whole number within bounds.
+ * @throws InvalidReadError
+ */
 export function whole(argument: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new InvalidReadError(
@@ -113,10 +107,13 @@ export function requirePlayerId(playerId: string): void {
 }
 
 /** @throws InvalidReadError */
-export function anchorAt(asked: RankOrShare): Anchor {
-  if ('rank' in asked)
-    return ['position', whole('rank', asked.rank, 1, Number.MAX_SAFE_INTEGER) - 1];
-  const { percent } = asked;
+export function anchorAt(place: RankOrShare): Anchor {
+  if ('rank' in place) {
+    const rank = whole('rank', place.rank, 1, Number.MAX_SAFE_INTEGER);
+    return ['position', rank - 1];
+  }
+
+  const { percent } = place;
   const millionths = Math.round(percent * 10_000);
   if (typeof percent === 'number' && percent <= 100 && millionths >= 1)
     return ['share', millionths];
@@ -124,23 +121,27 @@ export function anchorAt(asked: RankOrShare): Anchor {
 }
 
 /**
- * The best and the worst value of a range in sort direction, '' for none. @throws InvalidReadError
+ * The best and the worst value of a range in sort direction; '' for no bound.
+ * @throws InvalidReadError
  */
 export function boundsOf(
   { board, columns: [column] }: BoardDefinition,
   { min, max }: ScoreRange = {},
 ): Bounds {
   if (column === undefined) throw new Error(`board ${board} has no column`);
-  const valueOf = (bound: Decimal | undefined) =>
-    bound === undefined ? undefined : valueIn(column, bound);
-  const [low, high] = [valueOf(min), valueOf(max)];
+
+  const low = min === undefined ? undefined : valueIn(column, min);
+  const high = max === undefined ? undefined : valueIn(column, max);
   const [best, worst] = column.order === 'desc' ? [high, low] : [low, high];
   if (best !== undefined && worst !== undefined && best > worst)
     throw new InvalidReadError('scores', `min ${min} is above max ${max}`);
   return [String(best ?? ''), String(worst ?? '')];
 }
 
-/** A score in sort direction, column by column. @throws InvalidReadError */
+/**
+ * A score in sort direction, column by column.
+ * @throws InvalidReadError
+ */
 export function valuesOf(
   { board, columns }: BoardDefinition,
   score: Decimal | Readonly<Record<string, Decimal>>,
@@ -159,6 +160,7 @@ export function valuesOf(
 function valueIn(column: Column, given: Decimal): number {
   const parsed = parseDecimal(String(given), column.decimals);
   if (parsed.ok) return sortDirection(column, parsed.minor);
+
   const text = JSON.stringify(String(given).slice(0, 80));
   const problem =
     `${text} is not a decimal with at most ${column.decimals} decimals, within +-(2^53-1) ` +
@@ -167,14 +169,17 @@ function valueIn(column: Column, given: Decimal): number {
 }
 
 /**
- * A pattern of Redis for ids that contain a text, in any case of ASCII letters.
+ * A pattern of Redis for ids that contain a text. ASCII letters match in upper and lower case.
  * @throws InvalidReadError
  */
 export function patternOf(text: string): string {
   requireText('text', text);
   if (text === '') throw new InvalidReadError('text', 'is empty; give a part of a player id');
-  const pattern = text.replaceAll(/[a-z]|[*?[\]\\^-]/gi, (letter) =>
-    /[a-z]/i.test(letter) ? `[${letter.toLowerCase()}${letter.toUpperCase()}]` : `\\${letter}`,
+
+  const escaped = text.replaceAll(/[*?[\]\\^-]/g, (special) => `\\${special}`);
+  const inBothCases = escaped.replaceAll(
+    /[a-z]/gi,
+    (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`,
   );
-  return `*${pattern}*`;
+  return `*${inBothCases}*`;
 }

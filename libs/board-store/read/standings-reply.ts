@@ -18,9 +18,7 @@ export interface Standing {
   readonly rank: number;
   readonly competitionRank: number;
   readonly columns: Readonly<Record<string, string>>;
-  /**
-   * 1 + the number of different columns that players in front have. Missing if it was not counted.
-   */
+  /** 1 + how many different columns the players in front have. Missing if it was not counted. */
   readonly denseRank?: number;
   /** The number of players in the view with worse columns. */
   readonly aheadOf: number;
@@ -38,10 +36,7 @@ export interface ViewHead {
   readonly view: string;
   /** Grows with every change of the view; 0 for a view without players. */
   readonly version: number;
-  /**
-   * Redis lost published events, which are being applied again, or may have lost some: ranks may be
-   * wrong.
-   */
+  /** Whether ranks may be wrong: Redis lost events, or may have, until they are applied again. */
   readonly stale: boolean;
   /** The number of players in the view. */
   readonly size: number;
@@ -49,50 +44,42 @@ export interface ViewHead {
 
 export interface Standings extends ViewHead {
   readonly entries: readonly Standing[];
-  /** The number of players in the range of scores that was asked for. */
+  /** The number of players in the range of scores; missing if the request had no range. */
   readonly count?: number;
   /** The cursor of the next page; missing on the last page. */
   readonly next?: string;
 }
 
 export interface Neighbour extends Standing {
-  /**
-   * By how much the better of the two players is better, per column; negative where it is worse.
-   */
+  /** Per column, the lead of the better one of the two players; negative where it is worse. */
   readonly gap: Readonly<Record<string, string>>;
 }
 
-/** One player in a view: `standing` is null for a player who is not in it. */
+/** One player in a view. */
 export interface PlayerStanding extends ViewHead {
   readonly playerId: string;
+  /** null if the player is not in the view. */
   readonly standing: Standing | null;
-  /**
-   * The player just in front; null at the top or without a standing. Missing if `gaps` was not
-   * asked for.
-   */
+  /** With `gaps`: the player just in front; null at the top or without a standing. */
   readonly above?: Neighbour | null;
-  /**
-   * The player just behind; null at the end or without a standing. Missing if `gaps` was not asked
-   * for.
-   */
+  /** With `gaps`: the player just behind; null at the end or without a standing. */
   readonly below?: Neighbour | null;
 }
 
 export interface Selected extends Standing {
-  /** Among the players asked for, from 1. */
+  /** The place among the requested players, from 1. */
   readonly position: number;
 }
 
 export interface SelectedStandings extends ViewHead {
   readonly entries: readonly Selected[];
+  /** The requested players who are not in the view. */
   readonly missing: readonly string[];
 }
 
-/**
- * Players whose first column is from `min` to `max`, both included. Buckets come from the best one
- * on.
- */
+/** The best bucket comes first. */
 export interface Histogram extends ViewHead {
+  /** `count` players have a first column from `min` to `max`, both included. */
   readonly buckets: readonly {
     readonly min: string;
     readonly max: string;
@@ -100,19 +87,15 @@ export interface Histogram extends ViewHead {
   }[];
 }
 
-/**
- * Where a score would rank: `rank` is the competition rank, `tied` the number of players with
- * exactly these columns.
- */
+/** The place that a score would have. */
 export interface RankOfScore extends ViewHead {
+  /** The competition rank. */
   readonly rank: number;
+  /** The number of players with exactly these columns. */
   readonly tied: number;
 }
 
-/**
- * The players that a step of a search found. `next` is the cursor of the next step; missing at the
- * end.
- */
+/** The players that a step of a search found. `next` is the cursor of the next step, if any. */
 export type SearchPage = Omit<Standings, 'count'>;
 
 type Reply = readonly string[];
@@ -123,59 +106,84 @@ export interface PlacesReply {
   readonly states: readonly PlayerState[];
 }
 
-/** A page as Redis returned it. `first` is its first position, from 0. */
+/**
+ * A page as Redis returned it. `first` is the position of its first player; positions begin at 0.
+ */
 interface Places {
   readonly definition: BoardDefinition;
   readonly head: ViewHead;
   readonly first: number;
-  /** The positions of the players in the range of scores: from this one, to before that one. */
+  /** The first position in the range of scores. */
   readonly from: number;
+  /** The first position behind the range of scores. */
   readonly to: number;
   readonly entries: readonly Standing[];
   readonly lastState: PlayerState;
   readonly bounds?: Bounds | undefined;
 }
 
+/** How many words of a reply make its ViewHead. */
+const HEAD_LENGTH = 3;
+
+/** Positions in the words of a reply of `places` in lua/includes/places.lua. */
+const DENSE = 5;
+const FIRST_ID = 9;
+
+const NO_BOUNDS: Bounds = ['', ''];
+
+/** Reads a reply of `places` in lua/includes/places.lua. */
 export function placesOf(definition: BoardDefinition, view: string, reply: PlacesReply): Places {
   const { words, states } = reply;
-  const [first = 0, better = 0, dense = 0, worse = 0, from = 0, to = 0] = words
-    .slice(3, HEAD_LENGTH)
-    .map(Number);
   const head = headOf(definition, view, words);
+  const numbers = words.slice(HEAD_LENGTH, FIRST_ID).map(Number);
+  const [first = 0, better = 0, dense = 0, worse = 0, from = 0, to = 0] = numbers;
+  const hasDenseRanks = words[DENSE] !== '';
+  const ties = tiesOf(definition, words.slice(FIRST_ID), states);
+
+  const entries: Standing[] = [];
   let position = first;
-  const ties = tiesOf(definition, words.slice(HEAD_LENGTH), states);
-  const entries = ties.flatMap((players, number) => {
-    const begin = position;
-    position += players.length;
-    const shared = {
-      competitionRank: (number === 0 ? better : begin) + 1,
-      ...(words[DENSE] !== '' && { denseRank: dense + number + 1 }),
-      ...shareOf(number === ties.length - 1 ? worse : head.size - position, head.size),
-    };
-    return players.map((player, index) => ({ rank: begin + index + 1, ...shared, ...player }));
-  });
+  for (const [index, players] of ties.entries()) {
+    // The page may begin or end within a tie.
+    const isFirst = index === 0;
+    const isLast = index === ties.length - 1;
+    const behind = position + players.length;
+    const competitionRank = (isFirst ? better : position) + 1;
+    const share = shareOf(isLast ? worse : head.size - behind, head.size);
+    for (const player of players) {
+      entries.push({
+        rank: position + 1,
+        competitionRank,
+        ...(hasDenseRanks && { denseRank: dense + index + 1 }),
+        ...share,
+        ...player,
+      });
+      position += 1;
+    }
+  }
   return { definition, head, first, from, to, entries, lastState: states.at(-1) ?? [] };
 }
 
-const HEAD_LENGTH = 9;
-const DENSE = 5;
-
 /**
- * A page with the cursor of the next one, and with the number of players in the range if scores
- * were asked for.
+ * A page with the cursor of the next one, and, if the request had a range of scores, with the
+ * number of players in it.
  */
 export function standingsOf(page: Places): Standings {
-  const { definition, head, first, from, to, entries, lastState, bounds = ['', ''] } = page;
+  const { head, first, from, to, entries, bounds = NO_BOUNDS } = page;
+  const hasRange = bounds.some((bound) => bound !== '');
+  const hasMore = first + entries.length < to;
   const last = entries.at(-1);
-  const state = stateBytes(lastState);
-  const end = last && { view: head.view, state, playerId: last.playerId, bounds };
-  const isEnd = first + entries.length >= to;
+  const next = last !== undefined && hasMore ? nextCursor(page, last.playerId) : undefined;
   return {
     ...head,
-    ...(bounds.join('') !== '' && { count: to - from }),
+    ...(hasRange && { count: to - from }),
     entries,
-    ...(end && !isEnd && { next: cursorAfter(definition, end) }),
+    ...(next !== undefined && { next }),
   };
+}
+
+function nextCursor({ definition, head, lastState, bounds = NO_BOUNDS }: Places, playerId: string) {
+  const state = stateBytes(lastState);
+  return cursorAfter(definition, { view: head.view, state, playerId, bounds });
 }
 
 export function playerStandingOf(
@@ -185,7 +193,9 @@ export function playerStandingOf(
   const index = entries.findIndex((entry) => entry.playerId === playerId);
   const standing = entries[index] ?? null;
   if (!gaps) return { ...head, playerId, standing };
-  const [above, below] = [entries[index - 1], entries[index + 1]];
+
+  const above = entries[index - 1];
+  const below = entries[index + 1];
   return {
     ...head,
     playerId,
@@ -198,21 +208,24 @@ export function playerStandingOf(
 /** Reads a reply of lua/commands/histogram-10.lua. */
 export function histogramOf(definition: BoardDefinition, view: string, reply: Reply): Histogram {
   const [column] = definition.columns;
-  const buckets = rowsOf(reply.slice(3), 3).map(([best, worst, count]) => {
-    const texts = [best, worst].map((value) =>
-      column === undefined ? '' : decimalText(column, Number(value)),
-    );
-    const [min = '', max = ''] = column?.order === 'desc' ? texts.reverse() : texts;
-    return { min, max, count: Number(count) };
+  const textOf = (value: string | undefined) =>
+    column === undefined ? '' : decimalText(column, Number(value));
+  const buckets = rowsOf(reply.slice(HEAD_LENGTH), 3).map(([bestValue, worstValue, countText]) => {
+    const best = textOf(bestValue);
+    const worst = textOf(worstValue);
+    const count = Number(countText);
+    return column?.order === 'desc'
+      ? { min: worst, max: best, count }
+      : { min: best, max: worst, count };
   });
   return { ...headOf(definition, view, reply), buckets };
 }
 
-/** Reads a reply of lua/includes/players.lua; entries are in order. */
+/** Reads a reply of lua/includes/players.lua. Sorts the entries by rank. */
 export function playersOf(definition: BoardDefinition, view: string, reply: PlacesReply) {
   const { words, states } = reply;
   const head = headOf(definition, view, words);
-  const entries = rowsOf(words.slice(3), 4).map(
+  const entries = rowsOf(words.slice(HEAD_LENGTH), 4).map(
     ([playerId = '', position, better, worse], index): Standing => ({
       rank: Number(position) + 1,
       competitionRank: Number(better) + 1,
@@ -223,33 +236,32 @@ export function playersOf(definition: BoardDefinition, view: string, reply: Plac
   return { ...head, entries: entries.sort((a, b) => a.rank - b.rank) };
 }
 
-export function headOf(
-  { board }: BoardDefinition,
-  view: string,
-  [stale, version, size]: Reply,
-): ViewHead {
-  return { board, view, version: Number(version), stale: Number(stale) === 1, size: Number(size) };
+function headOf({ board }: BoardDefinition, view: string, [stale, version, size]: Reply): ViewHead {
+  return {
+    board,
+    view,
+    version: Number(version),
+    stale: Number(stale) === 1,
+    size: Number(size),
+  };
 }
 
-/**
- * How much better one player is than another, per column. A difference can exceed 2^53, hence
- * BigInt.
- */
-export function gapOf(
+/** Per column, how much better one player is than another. A difference can exceed 2^53. */
+function gapOf(
   { columns }: BoardDefinition,
   better: Standing,
   worse: Standing,
 ): Record<string, string> {
-  const minor = ({ columns: values }: Standing, name: string, decimals: number) => {
-    const parsed = parseDecimal(values[name] ?? '', decimals);
-    return BigInt(parsed.ok ? parsed.minor : 0);
-  };
-  return Object.fromEntries(
-    columns.map(({ name, decimals, order }) => {
-      const more = minor(better, name, decimals) - minor(worse, name, decimals);
-      return [name, formatDecimal(order === 'desc' ? more : -more, decimals)];
-    }),
-  );
+  const gaps = columns.map(({ name, decimals, order }) => {
+    const more = minorUnits(better, name, decimals) - minorUnits(worse, name, decimals);
+    return [name, formatDecimal(order === 'desc' ? more : -more, decimals)];
+  });
+  return Object.fromEntries(gaps) as Record<string, string>;
+}
+
+function minorUnits({ columns }: Standing, name: string, decimals: number): bigint {
+  const parsed = parseDecimal(columns[name] ?? '', decimals);
+  return BigInt(parsed.ok ? parsed.minor : 0);
 }
 
 type Player = Pick<Standing, 'playerId' | 'columns' | 'reachedAt'>;
@@ -261,15 +273,23 @@ function tiesOf(
   states: readonly PlayerState[],
 ): Player[][] {
   const ties: Player[][] = [];
-  let before: PlayerState = [];
+  let tie: Player[] = [];
+  let stateBefore: PlayerState = [];
   for (const [index, state] of states.entries()) {
-    const isTied = before.length > 0 && before.every(({ value }, at) => value === state[at]?.value);
     const player = playerOf(definition, playerIds[index] ?? '', state);
-    if (isTied) ties.at(-1)?.push(player);
-    else ties.push([player]);
-    before = state;
+    if (hasEqualColumns(stateBefore, state)) {
+      tie.push(player);
+    } else {
+      tie = [player];
+      ties.push(tie);
+    }
+    stateBefore = state;
   }
   return ties;
+}
+
+function hasEqualColumns(a: PlayerState, b: PlayerState): boolean {
+  return a.length === b.length && a.every(({ value }, column) => value === b[column]?.value);
 }
 
 function playerOf(definition: BoardDefinition, playerId: string, state: PlayerState): Player {
@@ -280,5 +300,6 @@ function playerOf(definition: BoardDefinition, playerId: string, state: PlayerSt
 
 /** The percentile is exact, as a view has fewer than 2^32 players. */
 function shareOf(aheadOf: number, size: number): Pick<Standing, 'aheadOf' | 'percentile'> {
-  return { aheadOf, percentile: Math.floor((10_000 * aheadOf) / size) / 100 };
+  const percentile = Math.floor((10_000 * aheadOf) / size) / 100;
+  return { aheadOf, percentile };
 }

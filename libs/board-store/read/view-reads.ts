@@ -20,10 +20,7 @@ import type {
 } from './standings-reply.js';
 import type { ViewSelection } from './view-selection.js';
 
-/**
- * The questions on views. BoardReader, which says what each answers, asks Redis; HttpBoardReader of
- * libs/http asks a service.
- */
+/** Reads of views. BoardReader describes them; HttpBoardReader of libs/http asks a service. */
 export interface ViewReads {
   standings(board: string, request?: PageRequest): Promise<Standings>;
   count(board: string, request?: CountRequest): Promise<number>;
@@ -49,8 +46,8 @@ export interface ViewReads {
 }
 
 /**
- * The pages of a view by cursor, from where the request begins, with at most `most` players in all;
- * one page at least.
+ * The pages of a view, read by cursor from the beginning of the request on. They have at most
+ * `most` players together. There is at least one page.
  */
 export async function* walkView(
   reader: Pick<ViewReads, 'standings'>,
@@ -58,11 +55,14 @@ export async function* walkView(
   { most, ...begin }: Omit<PageRequest, 'limit'> & { readonly most: number },
 ): AsyncGenerator<Standings> {
   let left = most;
-  for (let request: PageRequest | undefined = begin; request !== undefined;) {
+  let request: PageRequest = begin;
+  for (;;) {
     const limit = Math.min(left, MOST_PLAYERS);
-    const page: Standings = await reader.standings(board, { ...request, limit });
+    const page = await reader.standings(board, { ...request, limit });
     yield page;
+
     left -= page.entries.length;
-    request = left > 0 && page.next !== undefined ? { after: page.next } : undefined;
+    if (left <= 0 || page.next === undefined) return;
+    request = { after: page.next };
   }
 }

@@ -14,19 +14,13 @@ import {
 import { InvalidReadError } from '../layout/store-errors.js';
 
 /**
- * Which view of a board to read. By default the overall ranking of the window `all`, or of the
+ * The view of a board to read. By default the overall ranking of the window `all`, or of the
  * board's first window.
  */
 export interface ViewSelection {
-  /**
-   * A view as results and listings name it, such as `week:2026-W47 region=eu`. It excludes `window`
-   * and `where`.
-   */
+  /** A view such as `week:2026-W47 region=eu`. Excludes `window` and `where`. */
   readonly view?: string | undefined;
-  /**
-   * `week`, `week:current`, `week:previous`, `week:2026-W47`, `season:NAME`,
-   * `interval:NAME@current`.
-   */
+  /** Such as `week`, `week:previous`, `week:2026-W47`, `season:NAME`, `interval:NAME@current`. */
   readonly window?: string | undefined;
   /** A value for each dimension of the ranking: `{ region: 'eu' }`. */
   readonly where?: Readonly<Record<string, string>> | undefined;
@@ -41,7 +35,7 @@ export function shown(value: unknown): string {
 }
 
 /**
- * Arguments may come from a URL: there, `?window=day&window=week` is a list.
+ * Checks an argument that may come from a URL, where `?window=day&window=week` is a list.
  * @throws InvalidReadError
  */
 export function requireText(argument: string, value: unknown): void {
@@ -72,19 +66,19 @@ export function selectedView(definition: BoardDefinition, selection: ViewSelecti
       'view',
       'excludes window and where; leave out the one or the others',
     );
+
   const time = Number(at);
   if (!Number.isInteger(time) || time < EARLIEST_TIME || time > LATEST_TIME)
     throw new InvalidReadError('at', `${shown(at)} is not a time in the years 0001 to 9999`);
-  const asked =
-    view === undefined
-      ? { window: window ?? defaultWindow(definition), where: Object.entries(where) }
-      : parseView(view);
-  return viewToRead(definition, asked, time);
+
+  if (view !== undefined) return viewToRead(definition, parseView(view), time);
+  const selected = { window: window ?? defaultWindow(definition), where: Object.entries(where) };
+  return viewToRead(definition, selected, time);
 }
 
 /**
- * Checks the dimensions that come with a cursor of a view: a misspelt one should not go unnoticed,
- * although the view is that of the cursor.
+ * Checks the dimensions in a request with a cursor. The view comes from the cursor, but a misspelt
+ * dimension should not go unnoticed.
  * @throws NoSuchViewError
  */
 export function checkDimensions(
@@ -107,14 +101,14 @@ export type Anchor = readonly [
   ...arguments: (string | number | Buffer)[],
 ];
 
-/** The best and the worst value of the first column in sort direction, '' for none. */
+/** The best and the worst value of the first column in sort direction; '' for no bound. */
 export type Bounds = readonly [best: string, worst: string];
 
 /**
  * Where a page ended: the state (libs/board/state.ts) and id of its last player, and the range of
- * scores that it was of.
+ * scores of its request.
  */
-export interface PageEnd {
+interface PageEnd {
   readonly view: string;
   readonly state: Buffer;
   readonly playerId: string;
@@ -124,20 +118,21 @@ export interface PageEnd {
 const hashOf = derived(definitionHash);
 
 /**
- * A cursor for the page after a player. It names the view, and the definition, as a state means
- * nothing to another one.
+ * A cursor for the page after a player. It names the view, and the definition: another definition
+ * can't read the state.
  */
 export function cursorAfter(definition: BoardDefinition, end: PageEnd): string {
   const { view, state, playerId, bounds } = end;
   return encodeCursor([hashOf(definition), view, state.toString('hex'), playerId, ...bounds]);
 }
 
-/** @throws InvalidReadError if the cursor is of another definition, or no cursor */
+/** @throws InvalidReadError unless the text is a cursor of this definition */
 export function pageEndOf(definition: BoardDefinition, cursor: string) {
   const [hash, view, stateHex, playerId, ...bounds] = decodeCursor<CursorWords>(cursor, 6);
   const state = Buffer.from(stateHex, 'hex');
-  const isOurs = isState(state, definition.columns.length);
-  if (hash !== hashOf(definition) || !isOurs || !bounds.every(isBound))
+  const isCurrent = hash === hashOf(definition);
+  const isReadable = isState(state, definition.columns.length) && bounds.every(isBound);
+  if (!isCurrent || !isReadable)
     throw new InvalidReadError(
       'after',
       `the cursor is not of board "${definition.board}" as it is now defined; begin with the ` +
@@ -149,14 +144,16 @@ export function pageEndOf(definition: BoardDefinition, cursor: string) {
 
 type CursorWords = [hash: string, view: string, state: string, playerId: string, ...Bounds];
 
-/** Whether words of a cursor have the right form, so that no script fails on them. */
-const isBound = (word: string) => /^(-?\d{1,16})?$/.test(word);
+/** Whether a word of a cursor is a bound, so that no script fails on it. */
+function isBound(word: string): boolean {
+  return /^(-?\d{1,16})?$/.test(word);
+}
 
 export function encodeCursor(words: readonly string[]): string {
   return Buffer.from(JSON.stringify(words)).toString('base64url');
 }
 
-/** @throws InvalidReadError unless the text is a cursor of so many words */
+/** @throws InvalidReadError unless the text is a cursor with this number of words */
 export function decodeCursor<Words extends string[]>(text: string, length: Words['length']): Words {
   try {
     const words: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
@@ -172,11 +169,14 @@ export function decodeCursor<Words extends string[]>(text: string, length: Words
 }
 
 /**
- * What a scan is of (a view or a generation), the server and the cursor of Redis.
+ * Where a scan continues: the scanned view or generation, the server, and the cursor of Redis.
  * @throws InvalidReadError
  */
-export function scanCursor(text: string): [of: string, server: string, cursor: string] {
-  const words = decodeCursor<[string, string, string]>(text, 3);
-  if (/^\d{1,19}$/.test(words[2])) return words;
+export function scanCursor(text: string): ScanCursor {
+  const words = decodeCursor<ScanCursor>(text, 3);
+  const cursor = words[2];
+  if (/^\d{1,19}$/.test(cursor)) return words;
   throw new InvalidReadError('after', 'the cursor is not of this read');
 }
+
+type ScanCursor = [scanned: string, server: string, cursor: string];
