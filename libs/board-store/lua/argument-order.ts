@@ -2,9 +2,7 @@ import type { Header } from './script-header.js';
 
 export type Argument = string | number | Buffer;
 
-/**
- * Keys and arguments by the names of a header, which are in camel case here; of a list, an array.
- */
+/** Keys and arguments by the names of a header in camel case. The value of a list is an array. */
 export type Named = Readonly<Record<string, Argument | readonly Argument[]>>;
 
 /** Puts the keys and arguments of a call in the order of a script's header. */
@@ -22,14 +20,15 @@ export class ArgumentOrder {
 
   /**
    * The words that EVALSHA takes: number of keys, keys, arguments. Throws unless `named` has
-   * exactly the names of the header. Lists are long: concat copies them several times faster than a
-   * spread.
+   * exactly the names of the header.
    */
   words(named: Named): Argument[] {
     const keys = this.#inOrder(this.#keys, named);
     const words = this.#inOrder(this.#arguments, named);
     if (Object.keys(named).length > this.#keys.length + this.#arguments.length)
       throw new Error(`${this.script} does not take ${this.#unknown(named).join(', ')}`);
+
+    // Lists are long: concat copies them several times faster than a spread.
     const count: Argument[] = [keys.length];
     return count.concat(keys, words);
   }
@@ -38,9 +37,10 @@ export class ArgumentOrder {
     let values: Argument[] = [];
     for (const { name, isList } of parameters) {
       const value = named[name];
-      if (value === undefined || value instanceof Array !== isList)
+      const isArray = value instanceof Array;
+      if (value === undefined || isArray !== isList)
         throw new Error(`${this.script} needs ${isList ? 'an array' : 'a value'} for ${name}`);
-      if (value instanceof Array) values = values.concat(value);
+      if (isArray) values = values.concat(value);
       else values.push(value);
     }
     return values;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { readHeader, type Header } from './script-header.js';
 
-/** A script of lua/commands, as it is sent to Redis, and the names of what it takes. */
-export interface ScriptText extends Header {
+/** The text of a script of lua/commands for Redis, and the names of its keys and arguments. */
+interface ScriptText extends Header {
   readonly text: string;
 }
 
@@ -13,20 +13,24 @@ export function readScript(script: string): ScriptText {
   const file = `commands/${script}.lua`;
   const header = readHeader(file, read);
   const locals = localsOf('KEYS', header.keys) + localsOf('ARGV', header.arguments);
-  // In front of the first line, a comment: the line numbers in errors of Redis stay right.
+  // The locals share the first line with a comment, so that Redis' errors have the right lines.
   return { ...header, text: locals + withIncludes(file, new Set()) };
 }
 
 /**
- * A local for each name. That of a list is the index of its first item, `views_from` for
- * `views...`; a list behind another one has no local, as only the script knows where it begins.
+ * Declares a local for each name. The list `views...` gets `views_from`, the index of its first
+ * item. A list behind another list gets none, as only the script knows where it begins.
  */
 function localsOf(table: 'KEYS' | 'ARGV', names: readonly string[]): string {
   const isList = (name = '') => name.endsWith('...');
   const known = names.filter((name, index) => !isList(name) || !isList(names[index - 1]));
   if (known.length === 0) return '';
+
   const locals = known.map((name) => name.replace('...', '_from'));
-  const values = known.map((name, i) => (isList(name) ? i + 1 : `${table}[${i + 1}]`));
+  const values = known.map((name, index) => {
+    const position = index + 1; // Lua counts from 1
+    return isList(name) ? position : `${table}[${position}]`;
+  });
   return `local ${locals.join(', ')} = ${values.join(', ')}; `;
 }
 

@@ -8,9 +8,7 @@ import { readScript } from './script-text.js';
 
 type Script<Reply> = (named: Named) => Promise<Reply>;
 
-/**
- * The scripts of lua/commands as methods of a client. Their headers say what they take and return.
- */
+/** The scripts of lua/commands as methods of a client. Their headers describe each of them. */
 interface Scripts {
   ranklogApplyBuffer: Script<number | Buffer[]>;
   ranklogBeginResync: Script<string>;
@@ -45,7 +43,7 @@ declare module 'ioredis' {
   interface Cluster extends Scripts {}
 }
 
-/** The reply of the scripts that include lua/includes/places.lua: lines and states, or texts. */
+/** The reply of a script that includes lua/includes/places.lua: see its header. */
 export type ReadReply = Buffer[] | Buffer;
 
 /** The reply of lua/commands/rank-shadow-4.lua. */
@@ -61,15 +59,10 @@ export type RankReply = [
 /** The reply of the scripts that include lua/includes/catch-up.lua. */
 export type CatchUpReply = number | (number | string)[];
 
-/**
- * First word of the reply to a read that named an outdated generation: see lua/includes/read.lua.
- */
+/** Begins the reply to a read that named an outdated generation: see lua/includes/read.lua. */
 export const MOVED = 'MOVED';
 
-/**
- * Why a script wrote nothing: the codes of lua/includes/return-codes.lua. A spec compares the two
- * lists.
- */
+/** Why a script wrote nothing. A spec compares this with lua/includes/return-codes.lua. */
 export enum ReturnCode {
   generationChanged = -1,
   rolledBack = -2,
@@ -126,13 +119,14 @@ export const SCRIPTS = [
 ] as const;
 
 /**
- * Defines the scripts as commands of this client, if it lacks them. It sends EVALSHA, and EVAL if
+ * Defines the scripts that the client lacks as its commands. The client sends EVALSHA, and EVAL if
  * the server lacks the script.
  */
 export function defineScripts(redis: Redis | Cluster, scripts: readonly string[] = SCRIPTS): void {
   for (const script of scripts) {
     const name = commandName(script);
     if (name in redis) continue;
+
     const { text, ...header } = readScript(script);
     redis.defineCommand(name, { lua: text });
     const order = new ArgumentOrder(script, header);
@@ -149,13 +143,14 @@ function takeNames(redis: Redis | Cluster, command: string, order: ArgumentOrder
 
 /** `ranklogBeginShadow` for `begin-shadow-9`. */
 export function commandName(script: string): string {
-  return `ranklog-${script.replace(/-\d+$/, '')}`.replace(/-(.)/g, (_, letter: string) =>
-    letter.toUpperCase(),
-  );
+  const withoutKeyCount = script.replace(/-\d+$/, '');
+  return `ranklog-${withoutKeyCount}`.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** Splits a flat list into rows of `length` words. */
 export function rowsOf(words: readonly string[], length: number): string[][] {
-  return Array.from({ length: words.length / length }, (_, row) =>
-    words.slice(row * length, (row + 1) * length),
-  );
+  const rows: string[][] = [];
+  for (let begin = 0; begin < words.length; begin += length)
+    rows.push(words.slice(begin, begin + length));
+  return rows;
 }
