@@ -18,19 +18,19 @@
 -- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders cost extra
 --
 -- A run has events and dead letters, or player records of one board, each of another player. Until
--- these are settled (settle.lua), the applied offset stays below them.
+-- the records are settled (settle.lua), the applied offset stays below them.
 --
--- A run covers all its offsets, also those without an entry (records of other shards, transaction
+-- A run covers all its offsets, also offsets without an entry (records of other shards, transaction
 -- markers). If a log begins above offset 0, the first call has no entries and begins at 0. Redis
--- does not roll back a script, so everything that can fail is checked before the first write.
+-- does not roll back a script, so it checks everything that can fail before the first write.
 
 -- include shard.lua
 -- include return-codes.lua
 -- include run.lua
 -- include leaders.lua
 
--- Above the applied offset, the outbox has verdicts of open records only. Deletes those that an
--- earlier generation has left open, from `first` to `last_dropped`: they are never published.
+-- Above the applied offset, the outbox has verdicts of open records only. Deletes the verdicts that
+-- an earlier generation has left open, from `first` to `last_dropped`: they are never published.
 local function drop_left_open(run, first, last_dropped)
   local function drop(to)
     if first <= to then
@@ -70,7 +70,8 @@ load_run(run, partition, applied_offset, last, unmuted)
 if unmuted and #run.entries > 0 and call('HLEN', recovery_targets) > 0 then return RECOVERING end
 load_reports(run.views)
 local is_marked, is_open = state_of_records(run, partition)
-local through = math.max(applied_offset, is_open and run.records[1][OFFSET] - 1 or last)
+local last_settled = is_open and run.records[1][OFFSET] - 1 or last
+local through = math.max(applied_offset, last_settled)
 run.outbox = unmuted and outbox
 
 -- Nothing below can fail, except that Redis refuses the first write if its memory is full. Then

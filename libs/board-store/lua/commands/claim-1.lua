@@ -12,6 +12,7 @@
 -- include shard.lua
 
 local _, kept = read_version(live)
-if kept == identity or kept ~= '' and moves == '0' then return kept end
+if kept == identity then return kept end
+if kept ~= '' and moves == '0' then return kept end
 move_version(live, identity)
 return identity

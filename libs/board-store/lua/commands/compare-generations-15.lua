@@ -8,7 +8,7 @@
 --       live_ranking, stretch_keys...
 -- ARGV  those of catch-up.lua
 --       believed_live      live generation that the caller believes in
---       server             replication id of that on which the comparison began ('' begins one)
+--       server             replication id where the comparison began ('' begins one)
 --       walk               compare-views.lua, compare-players.lua
 --       cursor             '0' begins the walk
 --       view_or_partition  of the walk
@@ -22,11 +22,11 @@
 --          event ids compared, number of views to compare player by player, these views, then for
 --          each difference: kind, view, player id, expected, found ('' for none);
 --          GENERATION_CHANGED, LEASE_LOST, SHADOW_GONE, SERVER_CHANGED, GAP
--- Cost  as apply-7.lua, without ranks, and about 500 players, or 300 views or event ids; all at
---       once where Redis packs a small hash or set
+-- Cost  as apply-7.lua, without ranks; reads about 500 players, or 300 views or event ids, and all
+--       items of a small hash or set that Redis packs
 --
 -- A walk compares all items of one kind, some in each step. Its cursor is where the next step
--- begins, on this server only: on another one, or after a restart, a scan could leave items out.
+-- begins, on this server only: on another server, or after a restart, a scan could miss items.
 
 -- include shard.lua
 -- include catch-up.lua

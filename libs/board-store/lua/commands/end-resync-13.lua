@@ -2,10 +2,10 @@
 -- gets this position as its recovery target. An earlier target stays if it is larger.
 --
 -- A shard that has lost a board's promotion or removal is emptied (but for snapshots) and built
--- again with the definitions in Kafka: results since then come from these, not from those it has.
--- The caller finds this out with short calls, however many boards there are: every change of a
--- pointer sets a new version (shard.lua), and this script refuses if there is one. The leader
--- reports were deleted before (delete-leaders-1.lua).
+-- again with the definitions in Kafka, as the results since then come from these definitions. The
+-- caller finds the loss out with short calls, however many boards there are. Every change of a
+-- pointer sets a new version (shard.lua), and this script refuses to end the resync if the version
+-- has changed since. The leader reports were deleted before (delete-leaders-1.lua).
 --
 -- KEYS  continuity, recovery_targets, applied_offsets, published, live, registered, records,
 --       promotions, shadows, previous, definitions, snapshots, emptied
@@ -17,13 +17,13 @@
 --       positions...  for each partition: its number, published position
 -- Returns  the new continuity; '' if the server, the continuity or the boards have changed since:
 --          then nothing was written
--- Cost  O(partitions + snapshots), and O(generations) if the sweep has not yet discarded those of
---       an earlier call; memory is freed in the background
+-- Cost  O(partitions + snapshots), and O(generations) if the sweep has not yet discarded the
+--       generations of an earlier call; memory is freed in the background
 
 -- include shard.lua
 
--- Moves the definitions of all generations but snapshots to `emptied`, whose generations the sweep
--- discards in parts.
+-- Moves the definitions of all generations but snapshots to `emptied`. The sweep discards the
+-- generations there in parts.
 local function leave_generations()
   local kept = {}
   for _, generation in ipairs(call('HKEYS', snapshots)) do

@@ -9,7 +9,7 @@
 --
 -- from      to
 -- shadow    snapshot   nothing is applied to it any more
--- shadow    discarded  but the shadow of a rollback becomes previous; a repeated call returns 0
+-- shadow    discarded  the shadow of a rollback becomes previous instead; a repeated call returns 0
 -- previous  shadow     another shadow of the board is discarded
 -- previous  discarded  only once its grace time is over
 -- snapshot  discarded
@@ -34,6 +34,7 @@ local MOVES = {
   snapshot = { discarded = true },
 }
 
+-- Whether an earlier call has moved the generation.
 local function was_moved()
   if to == 'discarded' then return call('SISMEMBER', discarded, generation) == 1 end
   local found = read_role(to, generation)
@@ -47,12 +48,12 @@ local function refusal(found)
   if needs_time and tonumber(found.kept_until) > now_in_us() / 1000 then return 0 end
 end
 
-if not (MOVES[from] or {})[to] then error(format('no generation moves from %s to %s', from, to)) end
+local is_move = MOVES[from] and MOVES[from][to]
+if not is_move then error(format('no generation moves from %s to %s', from, to)) end
 if token ~= '' and not holds_lease(lease, token) then return LEASE_LOST end
 local found = read_role(from, generation)
-if not found or generation ~= '' and found.generation ~= generation then
-  return was_moved() and 1 or 0
-end
+local has_role = found and (generation == '' or found.generation == generation)
+if not has_role then return was_moved() and 1 or 0 end
 local refused = refusal(found)
 if refused then return refused end
 if to == 'shadow' then discard('shadow') end

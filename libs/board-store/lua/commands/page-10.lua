@@ -9,10 +9,10 @@
 --                     position  position of the first player among these players
 --                     share     s: the last player of the first s millionths of the view
 --                     player    id, number of players in front: shifted at both ends of the view,
---                               so that the page stays full; nobody if the player is not in it
---                     behind    id, state: the players behind this one with this state, current
---                               or not
---                     columns   state: from the first player on who is not better than it
+--                               so that the page stays full; no page if the player is not in it
+--                     behind    id, state: the players behind this player with this state, which
+--                               may be an old one
+--                     columns   state: from the first player on who is not better than this state
 --       anchored...
 -- Returns  places (places.lua); the event clock if the view expired; { 'MOVED', ... } (read.lua)
 -- Cost  O(log players + page); with k equal first columns, O(log k log players); dense: ties.lua
@@ -27,7 +27,7 @@ local function state_of(bytes)
   return bytes and read_state(bytes, tonumber(column_count))
 end
 
--- Whether text a is before b by its bytes: `<` would compare as the locale does.
+-- Whether text a sorts before text b by its bytes: `<` would compare as the locale does.
 local function is_before(a, b)
   for i = 1, math.min(#a, #b) do
     local one, other = string.byte(a, i), string.byte(b, i)
@@ -36,7 +36,7 @@ local function is_before(a, b)
   return #a < #b
 end
 
--- The number of members before a score and member, which need not be in the ranking.
+-- The number of members before a score and member, which may be missing in the ranking.
 local function count_before(score, member)
   local first = call('ZCOUNT', ranking, '-inf', format('(%d', score))
   local last = call('ZCOUNT', ranking, '-inf', format('%d', score))

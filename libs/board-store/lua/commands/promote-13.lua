@@ -1,7 +1,7 @@
 -- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there,
 -- makes it live. The live generation becomes the previous one; an older previous one is discarded.
--- A build has to be ranked first (rank-shadow-4.lua). Player records have to be settled
--- (settle.lua), and those from before its start taken over.
+-- First, a build has to be ranked (rank-shadow-4.lua), player records have to be settled
+-- (settle.lua), and the shadow has to take over the player records from before its start.
 --
 -- KEYS  those of catch-up.lua, live, promotions, previous, discarded, removed, shadow_facts,
 --       live_facts
@@ -22,7 +22,7 @@
 -- include shard.lua
 -- include catch-up.lua
 
--- The largest view version of the live generation: those of the shadow continue above it.
+-- The largest view version of the live generation: the versions of the shadow continue above it.
 local function largest_version()
   local facts = call('HMGET', live_facts, 'floor', 'version')
   return math.max(tonumber(facts[1]) or 0, tonumber(facts[2]) or 0)
@@ -57,7 +57,7 @@ local function promote()
   call('HDEL', shadows, board)
   call('SREM', removed, board)
   call('DEL', shadow_applied_offsets)
-  -- The new definition has no reports; or the last ones are of a record that is open, and so were
+  -- The new definition has no reports; or the last reports are of an open record, so they were
   -- never published.
   if leader_count == '0' or has_unsettled(live_facts) then call('UNLINK', leaders) end
   move_version(live)

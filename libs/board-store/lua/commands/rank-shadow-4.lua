@@ -5,7 +5,7 @@
 --
 -- These purposes of a shadow are the states of a build. Unranked: calls store no rankings, which
 -- saves half of their work. Ranking: they rank the players that they change, and this script ranks
--- all others. So a ranking never has a member that fits no state. Build: all players are ranked.
+-- all other players. So a ranking never has a member that fits no state. Build: all are ranked.
 -- Banned players are not ranked; the states of erased ones are deleted. A player record that comes
 -- later has to be settled (settle.lua).
 --
@@ -36,18 +36,23 @@ local columns, tie = tonumber(column_count), tonumber(tie_sign)
 
 local has_bans = call('EXISTS', shadow_bans) == 1
 
--- Sorts scanned players and states: score and member of each present player, for ZADD; members and
--- ids of the erased ones. A player who was erased after an earlier ranking has a member.
+-- Sorts scanned players and states. Returns score and member of each present player, for ZADD, and
+-- members and ids of the erased players. A player who was erased after an earlier ranking has a
+-- member.
 local function sort_out(words)
-  local entries, added, members, erased = {}, {}, {}, {}
+  local entries = {}
   if has_bans then
     local ids = {}
     for i = 1, #words, 2 do ids[#ids + 1] = words[i] end
     load_entries(shadow_bans, ids, entries)
   end
+
+  local added, members, erased = {}, {}, {}
   for i = 1, #words, 2 do
-    local player, state = words[i], read_state(words[i + 1], columns)
-    local kind, member = kind_of(entries[player]), member_of(tie, state, player)
+    local player = words[i]
+    local state = read_state(words[i + 1], columns)
+    local kind = kind_of(entries[player])
+    local member = member_of(tie, state, player)
     if kind == UNBANNED then
       added[#added + 1], added[#added + 2] = format('%d', state[1]), member
     elseif kind == ERASED then
@@ -57,7 +62,8 @@ local function sort_out(words)
   return added, members, erased
 end
 
--- Ranks about `count` players of a view from the cursor on; returns the next cursor, and how many.
+-- Ranks about `count` players of a view from the cursor on. Returns the next cursor, and how many
+-- players it ranked.
 local function rank_players(ranking, players, cursor, count)
   local next, words = unpack(call('HSCAN', players, cursor, 'COUNT', count))
   local added, members, erased = sort_out(words)

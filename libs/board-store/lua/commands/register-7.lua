@@ -31,12 +31,15 @@ local function lacks_definition(generation)
   return generation ~= BUILDING and call('HEXISTS', definitions, generation) == 0
 end
 
-local new, promoted_at = {}, {}
-local now, is_late = now_in_us(), has_applied()
+local new = {}
+local promoted_at = {}
+local now = now_in_us()
+local is_late = has_applied()
 local removed_boards_from = boards_from + 5 * tonumber(board_count)
 for i = boards_from, removed_boards_from - 1, 5 do
   local board, hash, definition, start_offsets, since_text = unpack(ARGV, i, i + 4)
-  local generation, since = call('HGET', live, board), tonumber(since_text)
+  local generation = call('HGET', live, board)
+  local since = tonumber(since_text)
   if not generation or lacks_definition(generation) then
     local is_building = is_late or definition == ''
     generation = is_building and BUILDING or format('%d-%s', now, hash)

@@ -19,6 +19,7 @@ if undoes and generation ~= BUILDING then return 0 end
 if not generation then -- removed before: the reply may have been lost
   return call('SISMEMBER', removed, board) == 1 and call('HGET', promotions, board) or 0
 end
+
 discard('shadow')
 if generation ~= BUILDING then call('SADD', discarded, generation) end
 discard('previous')

@@ -7,7 +7,7 @@
 -- Returns  lines: replication id of the server, on which the cursor is valid, next cursor ('0' at
 --          the end), places_of (players.lua); the event clock if the view expired; { 'MOVED',
 --          ... } (read.lua)
--- Cost  STEP players of the view, and that of players-10.lua for those found
+-- Cost  reads STEP players of the view; as players-10.lua for the players found
 
 -- include players.lua
 

@@ -6,7 +6,7 @@
 -- Returns  { stale (1, 0), replication id, next cursor ('0' at the end; valid on this server),
 --          event clock in ms, floor of the versions ('' for none), then for each view: text,
 --          version, time in ms at which it expires ('' for never) }; { 'MOVED', ... } (read.lua)
--- Cost  about STEP views; all views at once where Redis packs a small hash
+-- Cost  reads about STEP views, and all views of a small hash that Redis packs
 --
 -- HSCAN finds every view that exists at each step. It may repeat views when the hash table shrinks.
 

@@ -1,11 +1,12 @@
 -- Events of players who are banned or erased (ban-register.lua). If the record is not settled yet,
--- the ranking still has the member of the old state, which leaves it with the event.
+-- the ranking still has the member of the old state: the event removes it.
 
 -- include settle.lua
 
 -- Applies view.move to a banned player: only the state changes.
 local function move_banned(view, entry)
-  local move, player = view.move, entry[PLAYER]
+  local move = view.move
+  local player = entry[PLAYER]
   touch(view, entry)
   if move.old and not view.board.unranked then leave(view, entry, move.old) end
   view.states[player] = move.bytes

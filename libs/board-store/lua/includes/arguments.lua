@@ -10,22 +10,28 @@
 --   of a player record: 0 (d), player id, entry of the ban register, zeros. Its list names
 --                the views to settle (settle.lua)
 --   of a dead letter (its list is 0): 0 (d), code, detail, zeros
--- d and H are formats of struct; a text follows its length in bytes (I4). To read bytes costs a
--- tenth of a pattern with captures.
+-- d and H are formats of struct; a text follows its length in bytes (I4). Reading bytes costs a
+-- tenth of matching a pattern with captures.
 
 -- include base.lua
 
--- An entry is a table of what its bytes hold, in that order. The first value is at VALUES + 1.
+-- An entry is a table of the items in its bytes, in this order. The first value is at VALUES + 1.
 local OFFSET, LIST, TIME, PLAYER, EVENT_ID, VALUES = 1, 2, 3, 4, 5, 5
 local CODE, DETAIL = PLAYER, EVENT_ID -- of a dead letter
 
 local function read_boards(boards, key)
   for _, board in ipairs(boards) do
-    board.versions, board.facts, board.expiries = KEYS[key], KEYS[key + 1], KEYS[key + 2]
-    board.event_ids, board.reports, board.bans = KEYS[key + 3], KEYS[key + 4], KEYS[key + 5]
+    board.versions = KEYS[key]
+    board.facts = KEYS[key + 1]
+    board.expiries = KEYS[key + 2]
+    board.event_ids = KEYS[key + 3]
+    board.reports = KEYS[key + 4]
+    board.bans = KEYS[key + 5]
+
     local columns = #board.updates
     board.columns_width = 8 * (columns - 1)
-    board.id_from = board.columns_width + (board.tie == 0 and 0 or 7) + 1
+    local reach_time_width = board.tie == 0 and 0 or 7
+    board.id_from = board.columns_width + reach_time_width + 1
     key = key + 6
   end
   return key
@@ -33,10 +39,19 @@ end
 
 local function read_views(views, key, boards)
   for number, view in ipairs(views) do
-    view.board, view.number = boards[view.board], number
-    view.ranking, view.players = KEYS[key], KEYS[key + 1]
-    view.states, view.to_read, view.stored_at, view.own_move = {}, {}, {}, {} -- see view.lua
-    view.stored, view.old_members, view.added = {}, {}, {}
+    view.board = boards[view.board]
+    view.number = number
+    view.ranking = KEYS[key]
+    view.players = KEYS[key + 1]
+
+    -- See view.lua.
+    view.states = {}
+    view.to_read = {}
+    view.own_move = {}
+    view.stored = {}
+    view.stored_at = {}
+    view.old_members = {}
+    view.added = {}
     key = key + 2
   end
   return key
@@ -58,17 +73,20 @@ end
 -- run, and the positions of the argument and the key after it.
 local function read_run(at, key)
   local run = cjson.decode(ARGV[at])
-  key = read_views(run.views, read_boards(run.boards, key), run.boards)
+  local views_key = read_boards(run.boards, key)
+  local next_key = read_views(run.views, views_key, run.boards)
   read_lists(run.lists, run.boards, run.views)
   run.bytes = ARGV[at + 1]
-  return run, at + 2, key
+  return run, at + 2, next_key
 end
 
 -- The entries of a run above the applied offset, up to `last`. One struct.unpack reads an entry, as
--- a call costs more than the values that it reads.
+-- a call costs more than reading its values.
 local function read_entries(run, applied_offset, last)
   local layout = '>dHdI4c0I4c0' .. string.rep('d', run.columns)
-  local entries, bytes, at = {}, run.bytes, 1
+  local bytes = run.bytes
+  local entries = {}
+  local at = 1
   while at <= #bytes do
     local entry = { read_bytes(layout, bytes, at) }
     at = entry[#entry] -- behind the values: where the next entry begins

@@ -1,7 +1,7 @@
 -- The ban register of a generation: player -> entry of the player record that counts. An entry is
 -- kind, time in ms, partition and offset of the record, then a space and JSON (ban-register.ts). An
--- erasure counts before all others; else the latest record does, by time, partition, offset. So the
--- order in which records are joined changes nothing.
+-- erasure counts before all other records. Otherwise the latest record counts, by time, partition
+-- and offset. So records can be joined in any order.
 --
 -- The kind decides whether a player is present. Only present players are in rankings.
 --   unbanned  present, as is a player without an entry
@@ -40,7 +40,8 @@ end
 -- Joins a player record; store_entries stores it. Sets record.changes if the kind changes.
 local function join(board, record)
   local player, entry = record[PLAYER], record[ENTRY]
-  local current, joined = board.entries[player], board.joined
+  local current = board.entries[player]
+  local joined = board.joined
   if not counts_before(entry, current) then return end
   record.changes = kind_of(entry) ~= kind_of(current)
   board.entries[player] = entry
@@ -56,7 +57,7 @@ local function load_register(board, records)
   end
 end
 
--- A later entry of the same player in `joined` is the one that stays.
+-- `joined` may have several entries of a player: HSET keeps the last one, which counts.
 local function store_entries(board)
   if board.joined then call_in_chunks('HSET', board.bans, board.joined) end
 end

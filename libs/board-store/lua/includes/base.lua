@@ -21,7 +21,7 @@ local function now_in_us()
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
 end
 
--- How many arguments a call gets: a Lua function takes some thousands at most.
+-- The most arguments of a call: a Lua function takes some thousands at most.
 local CHUNK = 1000
 
 -- Iterates over the first and last position of each chunk of a list.

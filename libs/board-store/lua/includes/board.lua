@@ -4,33 +4,45 @@
 -- include arguments.lua
 
 local function load_board(board, partition)
-  board.seen, board.moved, board.counts = {}, {}, {}
-  board.first_expiry, board.has_new_views = math.huge, false -- of the run's views: see load_view
-  -- Players to look up in the ban register; nothing is looked up in an empty one.
-  board.asked = (board.has_records or call('EXISTS', board.bans) == 1) and {}
+  board.seen = {}
+  board.moved = {}
+  board.counts = {}
+
+  -- Of the views of the run: see load_view.
+  board.first_expiry = math.huge
+  board.has_new_views = false
+
+  -- Players to look up in the ban register; false if it is, and remains, empty.
+  local needs_register = board.has_records or call('EXISTS', board.bans) == 1
+  board.asked = needs_register and {}
+
   local facts = call('HMGET', board.facts, 'floor', 'version', 'clock', 'clock:' .. partition)
-  board.floor, board.version = tonumber(facts[1]) or 0, tonumber(facts[2]) or 0
-  board.clock, board.partition_clock = tonumber(facts[3]), tonumber(facts[4])
+  board.floor = tonumber(facts[1]) or 0
+  board.version = tonumber(facts[2]) or 0
+  board.clock = tonumber(facts[3])
+  board.partition_clock = tonumber(facts[4])
 end
 
 local function count(board, name)
   board.counts[name] = (board.counts[name] or 0) + 1
 end
 
--- The number of views, without those that have expired and are not swept yet.
+-- The number of views, without expired views that are not swept yet.
 local function views_of(board)
   local views = call('HLEN', board.versions)
   if not board.canExpire then return views end
   return views - call('ZCOUNT', board.expiries, '-inf', format('%d', board.clock))
 end
 
--- How many views an event would add, if the board would then exceed `maxViews`; else false.
+-- The number of views that an event would add if they exceed `maxViews`; else false.
 local function too_many_views(board, views)
   local new = 0
   for i = 1, #views do
     if not views[i].known then new = new + 1 end
   end
-  return new > 0 and views_of(board) + new > board.maxViews and new
+  if new == 0 then return false end
+  local exceeds = views_of(board) + new > board.maxViews
+  return exceeds and new
 end
 
 local function advance_clock(board, time)
@@ -46,6 +58,7 @@ local function oldest_id_time(board)
   return board.partition_clock - board.span
 end
 
+-- The id with which a sorted set has an event; false if the event has no event id.
 local function event_id_of(entry)
   return entry[EVENT_ID] ~= '' and entry[EVENT_ID] .. '\n' .. entry[PLAYER]
 end
@@ -57,7 +70,7 @@ local function load_event_id(board, entry)
   end
 end
 
--- Whether an event is a duplicate; stores its id if not. Also advances the partition's clock. An
+-- Whether an event is a duplicate. If not, stores its id. Also advances the partition's clock. An
 -- event from before the span is never a duplicate, and its id is not stored.
 local function is_duplicate(board, entry)
   local id, time = event_id_of(entry), entry[TIME]

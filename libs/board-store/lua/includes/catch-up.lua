@@ -10,9 +10,9 @@
 -- partition, first offset, last offset, its records (arguments.lua).
 --
 -- A stretch is applied up to the live applied offset of its partition, and the shadow's applied
--- offset is set with it: if a later stretch fails, the shadow still matches its applied offsets.
--- The shadow of a verify has no rankings, as nothing reads them; that of a build gets them later
--- (rank-shadow-4.lua).
+-- offset is set with it. So if a later stretch fails, the shadow still matches its applied offsets.
+-- The shadow of a verify has no rankings, as nothing reads them. The shadow of a build gets them
+-- later (rank-shadow-4.lua).
 
 -- include lease.lua
 -- include run.lua
@@ -25,7 +25,8 @@ local function read_stretches()
   local stretches, at, key = {}, stretches_from, stretch_keys_from
   for i = 1, tonumber(stretch_count) do
     local stretch = { partition = ARGV[at] }
-    stretch.first, stretch.last = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+    stretch.first = tonumber(ARGV[at + 1])
+    stretch.last = tonumber(ARGV[at + 2])
     stretch.run, at, key = read_run(at + 3, key)
     stretches[i] = stretch
   end
@@ -54,15 +55,17 @@ end
 
 -- Applies all stretches and returns them, or nil and the refusal.
 local function catch_up()
-  local stretches, shadow = read_stretches(), shadow_of(shadows, board)
+  local stretches = read_stretches()
+  local shadow = shadow_of(shadows, board)
   local refused = refusal(shadow, stretches)
   if refused then return nil, refused end
   for _, stretch in ipairs(stretches) do apply_stretch(stretch, is_unranked(shadow)) end
   return stretches
 end
 
--- { caught up in all (1, 0), number of partitions, then for each: partition, applied offset of the
--- shadow, live applied offset }. A shadow whose start is above the live offset counts as caught up.
+-- Returns { caught up in all partitions (1, 0), number of partitions, then for each: partition,
+-- applied offset of the shadow, live applied offset }; and whether the shadow is caught up. A
+-- shadow whose start is above the live offset counts as caught up.
 local function progress_in(partitions)
   local found, caught_up = { 1, #partitions }, true
   for _, partition in ipairs(partitions) do

@@ -1,6 +1,7 @@
--- Walks over the ban registers: `bans` of the shadow, `extraBans` that only the live one has. They
--- skip entries above the applied offset. The walks over players skip players whose records are not
--- settled. The live generation is ahead with both.
+-- Walks over the ban registers: `bans` over the shadow's, `extraBans` over the live one, for
+-- entries that only this one has. They skip entries above the applied offset. The walks over
+-- players skip players whose records are not settled. In both, the live generation is ahead of the
+-- shadow.
 
 -- include ban-register.lua
 
@@ -17,8 +18,7 @@ local function kinds_of(players)
   return kinds
 end
 
--- Whether an entry is of a run that is open (settle.lua): also those that change no kind are
--- stored.
+-- Whether an entry is of an open run (settle.lua), which also stores entries that change no kind.
 local function is_ahead(entry)
   local _, _, partition, offset = string.match(entry or '', PARTS_OF_ENTRY)
   return partition and tonumber(offset) > applied_offset_of(applied_offsets, partition)

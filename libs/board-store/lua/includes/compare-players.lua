@@ -26,7 +26,8 @@ local function difference_of(expected, found)
   return 'reachTime'
 end
 
--- The ranking has the member exactly if the player is present.
+-- Compares the states of a player. Also checks that the live ranking has the member of the state if
+-- the player is present, and lacks it if not.
 local function compare_player(player, kind, expected, live)
   if not live then return differ_in_state('missing', player, expected) end
   if live ~= expected then
@@ -34,7 +35,8 @@ local function compare_player(player, kind, expected, live)
   end
   local state = read_state(expected, columns)
   local score = tonumber(call('ZSCORE', live_ranking, member_of(tie, state, player)))
-  if score ~= (kind == UNBANNED and state[1] or nil) then
+  local expected_score = kind == UNBANNED and state[1] or nil
+  if score ~= expected_score then
     differ_in_state('order', player, expected, live)
   end
 end
@@ -62,14 +64,17 @@ end)
 walks['extraPlayers'] = walk_over('HSCAN', live_players, function(players, live)
   local expected, kinds = each_of('HMGET', shadow_players, players), kinds_of(players)
   for i, player in ipairs(players) do
-    if kinds[i] and not (expected[i] and kinds[i] ~= ERASED) then
+    local has_state = expected[i] and kinds[i] ~= ERASED
+    if kinds[i] and not has_state then
       differ_in_state('extra', player, nil, live[i])
     end
   end
 end)
 
 walks['ranking'] = walk_over('ZSCAN', live_ranking, function(members, scores)
-  local players, id_from = {}, 8 * (columns - 1) + (tie == 0 and 0 or 7) + 1
+  local reach_time_width = tie == 0 and 0 or 7
+  local id_from = 8 * (columns - 1) + reach_time_width + 1
+  local players = {}
   for i, member in ipairs(members) do players[i] = sub(member, id_from) end
   local live, kinds = each_of('HMGET', live_players, players), kinds_of(players)
   for i, player in ipairs(players) do

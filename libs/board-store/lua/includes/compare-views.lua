@@ -6,7 +6,9 @@ local partition, shadow_event_ids, live_event_ids = view_or_partition, shadow_it
 
 -- The time in ms at which each view expires, or 'never'; nil for a view that is missing or expired.
 local function ends_of(names, views, expiries, clock)
-  local known, ends, found = each_of('HMGET', views, names), each_of('ZMSCORE', expiries, names), {}
+  local known = each_of('HMGET', views, names)
+  local ends = each_of('ZMSCORE', expiries, names)
+  local found = {}
   for i in ipairs(names) do
     local last = tonumber(ends[i])
     if known[i] and not last then
@@ -18,13 +20,15 @@ local function ends_of(names, views, expiries, clock)
   return found
 end
 
--- When views expire in the shadow and in the live generation, both by the clock of the shadow.
+-- When views expire in the shadow, and in the live generation; both by the clock of the shadow.
 local function ends_in_both(names, clock)
-  return ends_of(names, shadow_views, shadow_expiries, clock),
-    ends_of(names, live_views, live_expiries, clock)
+  local expected = ends_of(names, shadow_views, shadow_expiries, clock)
+  local live = ends_of(names, live_views, live_expiries, clock)
+  return expected, live
 end
 
--- Returns the views of both generations; reports those that are missing or differ in the live one.
+-- Returns the views that both generations have. Reports views of the shadow that the live
+-- generation lacks, or that expire at another time in it.
 local function common_views(names, clock)
   local expected, live = ends_in_both(names, clock)
   local common = {}
@@ -70,7 +74,8 @@ local function id_text(id, time)
   return format('"%s" of %s %s', event_id, player, place)
 end
 
--- Reports an id within the span that is missing, or has another time, in the live generation.
+-- Whether the live generation lacks an id of the span, or has it with another time; reports the
+-- first such id.
 local function ids_differ(ids, times)
   local oldest = call('HGET', shadow_facts, 'clock:' .. partition) - span
   local live = each_of('ZMSCORE', live_event_ids, ids)
@@ -87,8 +92,13 @@ end
 walks['eventIds'] = function(cursor)
   local expected = summary_of_ids(shadow_facts, shadow_event_ids)
   local live = summary_of_ids(live_facts, live_event_ids)
-  if expected ~= live then differ_in_ids(expected, live) end
-  if expected ~= live or expected == 'nothing' then return '0', 0, {} end
+  if expected ~= live then
+    differ_in_ids(expected, live)
+    return '0', 0, {}
+  end
+  if expected == 'nothing' then return '0', 0, {} end
+
   local ids, times, next = scan('ZSCAN', shadow_event_ids, cursor, ITEMS_A_STEP)
-  return ids_differ(ids, times) and '0' or next, #ids, {}
+  if ids_differ(ids, times) then next = '0' end
+  return next, #ids, {}
 end

@@ -17,6 +17,7 @@ local function further_values(member, count)
   return values
 end
 
+-- The top of a view as lines of a report.
 local function top_lines(view)
   local board, lines = view.board, {}
   local found = call('ZRANGE', view.ranking, 0, board.leaders - 1, 'WITHSCORES')
@@ -24,8 +25,11 @@ local function top_lines(view)
   for i = 1, #found, 2 do
     local member, score = found[i], tonumber(found[i + 1])
     local prefix = sub(member, 1, board.columns_width)
-    local same = columns and columns.score == score and columns.prefix == prefix
-    if not same then rank, columns = (i + 1) / 2, { score = score, prefix = prefix } end
+    local is_tied = columns and columns.score == score and columns.prefix == prefix
+    if not is_tied then
+      rank = (i + 1) / 2
+      columns = { score = score, prefix = prefix }
+    end
     local words = further_values(prefix, #board.updates - 1)
     table.insert(words, 1, format('%d %d', rank, score))
     lines[#lines + 1] = table.concat(words, ' ') .. '\t' .. sub(member, board.id_from)
@@ -38,19 +42,21 @@ end
 local function load_reports(views)
   for _, view in ipairs(views) do
     view.reported = view.published and view.board.leaders > 0
-    view.report = view.known and view.reported and call('HGET', view.board.reports, view.text)
+    local can_have_report = view.known and view.reported
+    view.report = can_have_report and call('HGET', view.board.reports, view.text)
   end
 end
 
--- Writes a verdict if the top differs from the last report, and stores the new report. Without a
--- report, a top that is empty now was not before the last player left: it may have been reported
--- before a loss.
+-- Writes a verdict if the top differs from the last report, and stores the new report.
 local function write_leader_change(view)
   local since, before = string.match(view.report or '', '^(%d+)\n(.*)$')
-  since, before = tonumber(since) or 0 / 0, before or ''
-  local lines = top_lines(view)
-  local top = table.concat(lines, '\n')
-  if top == before and (view.report or not view.left) then return end
+  since = tonumber(since) or 0 / 0 -- NaN: there is no report
+  before = before or ''
+  local top = table.concat(top_lines(view), '\n')
+  -- If the last player has left and there is no report, a top with this player may have been
+  -- reported before a loss.
+  local may_be_new = view.left and not view.report
+  if top == before and not may_be_new then return end
   call('HSET', view.board.reports, view.text, view.version .. '\n' .. top)
   if not view.has_head then write_head(view) end
   write(pack('>BdHdI4c0I4c0', LEADERS, view.cause, view.number, since, #top, top, #before, before))
@@ -60,8 +66,9 @@ end
 local function write_reports(run, unmuted)
   for _, board in ipairs(run.boards) do
     for _, view in ipairs(board.moved) do
-      if view.reported and unmuted then write_leader_change(view) end
-      if view.reported and not unmuted then call('HDEL', board.reports, view.text) end
+      if view.reported then
+        if unmuted then write_leader_change(view) else call('HDEL', board.reports, view.text) end
+      end
       if #run.records > 0 then keep_verdicts(run.outbox, view.cause, { view }) end
     end
   end

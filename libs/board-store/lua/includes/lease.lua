@@ -1,4 +1,4 @@
--- The lease of a board: the process whose token is stored may write to the shadow. It expires.
+-- The lease of a board: the process whose token it has may write to the shadow. A lease expires.
 
 -- include base.lua
 -- include return-codes.lua
@@ -12,7 +12,7 @@ local function is_unranked(shadow)
   return shadow.purpose == 'verify' or shadow.purpose == 'unranked'
 end
 
--- The shadow of a board, or nil; for a rollback, also the end of its grace time in ms.
+-- The shadow of a board, or nil. `kept_until` is the end of its grace time in ms, for a rollback.
 local function shadow_of(shadows, board)
   local text = call('HGET', shadows, board)
   if not text then return nil end

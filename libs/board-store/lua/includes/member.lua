@@ -1,4 +1,4 @@
--- The member of a player in a ranking. test/model/oracle-format.ts computes it differently.
+-- The member of a player in a ranking. test/model/oracle-format.ts computes it in another way.
 
 -- include base.lua
 
@@ -16,6 +16,7 @@ local function member_of(tie, state, player)
     if time > reached then reached = time end
   end
   if tie == 0 then return columns .. player end
-  local rest = pack('>I7c0', tie > 0 and reached - EARLIEST_TIME or LATEST_TIME - reached, player)
+  local time = tie > 0 and reached - EARLIEST_TIME or LATEST_TIME - reached
+  local rest = pack('>I7c0', time, player)
   return columns == '' and rest or columns .. rest
 end

@@ -5,10 +5,10 @@
 
 local MAX_EXACT = 9007199254740991
 
--- Compares an event with a state in all columns of one kind: -1 better, 0 equal, 1 worse.
-local function compare(updates, kind, old, entry)
+-- Compares an event with a state in all columns of one update: -1 better, 0 equal, 1 worse.
+local function compare(updates, compared_update, old, entry)
   for c, update in ipairs(updates) do
-    if update == kind then
+    if update == compared_update then
       local value, present = entry[VALUES + c], old[3 * c - 2]
       if value ~= present then return value < present and -1 or 1 end
     end
@@ -23,8 +23,8 @@ local function taken_at(updates, update, old, c, entry)
   local present = old[3 * c - 1]
   local order = compare(updates, update, old, entry)
   if update == 'best' then
-    if order < 0 then return time end
-    return order == 0 and time < present and time or nil
+    if order < 0 or (order == 0 and time < present) then return time end
+    return nil
   end
   if time > present or (time == present and order < 0) then return time end
   return nil
@@ -32,10 +32,12 @@ end
 
 -- The state after an event, nil if a sum overflows.
 -- Commutes: the same events in any order give the same state, unless a sum overflows.
--- The time of a sum is that of the latest delta other than 0; without one, that of the earliest
--- event.
+-- The time of a sum is the time of the latest delta other than 0. If all deltas are 0, it is the
+-- time of the earliest event.
 local function merge(updates, old, entry)
-  local state, time, judged, taken = { 0, 0, 0 }, entry[TIME], nil, nil
+  local state = { 0, 0, 0 }
+  local time = entry[TIME]
+  local judged, taken -- the last update for which taken_at was called, and what it returned
   for c = 1, #updates do
     local update, value, i = updates[c], entry[VALUES + c], 3 * c - 2
     if update == 'sum' then

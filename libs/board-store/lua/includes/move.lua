@@ -12,16 +12,20 @@ local function fill_move(move, board, bytes, entry)
   local old = bytes and read_state(bytes, #updates)
   local state = merge(updates, old, entry)
   if not state then return nil end
-  move.old, move.state, move.bytes = old, state, pack(STATE_LAYOUTS[#updates], unpack(state))
+  move.old = old
+  move.state = state
+  move.bytes = pack(STATE_LAYOUTS[#updates], unpack(state))
   if move.bytes == bytes then return false end
   if board.unranked then return move end
+
   move.old_member = old and member_of(board.tie, old, player) or false
-  move.score, move.member = format('%d', state[1]), member_of(board.tie, state, player)
+  move.score = format('%d', state[1])
+  move.member = member_of(board.tie, state, player)
   return move
 end
 
--- Bytes of a state -> position of a view in which the player of an event has had it. An event
--- leaves its positions behind, so a position found here is checked.
+-- Bytes of a state -> position of a view in which the player of an event has this state. The
+-- positions of earlier events stay here, so find_moves checks each position.
 local position_of = {}
 
 -- Sets view.move of each view, false if nothing changes. Returns true if a sum overflows. Views

@@ -15,7 +15,8 @@ local id_from = columns_width + tonumber(reach_time_width) + 1
 -- The board's event clock if the view has expired; else false.
 local function expired_by()
   local clock = expires_at ~= '-' and call('HGET', facts, 'clock')
-  return clock and tonumber(expires_at) <= tonumber(clock) and clock
+  local has_expired = clock and tonumber(expires_at) <= tonumber(clock)
+  return has_expired and clock
 end
 
 -- A list: stale (1, 0), version of the view (the generation's floor if larger; 0 if there is no
@@ -26,8 +27,8 @@ local function head()
   return { stale(), version or '0', call('ZCARD', ranking) }
 end
 
--- A text of lines, as a client reads it faster than a list (ids have no line breaks), and the
--- states of the players in it, one after the other (state.lua).
+-- The words as a text of lines, and the states of the players in it, one after the other
+-- (state.lua). A client reads a text faster than a list. Ids have no line breaks.
 local function lines(words, states)
   return { table.concat(words, '\n'), table.concat(states or {}) }
 end
@@ -38,25 +39,34 @@ local function score_of(state)
   return (read_bytes('>d', state))
 end
 
--- Lines: head, then position, competition position and dense position ('' if not counted) of the
--- first player returned, number of players in the view with worse columns than the last player
--- returned, `from` and `to`: the first position that the caller chooses from, and the one after the
--- last; then the ids of the players returned. With their states.
+-- Returns `limit` players from a position on, as lines: head, then position, competition position
+-- and dense position ('' if not counted) of the first one, number of players in the view with worse
+-- columns than the last one, `from` and `to` (the range of scores: its first position, and the
+-- first one behind it), then the ids of the players. With their states.
 local function places(first, limit, from, to)
   local members, found = {}, head()
   if limit > 0 then
     members = call('ZRANGE', ranking, format('%d', first), format('%d', first + limit - 1))
   end
-  found[4], found[5], found[6], found[7], found[8], found[9] = first, 0, '', 0, from, to
+  found[4] = first
+  found[5] = 0
+  found[6] = ''
+  found[7] = 0
+  found[8] = from
+  found[9] = to
   if #members == 0 then return lines(found) end
+
   local ids = {}
   for i, member in ipairs(members) do ids[i] = sub(member, id_from) end
   local states = call('HMGET', players, unpack(ids))
   for i, id in ipairs(ids) do found[9 + i] = id end
-  local columns, last = sub(members[1], 1, columns_width), sub(members[#ids], 1, columns_width)
-  found[5] = tie_begin(first, score_of(states[1]), columns)
+
+  local first_columns = sub(members[1], 1, columns_width)
+  local last_columns = sub(members[#ids], 1, columns_width)
+  local competition_position = tie_begin(first, score_of(states[1]), first_columns)
+  found[5] = competition_position
   local most = tonumber(most_counted)
-  if most > 0 then found[6] = different_columns(found[5], most) or '' end
-  found[7] = found[3] - tie_end(first + #ids - 1, score_of(states[#ids]), last)
+  if most > 0 then found[6] = different_columns(competition_position, most) or '' end
+  found[7] = found[3] - tie_end(first + #ids - 1, score_of(states[#ids]), last_columns)
   return lines(found, states)
 end

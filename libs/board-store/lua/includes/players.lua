@@ -8,21 +8,27 @@
 -- include member.lua
 -- include places.lua
 
--- Two lists: head, then for each player who is in the view: id, position, competition position,
--- players with worse columns; and their states. `ids` and `states`: the players and their states,
--- false for none.
+-- Takes players and their states, false for none. Returns two lists: head, then for each player who
+-- is in the view: id, position, competition position, number of players with worse columns; and the
+-- states of these players.
 local function places_of(ids, states)
-  local found, found_states, ties = head(), {}, {}
+  local found = head()
+  local found_states = {}
+  local ties = {} -- score and further columns -> first position of the tie, and the one behind it
   for i, id in ipairs(ids) do
     local state = states[i] and read_state(states[i], tonumber(column_count))
     local member = state and member_of(tonumber(tie_sign), state, id)
     local position = member and call('ZRANK', ranking, member)
     if position then
-      local columns, n = sub(member, 1, columns_width), #found
+      local columns = sub(member, 1, columns_width)
       local key = format('%d ', state[1]) .. columns
       ties[key] = ties[key] or { tie_of(position, state[1], columns) }
-      found[n + 1], found[n + 2] = id, position
-      found[n + 3], found[n + 4] = ties[key][1], found[3] - ties[key][2]
+      local tie_first, tie_behind = ties[key][1], ties[key][2]
+      local n = #found
+      found[n + 1] = id
+      found[n + 2] = position
+      found[n + 3] = tie_first
+      found[n + 4] = found[3] - tie_behind
       found_states[#found_states + 1] = states[i]
     end
   end

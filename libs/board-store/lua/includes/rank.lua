@@ -4,10 +4,10 @@
 
 local forward_to, NOBODY, ALL = redis.set_repl, redis.REPL_NONE, redis.REPL_ALL
 
--- How many players have better columns, whatever their reach time. A probe member, the bare bytes
--- of the further columns, sorts before every member that begins with them, so its rank is the
--- answer. No member equals it, as player ids are never empty. Nothing can fail between ZADD and
--- ZREM. ZREM can't delete the key, as the ranking holds the player too. Replicas get no probe.
+-- How many players have better columns, whatever their reach time. A probe member has only the
+-- bytes of the further columns. It sorts before every member that begins with them, so its rank is
+-- the answer. No member equals it, as player ids are never empty. Nothing can fail between ZADD and
+-- ZREM. ZREM can't delete the key, as the ranking has the player, too. Replicas get no probe.
 local function probe_better_columns(ranking, score, columns)
   if columns == '' then return call('ZCOUNT', ranking, '-inf', format('(%d', score)) end
   forward_to(NOBODY)
@@ -18,7 +18,7 @@ local function probe_better_columns(ranking, score, columns)
   return better
 end
 
--- The position of a member and, if published, the competition one; -1 if there is no member.
+-- The position of a member and, if published, its competition position; -1 if there is no member.
 local function positions(view, state, member)
   local position = member and call('ZRANK', view.ranking, member) or -1
   if not view.board.competition then return position end
@@ -27,8 +27,8 @@ local function positions(view, state, member)
   return position, probe_better_columns(view.ranking, state[1], columns)
 end
 
--- Not forwarded to the append-only file and replicas: store_ranking forwards the result at the end
--- of the run, which is half the bytes.
+-- Does not forward its writes to the append-only file and replicas. At the end of the run,
+-- store_ranking forwards the result, which is half the bytes.
 local function update_ranking(ranking, move)
   local old, new = move.old_member, move.member
   forward_to(NOBODY)

@@ -12,7 +12,7 @@ local ROLES = {
   discarded = discarded,
 }
 
--- The generation in a role, or nil. A snapshot is found by its id.
+-- The generation in a role, or nil. Only a snapshot needs the id.
 local function read_role(role, id)
   if role == 'shadow' then return shadow_of(shadows, board) end
   if role == 'snapshot' then

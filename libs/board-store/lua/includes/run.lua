@@ -1,6 +1,6 @@
 -- Applies a run or stretch to its boards. load_run only reads; apply_run writes and cannot fail. A
--- stretch may have player records between events. All are joined before the first event, as the
--- order of events and records changes nothing.
+-- stretch may have player records between events. All records are joined before the first event:
+-- the order of events and records changes nothing.
 
 -- include arguments.lua
 -- include board.lua
@@ -30,6 +30,7 @@ local function apply_entry(run, entry)
   local views = run.lists[entry[LIST]]
   if not views then return write_dead_letter(entry, entry[CODE], entry[DETAIL]) end
   if views.settles then return apply_record(run, views, entry) end
+
   local board = views.board
   if board.canExpire then advance_clock(board, entry[TIME]) end
   if board.span and is_duplicate(board, entry) then return end
@@ -37,18 +38,21 @@ local function apply_entry(run, entry)
     views = unexpired_views(board, views, entry)
     if not views then return end
   end
+
   local new = board.has_new_views and too_many_views(board, views)
   if new then
     count(board, 'tooManyViews')
     local detail = format(FULL, board.name, board.maxViews, new)
     return write_dead_letter(entry, 'TOO_MANY_VIEWS', detail)
   end
+
   local kind = board.entries and kind_of(board.entries[entry[PLAYER]])
   if kind == ERASED then return pass_erased(views, entry) end
   if find_moves(board, views, entry) then
     make_views(views, entry)
     return write_dead_letter(entry, 'SUM_OUT_OF_RANGE', format(OVERFLOW, board.name))
   end
+
   local move = kind == BANNED and move_banned or move_player
   for i = 1, #views do
     if views[i].move then move(views[i], entry) end
@@ -61,7 +65,8 @@ local function request(run, views, entry)
   request_states(views, entry[PLAYER])
   if board.asked then board.asked[#board.asked + 1] = entry[PLAYER] end
   if views.settles then
-    entry.board, run.records[#run.records + 1] = board, entry
+    entry.board = board
+    run.records[#run.records + 1] = entry
   elseif board.span then
     load_event_id(board, entry)
   end
@@ -72,11 +77,14 @@ local function load_run(run, partition, applied_offset, last, unmuted)
   local now = now_in_us()
   for _, board in ipairs(run.boards) do load_board(board, partition) end
   for _, view in ipairs(run.views) do load_view(view, now, unmuted) end
-  run.entries, run.records = read_entries(run, applied_offset, last), {}
+
+  run.entries = read_entries(run, applied_offset, last)
+  run.records = {}
   for _, entry in ipairs(run.entries) do
     local views = run.lists[entry[LIST]]
     if views then request(run, views, entry) end
   end
+
   for _, view in ipairs(run.views) do load_states(view) end
   for _, board in ipairs(run.boards) do
     if board.asked then load_register(board, run.records) end

@@ -3,15 +3,15 @@
 -- of records takes several calls. The first one marks them: it stores the entries, which count for
 -- all later events, and each player in a field `unsettled:PARTITION OFFSET` of the facts. Later
 -- calls settle some views each; the last one deletes the fields. Any process may repeat any of
--- them, as a view that is settled already does not change. Each record has members of its own in
--- the outbox.
+-- them, as a settled view does not change any more. Each record has members of its own in the
+-- outbox.
 
 -- include ban-register.lua
 -- include view.lua
 
 local leave, state_of_records, apply_record, unsettled_players
 
-do -- a script can have 200 locals at a time; those of this block end with it
+do -- a script can have 200 locals at a time; the locals of this block end with it
   local UNSETTLED = 'unsettled:'
   local NOBODY = '\0' -- as passed (verdict.lua) writes it
 
@@ -60,7 +60,10 @@ do -- a script can have 200 locals at a time; those of this block end with it
   local function mute_if_expired(view)
     local board = view.board
     local expires = board.clock and call('ZSCORE', board.expiries, view.text)
-    if expires and tonumber(expires) <= board.clock then view.live, view.reported = false, false end
+    if expires and tonumber(expires) <= board.clock then
+      view.live = false
+      view.reported = false
+    end
   end
 
   -- Makes the ranking of a view fit the entry of the player of a record.

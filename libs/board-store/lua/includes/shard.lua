@@ -3,7 +3,7 @@
 --
 -- Version: every change of the live, building, removed or registered boards sets a new one. It is
 -- Redis TIME in us, and larger than the previous one, so it never repeats. The identity of the
--- ranklog (JSON, identity.ts) follows it in the same field of `live`.
+-- ranklog (JSON, identity-check.ts) follows it in the same field of `live`.
 
 -- include base.lua
 -- include continuity.lua
@@ -28,7 +28,7 @@ local function next_move(promotions, board, since)
   return math.max(now_in_us(), since + 1, tonumber(call('HGET', promotions, board) or '0') + 1)
 end
 
--- Stores that the board's pointer moves now; returns the time as text.
+-- Stores the time of a move of the board's pointer, and returns it as text.
 local function note_move(promotions, board)
   local now = format('%d', next_move(promotions, board, 0))
   call('HSET', promotions, board, now)

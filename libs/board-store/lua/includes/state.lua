@@ -1,6 +1,6 @@
 -- A player's state: a flat table of value, time and mark for each column. Smaller values are
--- better. The mark is 1; 0 for a sum whose deltas were all 0 (libs/board/state.ts). Redis keeps it
--- as bytes, which scripts read in a ninth of the time of a text.
+-- better. The mark is 1, or 0 for a sum whose deltas were all 0 (libs/board/state.ts). Redis stores
+-- a state as bytes, which scripts read in a ninth of the time of a text.
 
 -- include base.lua
 

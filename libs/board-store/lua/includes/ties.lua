@@ -1,12 +1,12 @@
--- Finds where ties (players with equal columns) begin and end, for scripts that read; those that
--- write may add a probe (rank.lua). Positions start at 0. Uses two names of places.lua: ranking and
--- column_count.
+-- Finds where ties (players with equal columns) begin and end, for scripts that read. Scripts that
+-- write may add a probe instead (rank.lua). Positions start at 0. Uses two names of places.lua:
+-- ranking and column_count.
 
 -- include base.lua
 
 local columns_width = 8 * (tonumber(column_count) - 1)
 
--- How many players a step of different_columns reads, and how long a tie must be to be jumped over.
+-- How many players a step of different_columns reads, and from which length on it jumps over a tie.
 local STEP, LONG_TIE = 64, 16
 
 -- Whether the player at a position has this score, and these bytes for the further columns.
@@ -61,7 +61,8 @@ end
 -- read more than about `most` players. A jump counts as STEP players, as it searches for the end of
 -- the tie.
 local function different_columns(last, most)
-  local count, position, looked, began, score, columns = 0, 0, 0, 0
+  local count, position, looked = 0, 0, 0
+  local began, score, columns = 0, nil, nil -- of the last tie
   while position < last do
     if looked >= most then return nil end
     local step_end = math.min(position + STEP, last) - 1
@@ -69,12 +70,17 @@ local function different_columns(last, most)
     for i = 1, #found, 2 do
       local prefix = sub(found[i], 1, columns_width)
       if found[i + 1] ~= score or prefix ~= columns then
-        count, began, score, columns = count + 1, position + (i - 1) / 2, found[i + 1], prefix
+        count = count + 1
+        began = position + (i - 1) / 2
+        score = found[i + 1]
+        columns = prefix
       end
     end
-    position, looked = position + #found / 2, looked + #found / 2
+    position = position + #found / 2
+    looked = looked + #found / 2
     if position < last and position - began >= LONG_TIE then
-      position, looked = tie_end(position - 1, tonumber(score), columns), looked + STEP
+      position = tie_end(position - 1, tonumber(score), columns)
+      looked = looked + STEP
     end
   end
   return count

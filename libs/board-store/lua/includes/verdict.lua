@@ -1,7 +1,7 @@
--- The verdicts of a call, as bytes that verdicts.ts reads without the definition, are a member of
--- the outbox, scored by the call's last offset, or by that of a player record. Leader changes are
--- last. A member has these parts, which begin with their kind (B). Letters are formats of struct; a
--- text follows its length (I4):
+-- The verdicts of a call are a member of the outbox: bytes that verdicts.ts reads without the
+-- definition. Its score is the last offset of the call, or the offset of a player record. Leader
+-- changes come last. Each part of a member begins with its kind (B). Letters are formats of struct;
+-- a text follows its length (I4). The parts:
 --   HEAD         of the changes and leaders in a view: number of the view (H), generation, columns
 --                (JSON), view, version (d), 1 if its changes have competition ranks, else 0 (B), 1
 --                if they name passed players, else 0 (B)
@@ -37,9 +37,11 @@ local function write_dead_letter(entry, code, detail)
   write(pack('>BdI4c0I4c0', DEAD_LETTER, entry[OFFSET], #code, code, #detail, detail))
 end
 
--- One struct.pack writes all that a board of one column needs: a call costs more than its numbers.
+-- One struct.pack writes the whole change of a board with one column: a call costs more than its
+-- numbers.
 local function write_change(view, entry, before, after, old, state)
-  write(pack('>BdHdddd', CHANGE, entry[OFFSET], view.number, before + 1, after + 1, old[1], state[1]))
+  write(pack('>BdHdddd', CHANGE, entry[OFFSET], view.number, before + 1, after + 1, old[1],
+    state[1]))
   for i = 4, #state, 3 do write(pack('>dd', old[i], state[i])) end
 end
 
@@ -50,11 +52,12 @@ local function write_movement(view, entry, old, state, before, after, better_bef
   if view.board.competition then write(pack('>dd', better_before + 1, better_after + 1)) end
 end
 
--- The first `overtook` players after the new position, up to the old one (a new player: the last).
+-- The first `overtook` players after the new position, up to the old one; a new player passes all
+-- players behind.
 local function passed(view, before, after)
   local players = {}
-  local last = math.min(before < 0 and call('ZCARD', view.ranking) - 1 or before,
-    after + view.board.overtook)
+  local last_passed = before < 0 and call('ZCARD', view.ranking) - 1 or before
+  local last = math.min(last_passed, after + view.board.overtook)
   if last <= after then return '\0' end
   for i, member in ipairs(call('ZRANGE', view.ranking, after + 1, last)) do
     local id = sub(member, view.board.id_from)
@@ -63,8 +66,8 @@ local function passed(view, before, after)
   return pack('>B', #players) .. table.concat(players)
 end
 
--- Stores what was written as a member of an outbox, scored by an offset; returns it, nil if it is
--- nothing. The next member has heads of its own. A muted run has no outbox.
+-- Stores the written verdicts as a member of an outbox, scored by an offset. Returns the member;
+-- nil if there are no verdicts. The next member has heads of its own. A muted run has no outbox.
 local function keep_verdicts(outbox, offset, views)
   if not outbox or #written == 0 then return nil end
   local member = table.concat(written)

@@ -30,7 +30,7 @@ local function load_view(view, now, unmuted)
   view.live = unmuted and view.published and board.changes ~= 'none'
 end
 
--- To read a state twice costs less than to look for repeated players.
+-- Reading a state twice costs less than looking for repeated players.
 local function request_states(views, player)
   for i = 1, #views do
     local players = views[i].to_read
@@ -63,8 +63,8 @@ local function touch(view, entry)
   view.cause = entry[OFFSET]
 end
 
--- Makes the views that the board lacks, for an event that leaves no state in them: which views
--- exist follows from the events that pass the bound on views, not from sums and erasures.
+-- Makes the views that the board lacks, for an event that leaves no state in them. So every event
+-- that passes the bound on views makes its views, also if a sum overflows or its player is erased.
 local function make_views(views, entry)
   for i = 1, #views do
     if not views[i].known then touch(views[i], entry) end
@@ -84,16 +84,21 @@ end
 
 -- Applies view.move to the player of an entry.
 local function move_player(view, entry)
-  local player, move, stored = entry[PLAYER], view.move, view.stored
+  local player = entry[PLAYER]
+  local move, stored = view.move, view.stored
   touch(view, entry)
   view.states[player] = move.bytes
   local at = view.stored_at[player]
   if not at then
     at = #stored + 2
-    view.stored_at[player], stored[at - 1], view.old_members[at / 2] = at, player, move.old_member
+    view.stored_at[player] = at
+    stored[at - 1] = player
+    view.old_members[at / 2] = move.old_member
   end
   stored[at] = move.bytes
   if view.board.unranked then return end
-  view.added[at - 1], view.added[at] = move.score, move.member
+
+  view.added[at - 1] = move.score
+  view.added[at] = move.member
   if view.live then publish_move(view, entry, move) end
 end
