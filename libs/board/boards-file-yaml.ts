@@ -7,9 +7,10 @@ import {
   LineCounter,
   parseDocument,
   visit,
-  type Alias,
   type Document,
+  type Scalar,
   type YAMLError,
+  type YAMLMap,
 } from 'yaml';
 import { BoardsFileError } from './board-errors.js';
 import type { Path } from './boards-file-problem.js';
@@ -26,55 +27,68 @@ export function readYaml(text: string, file: string) {
     lineCounter,
     prettyErrors: false,
     logLevel: 'error',
-    stringKeys: true, // keys are names, so `1` and `"1"` are the same key
+    uniqueKeys: false, // would compare each key with all others
   });
   const lineAt = (offset: number) => Math.max(1, lineCounter.linePos(offset).line);
   const problemAt = (offset: number, reason: string) => {
     return { file, line: lineAt(offset), board: null, field: null, reason };
   };
-
-  const problems = document.errors.map((error) =>
-    problemAt(error.pos[0], yamlProblem(error, text)),
-  );
-  const { alias, isCircular } = reviewAliases(document);
-  const aliasOffset = alias?.range?.[0] ?? 0;
+  if (document.errors.length > 0)
+    throw new BoardsFileError(
+      document.errors.map((error) => problemAt(error.pos[0], yamlProblem(error))),
+    );
+  const { duplicates, alias, isCircular } = reviewNodes(document);
+  const problems = duplicates.map((offset) => problemAt(offset, duplicateProblem(text, offset)));
   if (isCircular)
     problems.push(
-      problemAt(
-        aliasOffset,
-        'an alias is part of the value that it names; write the value instead',
-      ),
+      problemAt(alias, 'an alias is part of the value that it names; write the value instead'),
     );
   if (problems.length > 0) throw new BoardsFileError(problems.sort((a, b) => a.line - b.line));
-
   keepExactNumbers(document);
   try {
     const lineOf = (path: Path) => lineAt(offsetOf(document, path));
     return { value: document.toJS() as unknown, lineOf };
   } catch (error) {
     // yaml resolves aliases in toJS: it throws for an unknown anchor, for too many aliases, and for
-    // values that are nested too deeply.
+    // keys that are nested too deeply.
     if (!(error instanceof ReferenceError || error instanceof RangeError)) throw error;
-    throw new BoardsFileError([problemAt(aliasOffset, `not valid YAML: ${error.message}`)]);
+    throw new BoardsFileError([problemAt(alias, `not valid YAML: ${error.message}`)]);
   }
 }
 
 /**
- * Finds the first alias that has no anchor before it, or that is part of the value that it names
- * (`isCircular`). Without such an alias, returns the last one.
+ * Finds the keys that occur twice in a map; and the first alias that has no anchor before it or is
+ * part of the value that it names (`isCircular`), or else the last alias. Offsets in the text.
  */
-function reviewAliases(document: Document): { alias: Alias | undefined; isCircular: boolean } {
-  let alias: Alias | undefined;
+function reviewNodes(document: Document) {
+  const duplicates: number[] = [];
+  const anchors = new Set<string | undefined>();
+  let alias = 0;
   let isCircular = false;
-  visit(document, {
-    Alias(_key, node, path) {
-      alias = node;
-      const named = node.resolve(document);
-      isCircular = named !== undefined && path.includes(named);
-      return isCircular || named === undefined ? visit.BREAK : undefined;
-    },
+  let isBad = false;
+  visit(document, (_key, node, path) => {
+    if (isMap(node)) duplicates.push(...repeatedKeys(node));
+    if (!isAlias(node)) {
+      if (isNode(node)) anchors.add((node as Scalar).anchor);
+    } else if (!isBad) {
+      isCircular = path.some((holder) => (holder as Scalar).anchor === node.source);
+      isBad = isCircular || !anchors.has(node.source);
+      alias = node.range?.[0] ?? alias;
+    }
   });
-  return { alias, isCircular };
+  return { duplicates, alias, isCircular };
+}
+
+/** The offsets of keys that occurred before in the map. */
+function repeatedKeys({ items }: YAMLMap): number[] {
+  const known = new Set<unknown>();
+  const offsets: number[] = [];
+  for (const { key } of items) {
+    const text = keyText(key);
+    if (known.has(text) && isNode(key)) offsets.push(key.range?.[0] ?? 0);
+    known.add(text);
+  }
+  return offsets;
 }
 
 /**
@@ -110,8 +124,13 @@ function partOf(holder: unknown, part: string | number) {
     return item === undefined ? undefined : { start: item, value: item };
   }
   if (!isMap(holder)) return undefined;
-  const pair = holder.items.find(({ key }) => isScalar(key) && key.value === String(part));
+  const pair = holder.items.find(({ key }) => keyText(key) === String(part));
   return pair && { start: pair.key, value: pair.value };
+}
+
+/** Keys are names of boards and fields, so `1` and `"1"` are the same key. */
+function keyText(key: unknown): unknown {
+  return isScalar(key) ? String(key.value) : key;
 }
 
 function duplicateProblem(text: string, offset: number): string {
@@ -119,10 +138,8 @@ function duplicateProblem(text: string, offset: number): string {
   return `duplicate key ${/^["']/.test(key) ? key : `"${key}"`}; rename or remove one of the two`;
 }
 
-function yamlProblem({ code, message, pos }: YAMLError, text: string): string {
-  if (code === 'MULTIPLE_DOCS')
-    return 'a second YAML document starts here; use one document per file';
-  if (code === 'DUPLICATE_KEY') return duplicateProblem(text, pos[0]);
-  if (code === 'NON_STRING_KEY') return 'not valid YAML: a key must be a text, not a list or a map';
-  return `not valid YAML: ${message}`;
+function yamlProblem({ code, message }: YAMLError): string {
+  return code === 'MULTIPLE_DOCS'
+    ? 'a second YAML document starts here; use one document per file'
+    : `not valid YAML: ${message}`;
 }
