@@ -114,7 +114,6 @@ export class BoardStore extends ShardedStore {
     return this.boards();
   }
 
-  /** If Redis loses parts that were registered, it begins again with the first part. */
   async #registerShard(
     shard: number,
     registrations: readonly Registration[],
@@ -125,10 +124,9 @@ export class BoardStore extends ShardedStore {
     const removedParts = partsOf(removed);
     const parts = Math.max(boardParts.length, removedParts.length, 1);
 
-    let part = 0;
-    while (part < parts) {
+    for (let part = 0; part < parts; part += 1) {
       const boards = boardParts[part] ?? [];
-      const isStored = await this.redis.ranklogRegister({
+      await this.redis.ranklogRegister({
         live: keys.live(shard),
         appliedOffsets: keys.appliedOffsets(shard),
         definitions: keys.definitions(shard),
@@ -142,7 +140,6 @@ export class BoardStore extends ShardedStore {
         boards: boards.flat(),
         removedBoards: removedParts[part] ?? [],
       });
-      part = isStored === 1 ? part + 1 : 0;
     }
   }
 

@@ -27,7 +27,7 @@ interface Scripts {
   ranklogPromote: Script<CatchUpReply>;
   ranklogRankShadow: Script<number | RankReply>;
   ranklogReadContinuity: Script<[server: string, token: string, isContinued: number, us: string]>;
-  ranklogRegister: Script<number>;
+  ranklogRegister: Script<null>;
   ranklogRemove: Script<number | string>;
   ranklogRenewLease: Script<number>;
   ranklogSearchBuffer: Script<ReadReply>;

@@ -1,5 +1,6 @@
 -- Registers a part of the boards of a shard. The last part marks the shard as registered: until
--- then, no process applies events to it, so no event misses its board.
+-- then, no process applies events to it, so no event misses its board. Does nothing if Redis has
+-- lost boards of the parts before: the shard stays unregistered, so all parts are registered again.
 --
 -- Gives boards their first generation, or BUILDING if the shard already has applied offsets or the
 -- definition is unknown. A live generation with a definition stays.
@@ -12,7 +13,7 @@
 --                          starts (JSON; '' whole log), time in us that its promotion must exceed
 --                          (0 any)
 --       removed_boards...
--- Returns  0 if Redis has lost boards of the parts before, 1 otherwise
+-- Returns  nothing
 -- Cost  O(partitions + boards)
 --
 -- A generation id is the server's time in us and the hash of the definition, so it is never used
@@ -30,6 +31,9 @@ end
 local function lacks_definition(generation)
   return generation ~= BUILDING and call('HEXISTS', definitions, generation) == 0
 end
+
+local known_boards = call('HLEN', live) - call('HEXISTS', live, VERSION)
+if known_boards < tonumber(earlier_boards) then return end
 
 local new = {}
 local promoted_at = {}
@@ -49,9 +53,6 @@ for i = boards_from, removed_boards_from - 1, 5 do
     promoted_at[board] = now -- went live before ranklog stored promotions
   end
 end
-
-local known_boards = call('HLEN', live) - call('HEXISTS', live, VERSION)
-if known_boards < tonumber(earlier_boards) then return 0 end
 
 -- Nothing below can fail.
 local is_registered = is_last == '1' and call('EXISTS', registered) == 0
@@ -73,4 +74,3 @@ for i = removed_boards_from, #ARGV do
   if is_gone and call('SADD', removed, board) == 1 then has_changed = true end
 end
 if has_changed then move_version(live) end
-return 1
