@@ -69,15 +69,12 @@ export class Stores {
 }
 
 /**
- * The number of shards: that of the settings if Redis does not tell it. The key is in a slot of its
- * own, whose node may be away, or may have lost its data.
+ * The number of shards that Redis has; that of the settings if it lacks it: Redis is not claimed
+ * yet, or the node that has the number lost its data.
  */
 export async function storedShards(redis: RedisClient, settings: StoreSettings): Promise<number> {
   const keys = new KeySpace(settings.redisPrefix);
-  const stored = await redis.get(keys.shards()).catch((error: unknown) => {
-    if (redis.isCluster && isRedisUnavailable(error)) return null;
-    throw error;
-  });
+  const stored = await redis.get(keys.shards());
   return Number(stored ?? settings.shards);
 }
 

@@ -367,6 +367,8 @@ describe('the number of shards', () => {
     await redis.del(keys.shards());
     for (const board of names) expect((await reader.board(board)).board).toBe(board);
     expect(await reader.boards()).toHaveLength(names.length);
+    for (const board of names)
+      for await (const page of reader.export(board)) expect(page.size).toBe(0);
   });
 });
 

@@ -8,7 +8,8 @@ import type { RedisClient } from '../layout/redis-client.js';
 /** Lists the boards of all shards. */
 export class BoardList {
   #boards: Boards | undefined;
-  #shards = 1;
+  /** The number of shards that Redis had last. */
+  protected lastShards = 1;
 
   constructor(
     protected readonly redis: RedisClient,
@@ -46,8 +47,8 @@ export class BoardList {
     if (this.choice !== undefined) return this.choice.shards;
 
     const stored = await this.redis.get(this.keys.shards());
-    if (stored !== null) this.#shards = Number(stored);
-    return this.#shards;
+    if (stored !== null) this.lastShards = Number(stored);
+    return this.lastShards;
   }
 
   protected async allShards(): Promise<readonly number[]> {

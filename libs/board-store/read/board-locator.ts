@@ -47,7 +47,9 @@ export class BoardLocator extends BoardList {
   /** A locator whose reads fail once the live generation changes. */
   pinned(): BoardLocator {
     const { redis, keys, commands, choice } = this;
-    return new BoardLocator(redis, keys, commands, { choice, isPinned: true });
+    const pinned = new BoardLocator(redis, keys, commands, { choice, isPinned: true });
+    pinned.lastShards = this.lastShards;
+    return pinned;
   }
 
   /**

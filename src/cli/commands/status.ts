@@ -5,6 +5,7 @@ import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
 import { closingProblems, requireTopics } from '../../infra/topics.js';
+import { isRedisUnavailable } from '../../infra/redis.js';
 import { Stores, storedShards, waitingShards, type WaitingShard } from '../../infra/stores.js';
 import { KeptSample } from '../../query/status/kept-sample.js';
 import {
@@ -69,7 +70,11 @@ async function openAnsweringStores(session: RedisClientSession): Promise<[Stores
   const { redis, settings } = session;
   const { redisPrefix } = settings;
   const keys = new KeySpace(redisPrefix);
-  const shards = await storedShards(redis, settings);
+  // The number is in a slot of its own, whose node may be away while all shards answer.
+  const shards = await storedShards(redis, settings).catch((error: unknown) => {
+    if (redis.isCluster && isRedisUnavailable(error)) return settings.shards;
+    throw error;
+  });
   const waiting = await waitingShards(redis, keys, shards);
   if (waiting.length === 0) return [new Stores(redis, { redisPrefix, shards }), []];
   const without = waiting.map(({ shard }) => shard);
@@ -117,14 +122,18 @@ async function waitFor(
 ): Promise<boolean> {
   const { admin, topics, settings } = kafka;
   const keys = new KeySpace(settings.redisPrefix);
-  const shards = await storedShards(client.redis, settings);
-  const status = new StoreStatus(client.redis, keys, { shards });
-  const published = await readPublished(kafka, group, status);
+  // Again at each poll, because Redis may be claimed meanwhile.
+  const openStatus = async () => {
+    const shards = await storedShards(client.redis, settings);
+    return new StoreStatus(client.redis, keys, { shards });
+  };
+  const published = await readPublished(kafka, group, await openStatus());
   const positions = await readPositions(kafka, published);
   const goal = sum(positions.map(({ committedEnd }) => committedEnd));
   const deadline = performance.now() + seconds * 1_000;
   using bar = new ProgressBar('events published', goal);
   for (;;) {
+    const status = await openStatus();
     const [committed, applied] = await Promise.all([
       committedOffsets(admin, group, topics.scoreEvents),
       status.nextOffsets(),
