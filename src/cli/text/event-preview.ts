@@ -74,8 +74,8 @@ function movingEvent(
         players: keys.players(shard, 'GENERATION', view),
       },
     })),
-    // The key of a hash from boards to the ids of their live generations. The id of the board
-    // replaces GENERATION in the keys above.
+    // The key of a hash from boards to the ids of their live generations: the id of this board is
+    // what GENERATION stands for in the keys above.
     live: keys.live(shard),
   };
 }

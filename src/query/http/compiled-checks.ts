@@ -19,8 +19,11 @@ const compiled = new WeakMap<Type<object>, readonly FieldCheck[]>();
  * after `false`, class-validator has to decide.
  */
 export function surelyPasses(dto: Type<object>, instance: object): boolean {
-  const checks = compiled.get(dto) ?? compile(dto);
-  compiled.set(dto, checks);
+  let checks = compiled.get(dto);
+  if (checks === undefined) {
+    checks = compile(dto);
+    compiled.set(dto, checks);
+  }
   return checks.every((check) => check(instance as Instance));
 }
 
