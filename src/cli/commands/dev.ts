@@ -11,7 +11,7 @@ import { readPlan } from '../../reconciliation/boards/read-plan.js';
 import { DEV_FOLDER, DevServers, hasDevFolder } from '../dev/dev-servers.js';
 import { hasLocalServers, isDefault, serversToStart, setDevSettings } from '../dev/dev-settings.js';
 import { devText, variablesOf, type DevFacts } from '../dev/dev-text.js';
-import { watchFile } from '../dev/file-changes.js';
+import { readText, watchFile } from '../dev/file-changes.js';
 import { isStarterFile, sendSampleEvents, writeStarterFile } from '../dev/starter.js';
 import { openKafka } from '../sessions/kafka-session.js';
 import { openReconciliation } from '../sessions/reconciliation-session.js';
@@ -111,6 +111,8 @@ async function run({ addresses, namesFile, sample }: Run, shutdown: Shutdown): P
   const logger = createLogger(settings);
   const application = await startApplication({ settings, logger, shutdown, roles: ROLES });
   try {
+    // Read first, so that no change from now on is missed.
+    const known = await readText(settings.boards);
     const definitions = await readBoardsFile(settings.boards);
     const sends = sample && hasLocalServers(settings) && (await isStarterFile(settings.boards));
     const facts = { settings, definitions, addresses, namesFile, sends };
@@ -124,7 +126,7 @@ async function run({ addresses, namesFile, sample }: Run, shutdown: Shutdown): P
       changed.abort();
       await review(facts);
     };
-    await watchFile(settings.boards, onChange, signal);
+    await watchFile(settings.boards, known, onChange, signal);
     await sending;
   } finally {
     await application.close();

@@ -5,17 +5,19 @@ const POLL_MS = 250;
 
 /**
  * Calls `onChange` after each change of a file, one call at a time, until the signal is aborted.
- * Compares the text: editors replace files, and not all file systems report changes.
+ * `known` is the text that the caller has handled. Compares texts: editors replace files, and not
+ * all file systems report changes.
  */
 export async function watchFile(
   file: string,
+  known: string | undefined,
   onChange: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  let handled = await textOf(file);
-  let previous = handled;
+  let handled = known;
+  let previous = known;
   while (await pause(signal)) {
-    const text = await textOf(file);
+    const text = await readText(file);
     // While the text differs from the previous poll, an editor may still be writing.
     if (text !== handled && text === previous) {
       handled = text;
@@ -26,7 +28,7 @@ export async function watchFile(
 }
 
 /** Returns undefined if the file does not exist. */
-function textOf(file: string): Promise<string | undefined> {
+export function readText(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch(() => undefined);
 }
 
