@@ -21,11 +21,15 @@ export async function boardsGenerations(options: JsonOption): Promise<number> {
 }
 
 function toTable(generations: readonly ReturnType<typeof generationJson>[]): string {
-  const rows = generations.map((overview) => {
-    const { board, generation, role, since, keptUntil, asOf, startsAt } = overview;
-    const times = [since, keptUntil, asOf].map((time) => time ?? '-');
-    return [board, role, generation, ...times, startsAt === null ? 'all' : partialText(startsAt)];
-  });
+  const rows = generations.map((overview) => [
+    overview.board,
+    overview.role,
+    overview.generation,
+    overview.since ?? '-',
+    overview.keptUntil ?? '-',
+    overview.asOf ?? '-',
+    overview.startsAt === null ? 'all' : partialText(overview.startsAt),
+  ]);
   return table(['board', 'role', 'generation', 'since', 'kept until', 'as of', 'history'], rows);
 }
 
@@ -35,7 +39,10 @@ export async function boardsRollback(board: string, options: RollbackOptions): P
   await using session = await openReconciliation();
   using cancellation = interruption();
   const { signal } = cancellation;
-  const { generation, previous = null } = await rollback(session, board, { ...options, signal });
+  const result = await rollback(session, board, { ...options, signal });
+  const { generation } = result;
+  const previous = result.previous ?? null;
+
   const forward =
     previous === null ? '' : `; run it again to roll forward to generation ${previous}`;
   const answer = { board, generation, previous };
@@ -45,13 +52,13 @@ export async function boardsRollback(board: string, options: RollbackOptions): P
 
 /** A function of its own, so that the bar is removed before the command prints. */
 async function rollback(
-  { reconciler }: ReconciliationSession,
+  session: ReconciliationSession,
   board: string,
   { allowUnvoid, signal }: RollbackOptions & { signal: AbortSignal },
 ) {
   using bar = new ReconciliationBar();
   const options = { allowUnvoid, signal, onProgress: bar.onProgress };
-  return await withLease(() => reconciler.rollback(board, options), signal);
+  return await withLease(() => session.reconciler.rollback(board, options), signal);
 }
 
 type SnapshotOptions<Time> = Omit<BuildOptions, 'from'> & { readonly until: Time };
@@ -66,50 +73,58 @@ export async function boardsSnapshot(
   process.stderr.write(`ranklog: building ${board} as it was at ${formatTime(until)}\n`);
   using cancellation = interruption();
   const { signal } = cancellation;
-  const { generation, asOf } = await snapshot(session, board, { ...options, until, signal });
-  print({ board, generation, asOf: formatTime(asOf) }, options, (made) =>
-    [
-      `${board} as it was at ${made.asOf}: generation ${generation}`,
-      `to read it: ranklog standings ${board} --generation ${generation}`,
-      `to discard it: ranklog boards discard ${generation}`,
-    ].join('\n'),
-  );
+  const made = await snapshot(session, board, { ...options, until, signal });
+
+  const { generation } = made;
+  const asOf = formatTime(made.asOf);
+  const lines = [
+    `${board} as it was at ${asOf}: generation ${generation}`,
+    `to read it: ranklog standings ${board} --generation ${generation}`,
+    `to discard it: ranklog boards discard ${generation}`,
+  ];
+  print({ board, generation, asOf }, options, () => lines.join('\n'));
   return EXIT.ok;
 }
 
 /** A function of its own, so that the bar is removed before the command prints. */
 async function snapshot(
-  { reconciler }: ReconciliationSession,
+  session: ReconciliationSession,
   board: string,
-  {
-    until,
-    throttle,
-    allowPartialHistory,
-    signal,
-  }: SnapshotOptions<number> & { signal: AbortSignal },
+  given: SnapshotOptions<number> & { signal: AbortSignal },
 ) {
   using bar = new ReconciliationBar();
-  const limits = { eventsPerSecond: throttle, allowPartialHistory };
-  const options = { ...limits, signal, onProgress: bar.onProgress };
-  return await withLease(() => reconciler.snapshot(board, until, options), signal);
+  const { until, signal } = given;
+  const options = {
+    eventsPerSecond: given.throttle,
+    allowPartialHistory: given.allowPartialHistory,
+    signal,
+    onProgress: bar.onProgress,
+  };
+  return await withLease(() => session.reconciler.snapshot(board, until, options), signal);
 }
 
 export async function boardsDiscard(generation: string): Promise<number> {
   await using session = await openReconciliation();
   const { catalog } = session.stores;
+  let note = '';
   const isSnapshot = await catalog.removeSnapshot(generation);
-  const board = isSnapshot ? undefined : await catalog.discardShadow(generation);
-  if (!isSnapshot && board === undefined)
-    throw new CommandError(
-      `generation ${generation} is neither a snapshot nor the shadow of a killed ` +
-        `reconciliation, so it can't be discarded; "ranklog boards generations" lists all ` +
-        'generations',
-      EXIT.no,
-    );
-  while ((await catalog.sweep()) > 0);
-  const note = isSnapshot
-    ? ''
-    : `; the next reconciliation of board "${board}" begins from the start`;
+  if (!isSnapshot) {
+    const board = await catalog.discardShadow(generation);
+    if (board === undefined)
+      throw new CommandError(
+        `generation ${generation} is neither a snapshot nor the shadow of a killed ` +
+          `reconciliation, so it can't be discarded; "ranklog boards generations" lists all ` +
+          'generations',
+        EXIT.no,
+      );
+    note = `; the next reconciliation of board "${board}" begins from the start`;
+  }
+
+  let steps: number;
+  do {
+    steps = await catalog.sweep();
+  } while (steps > 0);
+
   process.stdout.write(`${generation}: discarded${note}\n`);
   return EXIT.ok;
 }

@@ -86,33 +86,43 @@ async function change(
   // The players of a file are not looked up, as each look-up reads all views of a board.
   if (kind !== 'unbanned' && options.file === undefined) await warnOfUnknown(reader, sorted.toSend);
 
-  const code = await carryOut(session, sorted, options);
-  const isRefused = sorted.refused.length > 0;
-  return readCode(isStale, code === EXIT.ok && isRefused ? EXIT.no : code);
+  let code = await carryOut(session, sorted, options);
+  if (code === EXIT.ok && sorted.refused.length > 0) code = EXIT.no;
+  return readCode(isStale, code);
 }
 
-/** Asks before an erasure. Returns the exit code. */
+/**
+ * Sends the records. Asks before an erasure. Only prints the plan if there is nothing to send, or
+ * with --dry-run. Returns the exit code.
+ */
 async function carryOut(
   session: ReconciliationSession,
   sorted: SortedRecords,
   options: ChangeOptions,
 ): Promise<number> {
   const { kind, toSend, already, refused } = sorted;
-  const { json = false, dryRun = false, yes = false } = options;
   const isDone = toSend.length === 0;
-  const asks = kind === 'erased' && !yes;
-  const remains = kind === 'erased' && !isDone ? ['', await remainsOf(session, toSend)] : [];
-  if (isDone || dryRun || (asks && !json))
-    print(sorted, options, () => [...planText(sorted), ...remains].join('\n'));
-  if (isDone || dryRun) return EXIT.ok;
+  const sendsNothing = isDone || options.dryRun === true;
+  const asks = kind === 'erased' && options.yes !== true;
+
+  const remains: string[] = [];
+  if (kind === 'erased' && !isDone) remains.push('', await remainsOf(session, toSend));
+
+  const showsPlan = sendsNothing || (asks && options.json !== true);
+  if (showsPlan) print(sorted, options, () => [...planText(sorted), ...remains].join('\n'));
+  if (sendsNothing) return EXIT.ok;
 
   if (asks) await confirmErasure(toSend);
   const timeoutMs = options.timeout * 1_000;
   const sent = await sendRecords(session, kind, toSend, timeoutMs);
-  const lines = [...alreadyText(sorted), sentText(sent, timeoutMs), ...(asks ? [] : remains)];
+
+  const lines = [...alreadyText(sorted), sentText(sent, timeoutMs)];
+  if (!asks) lines.push(...remains);
   print({ kind, sent, already, refused }, options, () => lines.join('\n'));
+
   if (sent.some(({ counts }) => counts === null)) return EXIT.unreachable;
-  return sent.some(({ counts }) => counts === false) ? EXIT.no : EXIT.ok;
+  if (sent.some(({ counts }) => counts === false)) return EXIT.no;
+  return EXIT.ok;
 }
 
 /** @throws CommandError */
@@ -121,6 +131,7 @@ function checkNames({ board, player }: Names, { allBoards, file }: ChangeOptions
   const needed = allBoards === true ? 1 : 2;
   const isComplete = file === undefined ? given === needed : given <= 1;
   if (isComplete) return;
+
   throw new CommandError(
     'name BOARD PLAYER, PLAYER --all-boards, or BOARD --file LIST',
     EXIT.usage,
@@ -130,22 +141,36 @@ function checkNames({ board, player }: Names, { allBoards, file }: ChangeOptions
 /** @throws CommandError */
 async function readRecords(
   session: ReconciliationSession,
-  { board, player }: Names,
-  { allBoards, file, reason, by = userName() }: ChangeOptions,
+  names: Names,
+  options: ChangeOptions,
 ): Promise<PlayerRecord[]> {
-  const texts = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
-  if (file !== undefined)
-    return readPlayerList(file, { ...texts, ...(board !== undefined && { board }) });
+  const texts = textsOf(options);
+  if (options.file !== undefined) {
+    const defaults = names.board === undefined ? texts : { ...texts, board: names.board };
+    return readPlayerList(options.file, defaults);
+  }
 
-  const live = allBoards ? await session.stores.reader.boards() : [];
-  const boards = allBoards ? live.map((known) => known.board) : [board ?? ''];
+  let boards = [names.board ?? ''];
+  let playerId = names.player ?? '';
+  if (options.allBoards) {
+    const live = await session.stores.reader.boards();
+    boards = live.map(({ board }) => board);
+    playerId = names.board ?? ''; // with --all-boards, the only name is the player's
+  }
   if (boards.length === 0) throw new CommandError('there is no live board', EXIT.no);
 
-  const playerId = (allBoards ? board : player) ?? '';
   const records = boards.map((name) => ({ board: name, playerId, ...texts }));
   const problem = playerRecordProblem(records[0]);
   if (problem !== undefined) throw new CommandError(`${problem}; nothing was sent`, EXIT.usage);
   return records;
+}
+
+/** Who decided the change, and why. */
+function textsOf({ reason, by = userName() }: ChangeOptions): Pick<PlayerRecord, 'reason' | 'by'> {
+  const texts: Pick<PlayerRecord, 'reason' | 'by'> = {};
+  if (reason !== undefined) texts.reason = reason;
+  if (by !== undefined) texts.by = by;
+  return texts;
 }
 
 /** Returns undefined for a user without a name, as in a container. */
@@ -182,8 +207,10 @@ async function remainsOf(
 ): Promise<string> {
   const names = new Set(records.map(({ board }) => board));
   const live = await stores.reader.boards();
-  const boards = live.flatMap(({ board, definition }) => (names.has(board) ? [definition] : []));
-  return remainsText({ boards, generations: await stores.catalog.generations(), topics });
+  const named = live.filter(({ board }) => names.has(board));
+  const boards = named.map(({ definition }) => definition);
+  const generations = await stores.catalog.generations();
+  return remainsText({ boards, generations, topics });
 }
 
 interface ListOptions extends JsonOption {
@@ -203,10 +230,14 @@ export async function listPlayers(
     await printBans(reader, board, options);
     return readCode(isStale);
   }
+
   const entry = await reader.ban(board, player);
   const ban = entry === null ? null : banJson(board, entry);
-  const answer = { board, playerId: player, ban, kept: await reader.kept(board, player) };
-  await printPart(`${options.json ? JSON.stringify(answer) : playerText(answer)}\n`);
+  const kept = await reader.kept(board, player);
+  const answer = { board, playerId: player, ban, kept };
+  const text = options.json ? JSON.stringify(answer) : playerText(answer);
+  await printPart(`${text}\n`);
+
   const isPresent = ban === null || ban.kind === 'unbanned';
   return readCode(isStale, isPresent ? EXIT.no : EXIT.ok);
 }

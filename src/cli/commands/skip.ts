@@ -22,17 +22,25 @@ export async function skip(place: BatchPlace, options: JsonOption): Promise<numb
       EXIT.usage,
     );
 
-  const isSame = (other: Omit<BatchPlace, 'topic'>) =>
-    other.partition === partition && other.first === first && other.last === last;
   const skipped = await passOverSkipped(session);
+  const wasSkipped = skipped.some((batch) => isSameBatch(batch, place));
   const found = await unreadableFrom(kafka, { topic, partition, offset: first });
+  const isUnreadable = found !== undefined && isSameBatch(found.batch, place);
+
   const positions = new PublishedPositions(session, identity.group, stores.store);
-  const isApplied = first < (await positions.of(partition));
-  if (found !== undefined && isSame(found.batch)) await definitions.skip(found.batch);
-  else if (!skipped.some(isSame)) throw skipRefusal(place, found);
+  const published = await positions.of(partition);
+  const isApplied = first < published;
+
+  if (isUnreadable) await definitions.skip(found.batch);
+  else if (!wasSkipped) throw skipRefusal(place, found);
 
   print({ topic, partition, first, last, isApplied }, options, toText);
   return EXIT.ok;
+}
+
+/** Whether two batches of the score topic have the same place. */
+function isSameBatch(one: Omit<BatchPlace, 'topic'>, other: BatchPlace): boolean {
+  return one.partition === other.partition && one.first === other.first && one.last === other.last;
 }
 
 function skipRefusal(place: BatchPlace, found: UnreadableBatchError | undefined): CommandError {

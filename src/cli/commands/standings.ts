@@ -21,12 +21,17 @@ interface StandingsOptions extends ReadOptions {
 }
 
 export async function standings(board: string, options: StandingsOptions): Promise<number> {
-  if (options.live === true)
-    return (await import('../sessions/live-standings.js')).liveStandings(board, options);
+  if (options.live === true) {
+    const { liveStandings } = await import('../sessions/live-standings.js');
+    return liveStandings(board, options);
+  }
+
   using redis = await openRedis(options.generation);
   const { reader } = redis.stores;
   const { top, all, ...selection } = await withTime(reader, board, options);
-  const found = await readTop(reader, board, { ...selection, most: all ? Infinity : top });
+  const most = all ? Infinity : top;
+  const found = await readTop(reader, board, { ...selection, most });
+
   if (!found.isSame) process.stderr.write('ranklog: the view changed during the read; try again\n');
   if (found.size === 0) await warnOfEmpty(reader, found);
   print(standingsJson(found), options, () => toText(found));
@@ -42,7 +47,9 @@ export async function around(
 ): Promise<number> {
   using redis = await openRedis(options.generation);
   const { reader } = redis.stores;
-  const found = await reader.around(board, player, await withTime(reader, board, options));
+  const request = await withTime(reader, board, options);
+  const found = await reader.around(board, player, request);
+
   const { view, size, stale, entries } = found;
   const isRanked = entries.length > 0;
   print({ playerId: player, ...standingsJson(found) }, options, () =>
@@ -68,15 +75,18 @@ export async function readTop(
   request: Omit<PageRequest, 'limit'> & { readonly most: number },
 ): Promise<Standings & { readonly isSame: boolean }> {
   const pages = walkView(reader, board, request);
-  const first = (await pages.next()).value as Standings; // a walk has a page
+  const begin = await pages.next();
+  const first = begin.value as Standings; // there is at least one page
   const entries = [...first.entries];
   let last = first;
   let isSame = true;
   for await (const page of pages) {
-    isSame &&= page.version === first.version;
-    entries.push(...(isSame ? countDense(page.entries, entries.at(-1)) : page.entries));
+    if (page.version !== first.version) isSame = false;
+    const added = isSame ? countDense(page.entries, entries.at(-1)) : page.entries;
+    entries.push(...added);
     last = page;
   }
+
   return { ...last, entries, isSame };
 }
 
@@ -84,14 +94,21 @@ export async function readTop(
  * Adds dense ranks to a page. Continues the count of `before`, the last entry of the previous page;
  * without a dense rank in `before`, returns the page as it is.
  */
-function countDense(entries: readonly Standing[], before: Standing | undefined) {
+function countDense(
+  entries: readonly Standing[],
+  before: Standing | undefined,
+): readonly Standing[] {
   if (before?.denseRank === undefined) return entries;
-  let { competitionRank, denseRank } = before;
-  return entries.map((entry) => {
-    if (entry.competitionRank !== competitionRank) denseRank += 1;
-    competitionRank = entry.competitionRank;
-    return { ...entry, denseRank };
-  });
+
+  let denseRank = before.denseRank;
+  let rankBefore = before.competitionRank;
+  const counted: Standing[] = [];
+  for (const entry of entries) {
+    if (entry.competitionRank !== rankBefore) denseRank += 1;
+    rankBefore = entry.competitionRank;
+    counted.push({ ...entry, denseRank });
+  }
+  return counted;
 }
 
 /**
@@ -100,7 +117,8 @@ function countDense(entries: readonly Standing[], before: Standing | undefined) 
  */
 async function warnOfEmpty(reader: BoardReader, { board, view }: Standings): Promise<void> {
   const { window } = parseView(view);
-  const views = (await reader.views(board)).map((summary) => summary.view);
+  const summaries = await reader.views(board);
+  const views = summaries.map((summary) => summary.view);
   const known = views.filter((text) => parseView(text).window === window);
   process.stderr.write(`ranklog: nobody is ranked in "${view}"${suggestion(view, known)}\n`);
 }

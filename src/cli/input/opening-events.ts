@@ -80,9 +80,11 @@ export class OpeningEvents {
     const { counts } = this;
     let group: OpeningEvent[] = [];
     for await (const row of rows) {
-      group.push(...this.#take(row));
+      const opening = this.#take(row);
+      if (opening !== undefined) group.push(opening);
       counts.rows += 1;
       if (counts.rows % 1_000 !== 0) continue;
+
       yield group;
       group = [];
       bar.update(counts.rows);
@@ -90,28 +92,29 @@ export class OpeningEvents {
     yield group;
   }
 
-  #take({ place, event }: Row): OpeningEvent[] {
+  /** Counts a row, and writes why it is refused. Returns its event if the event is new. */
+  #take({ place, event }: Row): OpeningEvent | undefined {
     const opening = 'json' in event ? this.#openingOf(event.json) : event.problem;
-    if (typeof opening === 'object') {
-      this.counts.made += 1;
-      return [opening];
-    }
     if (opening === undefined) {
       this.counts.repeated += 1;
-      return [];
+      return undefined;
     }
-    this.counts.refused += 1;
-    process.stderr.write(`${place}: ${opening}\n`);
-    return [];
+    if (typeof opening === 'string') {
+      this.counts.refused += 1;
+      process.stderr.write(`${place}: ${opening}\n`);
+      return undefined;
+    }
+    this.counts.made += 1;
+    return opening;
   }
 
   /** Returns the new event of a row, why the row is refused, or undefined for a known event. */
   #openingOf(row: string): OpeningEvent | string | undefined {
-    const { definition, options } = this;
-    const { board } = definition;
-    const at = options.at === undefined ? undefined : formatTime(options.at);
-    const decoded = decodeText(row, { board, attributes: options.attribute, occurredAt: at });
+    const decoded = this.#decode(row);
     if (!decoded.ok) return `${decoded.code}: ${decoded.detail}`;
+
+    const { definition } = this;
+    const { board } = definition;
     const { event } = decoded;
     if (event.board !== board) return `it is of board "${event.board}"`;
     if (event.occurredAt === undefined)
@@ -120,26 +123,39 @@ export class OpeningEvents {
     const id = this.#idPrefix + shortHash(event.playerId);
     const occurredAt = formatTime(event.occurredAt);
     const value = JSON.stringify({ ...event, occurredAt, eventId: id });
-    const known = this.#known.get(id);
-    const own = digest(value);
-    if (known === own) return undefined; // ZSCAN too may return a member twice
-    if (known !== undefined) return 'the opening event in the log, or of an earlier row, differs';
+    const valueDigest = digest(value);
+    const knownDigest = this.#known.get(id);
+    if (knownDigest === valueDigest) return undefined; // ZSCAN too may return a member twice
+    if (knownDigest !== undefined)
+      return 'the opening event in the log, or of an earlier row, differs';
 
     const now = Date.now();
     const resolution = resolveEvent(definition, event, now);
     if (!resolution.ok) return `${resolution.code}: ${resolution.detail}`;
-    const { event: resolved } = resolution;
+
+    const resolved = resolution.event;
     if (resolved.views.every(({ expiresAt }) => (expiresAt ?? Infinity) <= this.clock))
       return 'no view contains it, or only views that have expired';
 
     const message = messageOf(id, event.playerId, value);
-    if (batchBytes(message) > this.maxBytes)
-      return `its event has ${batchBytes(message)} bytes; the score topic accepts ${this.maxBytes}`;
+    const bytes = batchBytes(message);
+    if (bytes > this.maxBytes)
+      return `its event has ${bytes} bytes; the score topic accepts ${this.maxBytes}`;
 
     if (isPartlyLate(definition, resolved, now)) this.counts.partlyLate += 1;
-    this.#known.set(id, own);
+    this.#known.set(id, valueDigest);
     this.#places.set(`${resolved.values.join()} ${resolved.occurredAt}`, 1);
     return { message, resolved };
+  }
+
+  /** Decodes a row. The board and the options fill in the fields that the row lacks. */
+  #decode(row: string) {
+    const { at, attribute } = this.options;
+    return decodeText(row, {
+      board: this.definition.board,
+      attributes: attribute,
+      occurredAt: at === undefined ? undefined : formatTime(at),
+    });
   }
 }
 

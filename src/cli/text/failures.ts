@@ -37,42 +37,80 @@ import {
 } from '../../reconciliation/runs/run-errors.js';
 import { CommandError, EXIT } from './exit-codes.js';
 
-/**
- * The errors of each exit code. Other errors: `unreachable` if they are retriable or Redis is
- * unavailable, else `failed`.
- */
+/** The errors of each exit code; `exitCodeOf` decides about all others. */
 const ERRORS = [
-  [EXIT.cancelled, [CancelledError]],
-  [EXIT.usage, [SettingsError, BoardsFileError, BoardsFileMissingError, OtherIdentityError]],
-  [EXIT.usage, [TopicsMissingError, ScoreTopicError, HistoryCutError, GroupTakenError]],
-  [EXIT.usage, [MalformedViewError, NoSuchViewError, InvalidReadError]],
-  [EXIT.usage, [PermanentPartitionError, TooManyVoidsError, UnvoidError]],
-  [EXIT.no, [UnknownBoardError, UnknownGenerationError, BoardBuildingError]],
-  [EXIT.no, [ExpiredViewError, NoInstanceError, NoPreviousGenerationError, AppliedBeyondLogError]],
-  [EXIT.unreachable, [BoardsLostError, LeaseLostError, OutOfMemoryError, SendError]],
-  [EXIT.stale, [StaleBoardError]],
-  [EXIT.unreachable, [ServiceUnreachableError, ServersError, kafkajs.KafkaJSError]],
+  { code: EXIT.cancelled, types: [CancelledError] },
+  { code: EXIT.stale, types: [StaleBoardError] },
+  {
+    code: EXIT.usage,
+    types: [
+      BoardsFileError,
+      BoardsFileMissingError,
+      GroupTakenError,
+      HistoryCutError,
+      InvalidReadError,
+      MalformedViewError,
+      NoSuchViewError,
+      OtherIdentityError,
+      PermanentPartitionError,
+      ScoreTopicError,
+      SettingsError,
+      TooManyVoidsError,
+      TopicsMissingError,
+      UnvoidError,
+    ],
+  },
+  {
+    code: EXIT.no,
+    types: [
+      AppliedBeyondLogError,
+      BoardBuildingError,
+      ExpiredViewError,
+      NoInstanceError,
+      NoPreviousGenerationError,
+      UnknownBoardError,
+      UnknownGenerationError,
+    ],
+  },
+  {
+    code: EXIT.unreachable,
+    types: [
+      BoardsLostError,
+      kafkajs.KafkaJSError,
+      LeaseLostError,
+      OutOfMemoryError,
+      SendError,
+      ServersError,
+      ServiceUnreachableError,
+    ],
+  },
 ] as const;
 
+/** For an error not in ERRORS: `unreachable` if a retry may help, else `failed`. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommandError) return error.exitCode;
-  const found = ERRORS.find(([, types]) => types.some((type) => error instanceof type));
-  if (found !== undefined) return found[0];
+
+  const found = ERRORS.find(({ types }) => types.some((type) => error instanceof type));
+  if (found !== undefined) return found.code;
+
   const isRetriable = error instanceof Error && 'retriable' in error && error.retriable === true;
   return isRetriable || isRedisUnavailable(error) ? EXIT.unreachable : EXIT.failed;
 }
 
-/** The message for the user; the stack with RANKLOG_LOG_LEVEL=debug. */
+/** The message for the user. With RANKLOG_LOG_LEVEL=debug, the stack. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env['RANKLOG_LOG_LEVEL'] === 'debug') return error.stack ?? error.message;
+
   if (error instanceof kafkajs.KafkaJSConnectionError)
     return `Kafka is unavailable (${error.message}); try again later`;
   if (isRedisUnavailable(error)) return `Redis is unavailable (${error.message}); try again later`;
   return error.message + hint(error);
 }
 
+/** Suggests a similar name for one that is not known. */
 function hint(error: Error): string {
   if (error instanceof UnknownBoardError) return suggestion(error.board, error.known);
-  return error instanceof NoSuchViewError ? suggestion(error.asked, error.known) : '';
+  if (error instanceof NoSuchViewError) return suggestion(error.asked, error.known);
+  return '';
 }
