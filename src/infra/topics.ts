@@ -20,27 +20,32 @@ export function requiredTopics(names: TopicNames): string[] {
 
 /** Room for the headers that ranklog adds to a dead letter. */
 const DEAD_LETTER_ROOM = 65_536;
+
 /**
  * Room for the largest rank change of an event: 256 views with 100 overtaken players each take 10.7
  * MB. The rank change of a ban has all published views of the player. If it exceeds the limit, the
  * partition stops until an operator raises the limit.
  */
 const MAX_RANK_CHANGE_BYTES = 12 * 1_024 * 1_024;
+
 /**
  * Kafka's default. It holds the largest period result: 500 players with 8 columns each take 0.6 MB.
  */
 const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588;
 
+/** Settings of a topic whose events are never deleted. */
 const KEEP_ALL = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' };
-/**
- * How far a record's timestamp may lie ahead of the broker's clock: 1 h, which is also the default
- * of a board's maxAhead.
- */
+
+/** The setting for how far a record's timestamp may lie ahead of the broker's clock. */
 const MAX_AHEAD = 'message.timestamp.after.max.ms';
+/** Its value for a new score topic: 1 h, the default of a board's maxAhead. */
 const MAX_AHEAD_MS = 3_600_000;
+/** Its largest value for an existing score topic: one day. */
 const ACCEPTED_AHEAD_MS = 86_400_000;
-/** The broker stamps records, so that no producer's clock decides on events of closing windows. */
+
+/** The setting for who stamps records: the producer or the broker. */
 const TIMESTAMP_TYPE = 'message.timestamp.type';
+/** Its value for a new score topic: no producer's clock decides on events of closing windows. */
 const BY_BROKER = 'LogAppendTime';
 
 interface TopicOutcome {
@@ -61,40 +66,36 @@ export async function createTopics(
 ): Promise<TopicOutcome[]> {
   const known = new Set(await admin.listTopics());
   const { replicationFactor } = options;
-  const ensure = (topic: string, numPartitions: number, configs: TopicConfigs) =>
-    known.has(topic)
-      ? addPartitions(admin, topic, numPartitions)
-      : createTopic(admin, { topic, numPartitions, replicationFactor }, configs);
-  const { scoreEvents, rankChanges, leaderChanges, periodResults, deadLetters, definitions } =
-    names;
+  const ensure = (topic: string, numPartitions: number, configs: TopicConfigs) => {
+    if (known.has(topic)) return addPartitions(admin, topic, numPartitions);
+    return createTopic(admin, { topic, numPartitions, replicationFactor }, configs);
+  };
 
   // An existing score topic gets no more partitions here: they would move players between
   // partitions. An operator can add some.
-  const isNew = !known.has(scoreEvents);
-  if (!isNew) await refuseScoreTopicProblems(admin, scoreEvents, options);
-  const score = await ensure(scoreEvents, isNew ? options.partitions : 0, {
+  const isNew = !known.has(names.scoreEvents);
+  if (!isNew) await refuseScoreTopicProblems(admin, names.scoreEvents, options);
+  const score = await ensure(names.scoreEvents, isNew ? options.partitions : 0, {
     ...KEEP_ALL,
     [TIMESTAMP_TYPE]: BY_BROKER,
     [MAX_AHEAD]: String(MAX_AHEAD_MS),
   });
+  const scoreBytes = await maxMessageBytes(admin, names.scoreEvents);
 
-  const deadLetterBytes = (await maxMessageBytes(admin, scoreEvents)) + DEAD_LETTER_ROOM;
-  return [
-    score,
-    await ensure(rankChanges, score.partitions, {
-      'max.message.bytes': String(MAX_RANK_CHANGE_BYTES),
-    }),
-    await ensure(leaderChanges, score.partitions, {}),
-    await ensure(periodResults, 1, {
-      'retention.ms': '-1',
-      'max.message.bytes': String(DEFAULT_MAX_MESSAGE_BYTES),
-    }),
-    await ensure(deadLetters, score.partitions, {
-      'retention.ms': '-1',
-      'max.message.bytes': String(deadLetterBytes),
-    }),
-    await ensure(definitions, 1, { 'cleanup.policy': 'compact' }),
-  ];
+  const rankChanges = await ensure(names.rankChanges, score.partitions, {
+    'max.message.bytes': String(MAX_RANK_CHANGE_BYTES),
+  });
+  const leaderChanges = await ensure(names.leaderChanges, score.partitions, {});
+  const periodResults = await ensure(names.periodResults, 1, {
+    'retention.ms': '-1',
+    'max.message.bytes': String(DEFAULT_MAX_MESSAGE_BYTES),
+  });
+  const deadLetters = await ensure(names.deadLetters, score.partitions, {
+    'retention.ms': '-1',
+    'max.message.bytes': String(scoreBytes + DEAD_LETTER_ROOM),
+  });
+  const definitions = await ensure(names.definitions, 1, { 'cleanup.policy': 'compact' });
+  return [score, rankChanges, leaderChanges, periodResults, deadLetters, definitions];
 }
 
 type TopicConfigs = Readonly<Record<string, string>>;
@@ -107,12 +108,21 @@ async function createTopic(
   const { topic, numPartitions } = given;
   const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
   const topics = [{ ...given, configEntries }];
-  await admin.createTopics({ topics, waitForLeaders: false }).catch((error: unknown) => {
-    if (!(error instanceof kafkajs.KafkaJSAggregateError)) throw error;
-    throw new Error(`can't create topic ${topic}: ${error.errors.map(toError)[0]?.message}`);
-  });
+  try {
+    await admin.createTopics({ topics, waitForLeaders: false });
+  } catch (error) {
+    throw creationError(topic, error);
+  }
   await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
   return { topic, partitions: numPartitions, state: 'created' };
+}
+
+/** Names the topic and the first reason, which kafkajs hides in a list of errors. */
+function creationError(topic: string, error: unknown): Error {
+  if (!(error instanceof kafkajs.KafkaJSAggregateError)) return toError(error);
+
+  const [first] = error.errors.map(toError);
+  return new Error(`can't create topic ${topic}: ${first?.message}`);
 }
 
 async function addPartitions(admin: Admin, topic: string, count: number): Promise<TopicOutcome> {
@@ -168,12 +178,15 @@ export async function checkScoreTopic(
 }
 
 function shortHistoryText(topic: string, config: ReadonlyMap<string, string>): string | undefined {
-  const lossy = Object.entries(KEEP_ALL).filter(([name, value]) => config.get(name) !== value);
+  const lossy: string[] = [];
+  for (const [name, value] of Object.entries(KEEP_ALL)) {
+    const found = config.get(name);
+    if (found !== value) lossy.push(`${name}=${found ?? '?'}`);
+  }
   if (lossy.length === 0) return undefined;
 
-  const found = lossy.map(([name]) => `${name}=${config.get(name) ?? '?'}`).join(', ');
   return (
-    `topic ${topic} loses events (${found}), so boards cannot be rebuilt from it. Keep all ` +
+    `topic ${topic} loses events (${lossy.join(', ')}), so boards cannot be rebuilt from it. Keep all ` +
     `events: ${alter(topic)} retention.ms=-1,retention.bytes=-1,cleanup.policy=delete; or ` +
     'accept the loss with RANKLOG_ALLOW_SHORT_HISTORY=true (--allow-short-history of "ranklog ' +
     'topics")'
@@ -188,6 +201,7 @@ function unboundedTimestampsText(
   const maxAhead = config.get(MAX_AHEAD); // undefined before Kafka 3.6, which has no such setting
   const isBounded = maxAhead === undefined || Number(maxAhead) <= ACCEPTED_AHEAD_MS;
   if (isByBroker || isBounded) return undefined;
+
   return (
     `topic ${topic} accepts records with a timestamp far in the future ` +
     `(${MAX_AHEAD}=${maxAhead}). One such record can make all views with "keep" expire, ` +
@@ -198,7 +212,8 @@ function unboundedTimestampsText(
 
 /** Whether the broker stamps the records of a topic with the time at which it appends them. */
 async function stampsOnAppend(admin: Admin, topic: string): Promise<boolean> {
-  return (await topicConfig(admin, topic)).get(TIMESTAMP_TYPE) === BY_BROKER;
+  const config = await topicConfig(admin, topic);
+  return config.get(TIMESTAMP_TYPE) === BY_BROKER;
 }
 
 /** The transactional id of the one process that announces results. */
@@ -216,14 +231,16 @@ export async function closingProblems(
 
   const head = `closing windows of ${boards.join(', ')}`;
   const problems: string[] = [];
-  if (!(await stampsOnAppend(admin, scoreEvents)))
+  const isByBroker = await stampsOnAppend(admin, scoreEvents);
+  if (!isByBroker)
     problems.push(
       `${head}: windows close by the producers' timestamps and nothing is announced, because ` +
         `topic ${scoreEvents} lacks ${TIMESTAMP_TYPE}=${BY_BROKER}. ` +
         `Let the broker date new records: ${alter(scoreEvents)} ${TIMESTAMP_TYPE}=${BY_BROKER}; ` +
         'and set "from" of "close" to a time after that',
     );
-  if (!(await admin.listTopics()).includes(periodResults))
+  const topics = await admin.listTopics();
+  if (!topics.includes(periodResults))
     problems.push(
       `${head}: nothing is announced, because Kafka shows no topic ${periodResults}; create it ` +
         'with "ranklog topics"',
@@ -231,6 +248,7 @@ export async function closingProblems(
   return problems;
 }
 
+/** The beginning of a command that changes settings of a topic. */
 function alter(topic: string): string {
   return `kafka-configs --alter --entity-type topics --entity-name ${topic} --add-config`;
 }
