@@ -9,24 +9,31 @@ import { misplacementOf, type Misplacement } from './misplacement.js';
 import type { ReadRecord } from './read-record.js';
 import type { FoundLog } from './score-log.js';
 
-type Warned = Readonly<Record<'reason' | 'board' | 'id', string>> & {
+interface Warned {
+  readonly reason: Misplacement;
+  readonly board: string;
+  /** The place of the record in the log. */
+  readonly id: string;
+  /** Whether the board drops repeated events. */
   readonly deduplicates: boolean;
-};
+}
 
 const REASONS: Readonly<Record<Misplacement, string>> = {
   key: 'their key is not their player id',
   partition: "they are not in the partition that Kafka's default partitioner gives",
 };
 
-/** Counts and logs events that are not where Kafka's default partitioner puts their player's id. */
+/**
+ * Counts and logs misplaced records: score events whose key is not their player id, or that are in
+ * another partition than the one that Kafka's default partitioner gives.
+ */
 @Injectable()
 export class MisplacedRecords {
   readonly #warnings = new RepeatedWarnings<Warned>((warned, count) => {
     const { reason, board, deduplicates } = warned;
-    const repeats = deduplicates ? `, so a repeated event may count twice on board "${board}"` : '';
-    const why = REASONS[reason as Misplacement];
+    const effect = deduplicates ? `, so a repeated event may count twice on board "${board}"` : '';
     this.logger.warn(
-      `misplaced records: ${count}: ${why}${repeats}; see "Misplaced records" in ` +
+      `misplaced records: ${count}: ${REASONS[reason]}${effect}; see "Misplaced records" in ` +
         'docs/operations.md',
       { count, ...warned },
     );
@@ -37,6 +44,7 @@ export class MisplacedRecords {
     private readonly logger: Logger,
   ) {}
 
+  /** Reports a misplaced record of a board. `id` is its place in the log. */
   found(reason: Misplacement, definition: BoardDefinition, id: string): void {
     const { board } = definition;
     this.metrics.counters.ranklog_misplaced_records_total.inc({ reason, board });
@@ -46,9 +54,9 @@ export class MisplacedRecords {
 }
 
 /**
- * Finds the misplaced records of a partition. Checks only the keys of records from before the
- * present number of partitions was seen, because a producer may have used another number for them.
- * Skips retries, which go to the partition of their original.
+ * Finds the misplaced records of a partition. Skips retries, which go to the partition of their
+ * original. For records that are older than the present number of partitions, checks only the key:
+ * their producer may have used another number of partitions.
  */
 export class PlacementWatch {
   #partitions: number;
@@ -68,6 +76,7 @@ export class PlacementWatch {
   /** Notes the result of a check of the log. */
   look({ partitions, end }: FoundLog): void {
     if (partitions === this.#partitions) return;
+
     this.#partitions = partitions;
     this.#since = end;
   }
@@ -77,7 +86,8 @@ export class PlacementWatch {
     const { topic, partition } = this.watched;
     const place = { partition, partitions: this.#partitions };
     for (const { record, event, entry } of items) {
-      if (entry.kind !== 'event' || event === undefined || event.retryOf !== undefined) continue;
+      if (entry.kind !== 'event' || event === undefined) continue;
+      if (event.retryOf !== undefined) continue;
       if (record.offset < this.firstNew) continue;
 
       const reason = misplacementOf(record, event.playerId, place);
