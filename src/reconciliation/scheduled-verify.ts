@@ -113,24 +113,30 @@ export class ScheduledVerify
     { begun, sameTurnMs }: Turn,
   ): Promise<{ ours: string[]; comparedByOthers: number }> {
     const statuses = await this.stores.leases.statuses();
-    const byOthers = statuses.filter(({ board, kind, state, startedAt }) => {
-      if (kind !== 'verify' || !live.has(board)) return false;
-      const isValid = state === 'running' || state === 'done';
-      return isValid && startedAt >= begun - sameTurnMs;
-    });
-    const taken = new Set(byOthers.map(({ board }) => board));
-    const running = statuses.filter(({ state }) => state === 'running');
-    const busy = new Set(running.map(({ board }) => board));
+    const busy = new Set<string>();
+    const taken = new Set<string>();
+    let comparedByOthers = 0;
+    for (const { board, kind, state, startedAt, equal } of statuses) {
+      if (state === 'running') busy.add(board);
+      if (kind !== 'verify' || !live.has(board)) continue;
+      if (state !== 'running' && state !== 'done') continue;
+      if (startedAt < begun - sameTurnMs) continue;
+
+      taken.add(board);
+      if (typeof equal === 'boolean') comparedByOthers += 1;
+    }
 
     const ours: string[] = [];
     for (const [board, liveBoard] of live) {
       if (taken.has(board)) continue;
       // The lease of a busy board refuses this process, so its shadow is in no danger.
-      const isOurs = busy.has(board) || !(await this.#hasLeftShadow(board, liveBoard));
-      if (isOurs) ours.push(board);
+      if (!busy.has(board)) {
+        const hasLeftShadow = await this.#hasLeftShadow(board, liveBoard);
+        if (hasLeftShadow) continue;
+      }
+      ours.push(board);
     }
-    const compared = byOthers.filter(({ equal }) => typeof equal === 'boolean');
-    return { ours, comparedByOthers: compared.length };
+    return { ours, comparedByOthers };
   }
 
   /**
@@ -237,9 +243,11 @@ export class ScheduledVerify
     const definitions: BoardDefinition[] = [];
     for (const { board, generation } of damaged) {
       const liveBoard = live.get(board);
-      const isUnchanged = liveBoard?.generation === generation; // not rebuilt or removed meanwhile
-      if (isUnchanged) definitions.push(liveBoard.definition);
+      // The board may have been removed or rebuilt meanwhile.
+      if (liveBoard === undefined || liveBoard.generation !== generation) continue;
+      definitions.push(liveBoard.definition);
     }
+
     const built = await this.reconciler.build(definitions, { signal });
     for (const { board, generation, starts } of built) {
       const partial = starts === undefined ? '' : ', which begins where the one before did';

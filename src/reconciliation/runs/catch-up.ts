@@ -9,20 +9,20 @@ import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
 
 /**
- * A catch-up call with an ending: applies stretches and, if the shadow is then at the live applied
- * offsets, promotes or compares.
+ * Makes a catch-up call with an ending. The call applies stretches. If the shadow is then at the
+ * live applied offsets, the call also promotes or compares.
  */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
 
 /** How long to wait for more of the log before reading the live applied offsets again. */
 const LOOK_EVERY_MS = 200;
 
-/** How often expired views are removed: the log may create far more views than a board keeps. */
+/** How often to remove expired views: the log may create far more views than a board keeps. */
 const SWEEP_EVERY_MS = 2_000;
 
 /**
- * Close to the live applied offsets, the size of calls doubles after each ENDINGS_IN_VAIN calls
- * whose ending did not succeed, up to MOST_GROWTH times the usual size.
+ * Calls close to the live applied offsets have an ending. After each ENDINGS_IN_VAIN of them that
+ * did not succeed, the size of the calls doubles, up to MOST_GROWTH times the usual size.
  */
 const ENDINGS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
@@ -33,7 +33,7 @@ const MOST_GROWTH = 4;
  */
 const CATCH_UP_CALL: CallLimits = { ...FULL_CALL, entries: 2 * FULL_CALL.entries };
 
-/** A throttled reconciliation makes short calls, so that live ingest does not wait for long. */
+/** Throttled reconciliations make short calls, so that live ingest does not wait for long. */
 const SHORT_CALL = { entries: 100, viewUpdates: 400 };
 
 export interface CatchUpParts {
@@ -49,8 +49,8 @@ export interface CatchUpParts {
 }
 
 /**
- * A call in flight. No entry lies beyond the live applied offsets, so Redis applies all of them,
- * unless it has lost data.
+ * A call in flight. It has no entries beyond the live applied offsets. So Redis applies all of its
+ * entries, unless Redis has lost data.
  */
 interface UnansweredCall {
   readonly stretches: readonly Stretch[];
@@ -58,17 +58,19 @@ interface UnansweredCall {
 }
 
 /**
- * Brings one shadow to the live applied offsets: sends the next events of the queue, call by call,
- * until a call with an ending finds the shadow there. Far below these offsets, two calls are in
- * flight (one if throttled): Redis applies one while the next is made.
+ * Brings one shadow to the live applied offsets. Sends the next events of the queue, call by call,
+ * until a call with an ending finds the shadow at these offsets. Far below them, keeps two calls in
+ * flight: Redis applies one while this process makes the next. A throttled run has one in flight.
  * @throws the error for a call that the store refuses (see `callRefusal`), AppliedBeyondLogError,
  * the reason of the signal
  */
 export class CatchUp {
   readonly #limits: CallLimits;
+  /** The call that was sent last, if its answer was not taken yet. */
   #unanswered: UnansweredCall | undefined;
   /** How many calls were made close to the live applied offsets since an ending last succeeded. */
   #callsInVain = 0;
+  /** When the live applied offsets were last read. */
   #lookedAt = -Infinity;
   #sweptAt = performance.now();
 
@@ -82,10 +84,12 @@ export class CatchUp {
    */
   async reach<E>(ending: Ending<E>): Promise<E> {
     for (;;) {
-      const reached = await this.#step(this.#growingLimits(), ending);
-      if (reached === undefined) continue;
-      this.#callsInVain = 0;
-      return reached;
+      const limits = this.#growingLimits();
+      const reached = await this.#step(limits, ending);
+      if (reached !== undefined) {
+        this.#callsInVain = 0;
+        return reached;
+      }
     }
   }
 
@@ -95,7 +99,8 @@ export class CatchUp {
   }
 
   /**
-   * Waits until the throttle allows more; players and event ids count as records, and as progress.
+   * Waits until the throttle allows the work on some players or event ids. They count as records.
+   * Notes progress, so that no stall is reported.
    * @throws the reason of the signal
    */
   async throttle(players: number): Promise<void> {
@@ -106,8 +111,8 @@ export class CatchUp {
   }
 
   /**
-   * Makes the next call or takes an answer. While a call is unanswered, sends only full calls below
-   * the live applied offsets.
+   * Makes the next call or takes an answer. Returns the result of an ending that succeeded. While a
+   * call is unanswered, sends only full calls that end below the live applied offsets.
    */
   async #step<E>(limits: CallLimits, ending?: Ending<E>): Promise<E | undefined> {
     const { signal, queue, throttle } = this.parts;
@@ -116,13 +121,15 @@ export class CatchUp {
 
     const { stretches, reachesLive, isFull } = queue.next(limits);
     const last = this.#unanswered;
-    if (isFull && !reachesLive && !throttle.isThrottled) {
+    const mayOverlap = isFull && !reachesLive && !throttle.isThrottled;
+    if (mayOverlap) {
       this.#send(stretches);
       if (last !== undefined) await this.#takeAnswer(last);
       return undefined;
     }
     if (last === undefined) return this.#call(stretches, reachesLive ? ending : undefined);
 
+    // This call has to wait for the answer: the next step makes it.
     this.#unanswered = undefined;
     await this.#takeAnswer(last);
     queue.settle();
@@ -130,9 +137,10 @@ export class CatchUp {
   }
 
   /**
-   * The limits of the next call. They grow while live ingest is as fast as calls of the usual size,
-   * because a single call has to bring everything that is missing. The view updates never exceed
-   * the limit of a full call: more would block live ingest for too long.
+   * The limits of the next call; counts the call if it is close to the live applied offsets. An
+   * ending succeeds only if its call applies everything that is missing. So the limits grow while
+   * live ingest is as fast as calls of the usual size. The view updates never exceed the limit of a
+   * full call: more would block live ingest for too long.
    */
   #growingLimits(): CallLimits {
     const limits = this.#limits;
@@ -155,8 +163,8 @@ export class CatchUp {
   }
 
   /**
-   * Takes the answer of a sent call; repeats a failed call. After a gap, sends events again from
-   * the applied offsets on.
+   * Takes the answer of a sent call. Repeats a failed call. After a gap, sends the events again,
+   * from the applied offsets on.
    */
   async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
     const answer = await this.withRetries(() => this.#apply(stretches), outcome);
@@ -165,17 +173,22 @@ export class CatchUp {
       return;
     }
 
+    // Ignores the outcome of a call that was sent after this one: its events are sent again.
     await this.#unanswered?.outcome.catch(() => undefined);
     this.#unanswered = undefined;
-    this.parts.queue.settle();
-    await this.#call(this.parts.queue.next(this.#limits).stretches); // throws if more is lost
+
+    const { queue } = this.parts;
+    queue.settle();
+    const again = queue.next(this.#limits);
+    await this.#call(again.stretches); // throws if more is lost
   }
 
   /** Returns the result of an ending that succeeded. If no offset has moved, waits for the log. */
   async #call<E>(stretches: readonly Stretch[], ending?: Ending<E>): Promise<E | undefined> {
-    const outcome = await this.withRetries<CatchUpOutcome<E>>(() =>
-      ending === undefined ? this.#apply(stretches) : ending(stretches),
-    );
+    const outcome = await this.withRetries<CatchUpOutcome<E>>(() => {
+      if (ending === undefined) return this.#apply(stretches);
+      return ending(stretches);
+    });
     const { hasMoved, ending: reached } = this.#note(outcome);
     if (!hasMoved && reached === undefined) await this.#wait();
     return reached;
@@ -194,6 +207,7 @@ export class CatchUp {
   #note<E>(outcome: CatchUpOutcome<E>): { hasMoved: boolean; ending?: E | undefined } {
     const { lease, queue, feed, stalls } = this.parts;
     if (outcome.status !== 'applied') throw callRefusal(lease.board, outcome.status);
+
     const hasMoved = queue.note(outcome.appliedOffsets);
     feed.roomMade();
     if (hasMoved) stalls.moved();
@@ -213,6 +227,7 @@ export class CatchUp {
     await stalls.check(queue.behindLive());
   }
 
+  /** Removes expired views, from time to time. */
   async #sweep(): Promise<void> {
     const { store, queue, signal } = this.parts;
     if (performance.now() - this.#sweptAt < SWEEP_EVERY_MS) return;
@@ -225,7 +240,10 @@ export class CatchUp {
     this.#sweptAt = performance.now();
   }
 
-  /** Retries a failed call. Every call may be repeated, even if only the answer was lost. */
+  /**
+   * Retries a failed call. Every call may be repeated, even if only the answer was lost. `first` is
+   * the first try, if it has begun already.
+   */
   withRetries<T>(call: () => Promise<T>, first?: Promise<T>): Promise<T> {
     return withRetries(call, this.parts, first);
   }

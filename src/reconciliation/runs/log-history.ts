@@ -65,13 +65,17 @@ export function isBetween(
   least: Starts | undefined,
   most: Starts | undefined,
 ): boolean {
-  const partitions = [starts, least, most].flatMap((offsets) => [...(offsets?.keys() ?? [])]);
-  return partitions.every((partition) => {
+  const partitions = new Set<number>();
+  for (const offsets of [starts, least, most])
+    for (const partition of offsets?.keys() ?? []) partitions.add(partition);
+
+  for (const partition of partitions) {
     const start = starts?.get(partition) ?? 0;
     const low = least?.get(partition) ?? 0;
     const high = most?.get(partition) ?? 0;
-    return low <= start && start <= high;
-  });
+    if (start < low || start > high) return false;
+  }
+  return true;
 }
 
 /** How to read the score topic, and how far live ingest is in it. */
@@ -135,10 +139,12 @@ async function aheadOfIngest(
     const position = next(partition);
     const end = await recordsEnd(log, { partition, start, range: ranges.get(partition) });
     if (end > position) return `partition ${partition}: at offset ${position} of ${start}`;
+
     starts.set(partition, position);
     return undefined;
   });
-  return (await Promise.all(waits)).filter((wait) => wait !== undefined);
+  const texts = await Promise.all(waits);
+  return texts.filter((text) => text !== undefined);
 }
 
 /**
@@ -150,8 +156,10 @@ async function recordsEnd(
   { partition, start, range }: { partition: number; start: number; range: LogRange | undefined },
 ): Promise<number> {
   if (range === undefined || start < range.end) return start;
+
   const last = await lastCommittedRecord(kafka, topic, partition);
-  return Math.min(start, last === undefined ? range.start : last.offset + 1);
+  const end = last === undefined ? range.start : last.offset + 1;
+  return Math.min(start, end);
 }
 
 /**
@@ -166,7 +174,10 @@ export async function startsOfUnreadLog(
   const ranges = await logRanges(kafka, topic);
   const committed = await committedOffsets(admin, group, topic);
   const starts = new Map<number, number>();
-  for (const [partition, { start }] of ranges)
-    if (start > 0 && !committed.get(partition)) starts.set(partition, start);
+  for (const [partition, { start }] of ranges) {
+    const isCut = start > 0;
+    const hasRead = (committed.get(partition) ?? 0) !== 0;
+    if (isCut && !hasRead) starts.set(partition, start);
+  }
   return starts;
 }

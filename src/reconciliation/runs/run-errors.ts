@@ -60,11 +60,10 @@ export class UnvoidError extends RanklogError {
 /** The caller cancelled the reconciliation, which undid its work, except kept shadows. */
 export class CancelledError extends RanklogError {
   constructor(isKept: boolean) {
-    super(
-      isKept
-        ? 'stopped; what was built so far is kept'
-        : 'cancelled; everything is as it was before',
-    );
+    const text = isKept
+      ? 'stopped; what was built so far is kept'
+      : 'cancelled; everything is as it was before';
+    super(text);
   }
 }
 
@@ -78,7 +77,7 @@ export class BoardsLostError extends RanklogError {
   }
 }
 
-/** A live applied offset lies beyond the log, which has lost records or was created again. */
+/** A live applied offset lies beyond the log: the topic has lost records, or was created again. */
 export class AppliedBeyondLogError extends RanklogError {
   constructor(
     board: string,
@@ -99,10 +98,9 @@ export class AppliedBeyondLogError extends RanklogError {
 /** Redis has no room for a second generation in addition to the live one. */
 export class OutOfMemoryError extends RanklogError {
   constructor(boards: readonly string[], memory?: ServerMemory) {
-    const numbers =
-      memory === undefined
-        ? ''
-        : ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
+    let numbers = '';
+    if (memory !== undefined)
+      numbers = ` (maxmemory ${megabytes(memory.most)}, used ${megabytes(memory.used)})`;
     super(
       `Redis is full${numbers}: not enough memory for a second generation of ` +
         `${quoted(boards)}; the reconciliation was cancelled to free memory for live events. A ` +
@@ -120,7 +118,7 @@ export async function explainedError(
   store: Pick<BoardStore, 'memory'>,
 ): Promise<Error> {
   if (isOutOfMemory(error)) {
-    const memory = await store.memory().catch(() => undefined);
+    const memory = await store.memory().catch(() => undefined); // the message does without it
     return new OutOfMemoryError(boards, memory);
   }
   if (!(error instanceof LogGapError)) return toError(error);

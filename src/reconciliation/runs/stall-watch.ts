@@ -1,5 +1,5 @@
 import { toError } from '#errors';
-import { logRanges } from '#kafka-batch';
+import { logRanges, type LogRange } from '#kafka-batch';
 import { IS_IT_RUNNING, type HistoryParts } from './log-history.js';
 import { AppliedBeyondLogError } from './run-errors.js';
 
@@ -7,6 +7,12 @@ const CHECK_EVERY_MS = 1_000;
 /** More than one: a broker that no longer leads a partition may report an old end of its log. */
 const CHECKS_UNTIL_SURE = 3;
 const WARN_AFTER_MS = 10_000;
+
+/** A partition that the shadow has not read up to its live applied offset (`live`). */
+interface BehindLive {
+  readonly partition: number;
+  readonly live: number;
+}
 
 /**
  * Finds out why a shadow makes no progress: warns once for each stall, and throws if the log will
@@ -31,10 +37,10 @@ export class StallWatch {
   }
 
   /**
-   * `behind`: the partitions not read up to their live applied offset (`live`).
+   * Checks the log, at most once a second, and warns if nothing has moved for ten seconds.
    * @throws AppliedBeyondLogError
    */
-  async check(behind: readonly { partition: number; live: number }[]): Promise<void> {
+  async check(behind: readonly BehindLive[]): Promise<void> {
     const now = performance.now();
     if (behind.length > 0 && now - this.#checkedAt >= CHECK_EVERY_MS) {
       this.#checkedAt = now;
@@ -43,21 +49,27 @@ export class StallWatch {
 
     const stalledMs = now - this.#movedAt;
     if (stalledMs < WARN_AFTER_MS || this.#hasWarned) return;
+
     this.#hasWarned = true;
     const seconds = Math.round(stalledMs / 1_000);
-    const what =
+    const cause =
       behind.length > 0
         ? `records of the log: none has arrived for ${seconds} s`
         : `live ingest, which has made no progress for ${seconds} s: ${IS_IT_RUNNING}`;
-    this.parts.logger.warn(`board "${this.board}" waits for ${what}`);
+    this.parts.logger.warn(`board "${this.board}" waits for ${cause}`);
   }
 
-  async #checkLog(behind: readonly { partition: number; live: number }[]): Promise<void> {
+  /** Throws if several checks in a row find a live applied offset beyond the end of the log. */
+  async #checkLog(behind: readonly BehindLive[]): Promise<void> {
     const { kafka, topic, logger } = this.parts;
-    const ranges = await logRanges(kafka, topic).catch((error: unknown) => {
+    let ranges: ReadonlyMap<number, LogRange>;
+    try {
+      ranges = await logRanges(kafka, topic);
+    } catch (error) {
+      // Kafka is unreachable; the reconciliation waits for it.
       logger.debug(`could not read the ends of the log: ${toError(error).message}`);
-    });
-    if (ranges === undefined) return; // Kafka is unreachable; the reconciliation waits for it
+      return;
+    }
 
     const places = behind.map(({ partition, live }) => ({
       partition,
@@ -65,7 +77,12 @@ export class StallWatch {
       logEnd: ranges.get(partition)?.end ?? Infinity, // a partition that was added just now
     }));
     const beyond = places.filter(({ appliedOffset, logEnd }) => appliedOffset >= logEnd);
-    this.#beyond = beyond.length > 0 ? this.#beyond + 1 : 0;
+    if (beyond.length === 0) {
+      this.#beyond = 0;
+      return;
+    }
+
+    this.#beyond += 1;
     if (this.#beyond >= CHECKS_UNTIL_SURE) throw new AppliedBeyondLogError(this.board, beyond);
   }
 }
