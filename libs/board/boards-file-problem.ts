@@ -17,10 +17,15 @@ export type Report = (path: Path, reason: string) => void;
 /**
  * `boards, football, columns, 1, update`: the field `columns[1].update` of the board `football`.
  */
-export function placeOf([boards, board, ...field]: Path) {
-  if (board === undefined) return { board: null, field: boards === undefined ? null : 'boards' };
-  const path = field.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
-  return { board: String(board), field: path === '' ? null : path.replace(/^\./, '') };
+export function placeOf(path: Path): { board: string | null; field: string | null } {
+  const [boards, board, ...parts] = path;
+  if (boards === undefined) return { board: null, field: null };
+  if (board === undefined) return { board: null, field: 'boards' };
+
+  let text = '';
+  for (const part of parts) text += typeof part === 'number' ? `[${part}]` : `.${part}`;
+  const field = text === '' ? null : text.replace(/^\./, '');
+  return { board: String(board), field };
 }
 
 /** A value as an error shows it, cut to 80 characters. */
@@ -53,15 +58,17 @@ function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.filter((error) => {
     // ajv reports a bad name twice, the second time without the reason.
     if (error.keyword === 'propertyNames') return false;
+
     const choice = choices.find((candidate) => isWithin(error, candidate));
     if (choice === undefined) return true;
 
     const form = formOf(choice);
     if (error === choice) return form < 0;
     if (form < 0) return false;
-    return isShared(error)
-      ? error === errors.find((other) => isSame(other, error))
-      : error.schemaPath.startsWith(`${choice.schemaPath}/${form}/`);
+    if (!isShared(error)) return error.schemaPath.startsWith(`${choice.schemaPath}/${form}/`);
+
+    const first = errors.find((other) => isSame(other, error));
+    return error === first;
   });
 }
 
@@ -95,7 +102,7 @@ function formOf({ data, parentSchema }: ErrorObject): number {
   if (typeof data === 'string') return anyOf.findIndex((form) => form.enum !== undefined);
 
   const keys = typeof data === 'object' && data !== null ? Object.keys(data) : [];
-  const marks = anyOf.map(({ required: [mark] = [] }) => mark);
+  const marks = anyOf.map((form) => form.required?.[0]);
   const exact = marks.findIndex((mark) => mark !== undefined && keys.includes(mark));
   if (exact >= 0) return exact;
 
@@ -142,7 +149,9 @@ function reasonOf(error: ErrorObject): string {
 
 function notAllowed(value: unknown, allowed?: string, values: unknown[] = []): string {
   const words = values.filter((word) => typeof word === 'string');
-  const near = typeof value === 'string' ? suggestion(value, words) || longForm(value, words) : '';
+  let near = '';
+  if (typeof value === 'string') near = suggestion(value, words);
+  if (typeof value === 'string' && near === '') near = longForm(value, words);
   return `${showValue(value)} is not allowed; use ${allowed ?? words.join(', ')}${near}`;
 }
 

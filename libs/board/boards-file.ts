@@ -55,23 +55,24 @@ export function parseBoardsFile(text: string, file: string): BoardDefinition[] {
   const invalid = validate(value) ? [] : schemaProblems(validate.errors ?? []);
 
   const problems = [...invalid];
-  const definitions = boardsOf(value).flatMap(([board, fields]) => {
+  const definitions: BoardDefinition[] = [];
+  for (const [board, fields] of boardsOf(value)) {
     const valid = validParts(fields, board, invalid);
-    if (valid === undefined) return [];
-    return readBoard(board, valid, (path, reason) => {
+    if (valid === undefined) continue;
+
+    const definition = readBoard(board, valid, (path, reason) => {
       problems.push({ path: ['boards', board, ...path], reason });
     });
-  });
+    definitions.push(definition);
+  }
   if (problems.length === 0) return definitions;
 
-  throw new BoardsFileError(
-    problems
-      .map(({ path, key, reason }) => {
-        const line = lineOf(key === undefined ? path : [...path, key]);
-        return { file, line, ...placeOf(path), reason };
-      })
-      .sort((a, b) => a.line - b.line),
-  );
+  const placed = problems.map(({ path, key, reason }) => {
+    const line = lineOf(key === undefined ? path : [...path, key]);
+    return { file, line, ...placeOf(path), reason };
+  });
+  placed.sort((one, other) => one.line - other.line);
+  throw new BoardsFileError(placed);
 }
 
 /** The boards of a content that can have any form. */
@@ -87,6 +88,7 @@ function boardsOf(content: unknown): [string, unknown][] {
  */
 function validParts(fields: unknown, board: string, invalid: readonly Problem[]) {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return undefined;
+
   const valid: Record<string, unknown> = { columns: [], ...fields };
   for (const { path, key } of invalid) {
     const [, name, field, index] = path;

@@ -23,14 +23,16 @@ export function isDecimal(text: string): boolean {
  */
 export function parseDecimal(text: string, decimals: number): ParsedDecimal {
   if (!isDecimal(text)) return { ok: false, reason: 'NOT_A_DECIMAL' };
+
   const point = text.indexOf('.');
   const given = point < 0 ? 0 : text.length - point - 1;
   if (given > decimals) return { ok: false, reason: 'TOO_MANY_DECIMALS' };
-  const digits =
-    (point < 0 ? text : text.slice(0, point) + text.slice(point + 1)) +
-    '0'.repeat(decimals - given);
+
+  const withoutPoint = point < 0 ? text : text.slice(0, point) + text.slice(point + 1);
+  const digits = withoutPoint + '0'.repeat(decimals - given);
   if (digits.length > SAFE_DIGITS && !Number.isSafeInteger(Number(BigInt(digits))))
     return { ok: false, reason: 'OUT_OF_RANGE' };
+
   // Adding 0 turns -0 into 0.
   return { ok: true, minor: Number(digits) + 0 };
 }
@@ -38,7 +40,10 @@ export function parseDecimal(text: string, decimals: number): ParsedDecimal {
 /** The decimal text of minor units: all decimals of the column, no exponent, no "-0". */
 export function formatDecimal(minor: number | bigint, decimals: number): string {
   if (decimals === 0) return String(minor);
-  const digits = String(minor < 0 ? -minor : minor).padStart(decimals + 1, '0');
+
+  const sign = minor < 0 ? '-' : '';
+  const magnitude = minor < 0 ? -minor : minor;
+  const digits = String(magnitude).padStart(decimals + 1, '0');
   const point = digits.length - decimals;
-  return `${minor < 0 ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
