@@ -156,37 +156,40 @@ export function readComparison(
   const differences = rowsOf(words.slice(views.length), 5);
 
   const walks: ComparisonWalk[] = [];
-  for (const view of views) for (const over of WALKS_OF_VIEW) walks.push(beginWalk(over, view));
+  for (const view of views) {
+    for (const over of WALKS_OF_VIEW) walks.push(beginWalk(over, view));
+  }
   if (cursor !== '0') walks.push({ ...walk, cursor });
   walks.push(...rest);
-  const [nextWalk, ...others] = walks;
-
-  return {
-    ...(nextWalk && { next: { server, walk: nextWalk, rest: others } }),
+  const step: ComparisonStep = {
     compared,
     places: walk.over === 'players' ? compared : 0,
     views: views.length,
     differences: differences.map((row) => readDifference(walk, row)),
     tooManyViews: { expected: Number(expected), found: Number(found) },
   };
+
+  const [nextWalk, ...others] = walks;
+  if (nextWalk === undefined) return step;
+  return { ...step, next: { server, walk: nextWalk, rest: others } };
 }
 
 function beginWalk(over: ComparisonWalk['over'], name = ''): ComparisonWalk {
   return { over, name, cursor: '0' };
 }
 
-function readDifference(
-  { name }: ComparisonWalk,
-  [kind, view = '', playerId, expected, found]: readonly string[],
-): Difference {
-  return {
+/** In the row of a difference, an empty word stands for a missing one. */
+function readDifference(walk: ComparisonWalk, row: readonly string[]): Difference {
+  const [kind, view = '', playerId, expected, found] = row;
+  const difference: { -readonly [Field in keyof Difference]: Difference[Field] } = {
     view,
     kind: kind as Difference['kind'],
-    ...(kind === 'eventIds' && { partition: Number(name) }),
-    ...(playerId && { playerId }),
-    ...(expected && { expected }),
-    ...(found && { found }),
   };
+  if (kind === 'eventIds') difference.partition = Number(walk.name);
+  if (playerId) difference.playerId = playerId;
+  if (expected) difference.expected = expected;
+  if (found) difference.found = found;
+  return difference;
 }
 
 export const BEGIN_RANKING: RankingCursor = {

@@ -17,7 +17,7 @@ export class GenerationCatalog extends ShardedStore {
    */
   async generations(): Promise<GenerationOverview[]> {
     const found = await this.perShard((shard) => this.#generationsOf(shard));
-    return found.flat().sort((a, b) => (a.board < b.board ? -1 : Number(a.board > b.board)));
+    return found.flat().sort(byBoard);
   }
 
   /**
@@ -25,8 +25,10 @@ export class GenerationCatalog extends ShardedStore {
    * generation whose memory is not freed yet, has this id.
    */
   async removeSnapshot(generation: string): Promise<boolean> {
-    for (const shard of this.allShards)
-      if ((await this.#discard(shard, { from: 'snapshot', generation })) === 1) return true;
+    for (const shard of this.allShards) {
+      const reply = await this.#discard(shard, { from: 'snapshot', generation });
+      if (reply === 1) return true;
+    }
     return false;
   }
 
@@ -139,15 +141,18 @@ export class GenerationCatalog extends ShardedStore {
 
     // The facts show which partitions have event ids: the shard may have lost its applied offsets.
     const facts = keys.facts(shard, generation);
-    const fields = await redis.hkeys(facts);
-    const partitions = fields.flatMap((field) => /^clock:(\d+)$/.exec(field)?.[1] ?? []);
+    const eventIds: string[] = [];
+    for (const field of await redis.hkeys(facts)) {
+      const clock = /^clock:(\d+)$/.exec(field);
+      if (clock !== null) eventIds.push(keys.eventIds(shard, generation, Number(clock[1])));
+    }
     await redis.unlink(
       key,
       facts,
       keys.expiries(shard, generation),
       keys.bans(shard, generation),
       keys.appliedOffsetsOf(shard, generation),
-      ...partitions.map((partition) => keys.eventIds(shard, generation, Number(partition))),
+      ...eventIds,
     );
     return false;
   }
@@ -202,30 +207,39 @@ export class GenerationCatalog extends ShardedStore {
         readHash(redis, keys.starts(shard)),
         readHash(redis, keys.origins(shard)),
       ]);
-    const found: GenerationOverview[] = [];
-    const add = (generation: string, facts: Facts) => {
-      const text = definitions.get(generation);
-      if (text === undefined) return; // not built yet, or lost
-      const { asOf, begunAt } = parseOrigin(origins.get(generation));
-      const board = liveBoardOf(generation, text, starts.get(generation));
-      found.push({ ...board, begunAt, asOf, ...facts });
-    };
 
+    const listed: [generation: string, facts: Facts][] = [];
     for (const [board, generation] of live) {
       if (board === VERSION) continue;
-      add(generation, { role: 'live', since: sinceOf(promotions.get(board)) });
+      listed.push([generation, { role: 'live', since: sinceOf(promotions.get(board)) }]);
     }
     for (const entry of previous.values()) {
       const [generation = '', keptUntil] = entry.split(' ');
-      add(generation, { role: 'previous', keptUntil: Number(keptUntil) });
+      listed.push([generation, { role: 'previous', keptUntil: Number(keptUntil) }]);
     }
     for (const entry of shadows.values()) {
       const [generation = ''] = entry.split(' ');
-      add(generation, { role: 'shadow' });
+      listed.push([generation, { role: 'shadow' }]);
     }
-    for (const generation of snapshots.keys()) add(generation, { role: 'snapshot' });
+    for (const generation of snapshots.keys()) listed.push([generation, { role: 'snapshot' }]);
+
+    const found: GenerationOverview[] = [];
+    for (const [generation, facts] of listed) {
+      const text = definitions.get(generation);
+      if (text === undefined) continue; // not built yet, or lost
+
+      const { asOf, begunAt } = parseOrigin(origins.get(generation));
+      const board = liveBoardOf(generation, text, starts.get(generation));
+      found.push({ ...board, begunAt, asOf, ...facts });
+    }
     return found;
   }
+}
+
+function byBoard(one: GenerationOverview, other: GenerationOverview): number {
+  if (one.board < other.board) return -1;
+  if (one.board > other.board) return 1;
+  return 0;
 }
 
 type Facts = Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>;

@@ -33,9 +33,9 @@ export interface ScoreRange {
 export interface DenseOption {
   /**
    * Whether to count dense ranks (1 2 2 3). A page from the top of the view always has them. For
-   * any other read, Redis reads up to 10,000 players in front (10 ms): enough for the first 5,000
-   * ranks, and for later ranks if enough players are tied. The requests of one `playerOn` share
-   * these 10,000 evenly.
+   * any other read, Redis reads up to 10,000 players in front, which takes 10 ms. That is enough
+   * for the first 5,000 ranks. Later ranks have a dense rank if enough players are tied. The
+   * requests of one `playerOn` share the 10,000 players evenly.
    */
   readonly dense?: boolean | undefined;
 }
@@ -124,17 +124,18 @@ export function anchorAt(place: RankOrShare): Anchor {
  * The best and the worst value of a range in sort direction; '' for no bound.
  * @throws InvalidReadError
  */
-export function boundsOf(
-  { board, columns: [column] }: BoardDefinition,
-  { min, max }: ScoreRange = {},
-): Bounds {
-  if (column === undefined) throw new Error(`board ${board} has no column`);
+export function boundsOf(definition: BoardDefinition, { min, max }: ScoreRange = {}): Bounds {
+  const [column] = definition.columns;
+  if (column === undefined) throw new Error(`board ${definition.board} has no column`);
 
   const low = min === undefined ? undefined : valueIn(column, min);
   const high = max === undefined ? undefined : valueIn(column, max);
-  const [best, worst] = column.order === 'desc' ? [high, low] : [low, high];
+  const isDescending = column.order === 'desc';
+  const best = isDescending ? high : low;
+  const worst = isDescending ? low : high;
   if (best !== undefined && worst !== undefined && best > worst)
     throw new InvalidReadError('scores', `min ${min} is above max ${max}`);
+
   return [String(best ?? ''), String(worst ?? '')];
 }
 
@@ -154,6 +155,7 @@ export function valuesOf(
       'score',
       `needs a value for each column of board "${board}": ${names.join(', ')}`,
     );
+
   return columns.map((column) => valueIn(column, given[column.name] ?? ''));
 }
 

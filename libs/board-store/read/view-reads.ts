@@ -46,23 +46,24 @@ export interface ViewReads {
 }
 
 /**
- * The pages of a view, read by cursor from the beginning of the request on. They have at most
- * `most` players together. There is at least one page.
+ * The pages of a view, from the beginning of the request on. They have at most `most` players
+ * together. There is at least one page.
  */
 export async function* walkView(
   reader: Pick<ViewReads, 'standings'>,
   board: string,
-  { most, ...begin }: Omit<PageRequest, 'limit'> & { readonly most: number },
+  request: Omit<PageRequest, 'limit'> & { readonly most: number },
 ): AsyncGenerator<Standings> {
+  const { most, ...firstPage } = request;
   let left = most;
-  let request: PageRequest = begin;
+  let nextPage: PageRequest = firstPage;
   for (;;) {
     const limit = Math.min(left, MOST_PLAYERS);
-    const page = await reader.standings(board, { ...request, limit });
+    const page = await reader.standings(board, { ...nextPage, limit });
     yield page;
 
     left -= page.entries.length;
     if (left <= 0 || page.next === undefined) return;
-    request = { after: page.next };
+    nextPage = { after: page.next };
   }
 }

@@ -1,11 +1,14 @@
 -- Ends a resync: a partition below its published position, read after all publishers were fenced,
 -- gets this position as its recovery target. An earlier target stays if it is larger.
 --
--- A shard that has lost a board's promotion or removal is emptied (but for snapshots) and built
--- again with the definitions in Kafka, as the results since then come from these definitions. The
--- caller finds the loss out with short calls, however many boards there are. Every change of a
--- pointer sets a new version (shard.lua), and this script refuses to end the resync if the version
--- has changed since. The leader reports were deleted before (delete-leaders-1.lua).
+-- If the shard has lost a promotion or a removal of a board, this script empties the shard, except
+-- for snapshots. Its boards are then built again with the definitions in Kafka, because the results
+-- since that promotion or removal come from these definitions. The caller has deleted the leader
+-- reports (delete-leaders-1.lua).
+--
+-- The caller looks for such a loss before, in short calls, because there may be many boards. Every
+-- change of a pointer sets a new version (shard.lua). If the version has changed since the caller
+-- looked, this script refuses to end the resync.
 --
 -- KEYS  continuity, recovery_targets, applied_offsets, published, live, registered, records,
 --       promotions, shadows, previous, definitions, snapshots, emptied
@@ -22,20 +25,22 @@
 
 -- include shard.lua
 
--- Moves the definitions of all generations but snapshots to `emptied`. The sweep discards the
--- generations there in parts.
+-- Moves the definitions of all generations except snapshots to `emptied`. The sweep discards these
+-- generations in parts.
 local function leave_generations()
   local kept = {}
   for _, generation in ipairs(call('HKEYS', snapshots)) do
     kept[generation] = call('HGET', definitions, generation) or nil
     call('HDEL', definitions, generation)
   end
+
   if call('EXISTS', emptied) == 1 then
     call_in_chunks('HSET', emptied, call('HGETALL', definitions))
     call('UNLINK', definitions)
   elseif call('EXISTS', definitions) == 1 then
     call('RENAME', definitions, emptied)
   end
+
   for generation, definition in pairs(kept) do call('HSET', definitions, generation, definition) end
 end
 
@@ -59,10 +64,11 @@ for i = positions_from, #ARGV, 2 do
   local partition = ARGV[i]
   local target = tonumber(call('HGET', recovery_targets, partition) or '0')
   local position = math.max(tonumber(ARGV[i + 1]), target)
-  local applied = tonumber(call('HGET', applied_offsets, partition) or '-1') + 1
-  local stored_position = tonumber(call('HGET', published, partition) or '0')
   local text = format('%d', position)
-  if applied < position then call('HSET', recovery_targets, partition, text) end
+
+  local next_offset = tonumber(call('HGET', applied_offsets, partition) or '-1') + 1
+  local stored_position = tonumber(call('HGET', published, partition) or '0')
+  if next_offset < position then call('HSET', recovery_targets, partition, text) end
   if stored_position < position then call('HSET', published, partition, text) end
 end
 return resynced

@@ -13,11 +13,13 @@
 -- include roles.lua
 
 if not holds_lease(lease, token) then return LEASE_LOST end
+
 local undoes = unregisters == '1'
 local generation = call('HGET', live, board)
 if undoes and generation ~= BUILDING then return 0 end
 if not generation then -- removed before: the reply may have been lost
-  return call('SISMEMBER', removed, board) == 1 and call('HGET', promotions, board) or 0
+  if call('SISMEMBER', removed, board) == 0 then return 0 end
+  return call('HGET', promotions, board) or 0
 end
 
 discard('shadow')
@@ -27,4 +29,5 @@ call('HDEL', live, board)
 call('UNLINK', leaders)
 if not undoes then call('SADD', removed, board) end
 move_version(live)
-return undoes and format('%d', now_in_us()) or note_move(promotions, board)
+if undoes then return format('%d', now_in_us()) end
+return note_move(promotions, board)

@@ -16,12 +16,16 @@ local STEP = 1000
 
 local refused = moved()
 if refused then return refused end
+
 local scan = call('HSCAN', views, cursor, 'COUNT', STEP)
+local next_cursor = scan[1]
+local views_and_versions = scan[2]
 local clock, floor = unpack(call('HMGET', facts, 'clock', 'floor'))
-local found = { stale(), replication_id(), scan[1], clock or '', floor or '' }
-for i = 1, #scan[2], 2 do
-  local view, version = scan[2][i], scan[2][i + 1]
-  found[#found + 1], found[#found + 2] = view, version
+local found = { stale(), replication_id(), next_cursor, clock or '', floor or '' }
+for i = 1, #views_and_versions, 2 do
+  local view = views_and_versions[i]
+  found[#found + 1] = view
+  found[#found + 1] = views_and_versions[i + 1]
   found[#found + 1] = call('ZSCORE', expiries, view) or ''
 end
 return found

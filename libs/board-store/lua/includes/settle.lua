@@ -1,10 +1,14 @@
 -- A record that changes the kind of an entry (ban-register.lua) has to change all views with a
--- state of the player. A call can neither know these views nor change thousands of them, so a run
--- of records takes several calls. The first one marks them: it stores the entries, which count for
--- all later events, and each player in a field `unsettled:PARTITION OFFSET` of the facts. Later
--- calls settle some views each; the last one deletes the fields. Any process may repeat any of
--- them, as a settled view does not change any more. Each record has members of its own in the
--- outbox.
+-- state of the player. A call can neither know these views nor change thousands of them. So a run
+-- of records takes several calls:
+--
+-- - The first call marks the records. It stores their entries, which count for all later events. It
+--   stores the player of each record in a field `unsettled:PARTITION OFFSET` of the facts.
+-- - Each later call settles some views: it makes their rankings fit the entries.
+-- - The last call deletes the fields.
+--
+-- Any process may repeat any of these calls, because a settled view does not change any more. Each
+-- record has members of its own in the outbox.
 
 -- include ban-register.lua
 -- include view.lua
@@ -19,15 +23,19 @@ do -- a script can have 200 locals at a time; the locals of this block end with 
     return format('%s%s %d', UNSETTLED, partition, record[OFFSET])
   end
 
-  -- The players with a record that is marked and not settled, as keys.
+  -- A set of the players with a record that is marked and not settled.
   function unsettled_players(facts)
-    local found, words = {}, call('HGETALL', facts)
+    local found = {}
+    local words = call('HGETALL', facts)
     for i = 1, #words, 2 do
-      if sub(words[i], 1, #UNSETTLED) == UNSETTLED then found[words[i + 1]] = true end
+      local field = words[i]
+      local player = words[i + 1]
+      if sub(field, 1, #UNSETTLED) == UNSETTLED then found[player] = true end
     end
     return found
   end
 
+  -- Writes a movement of a player who enters or leaves a ranking, and overtakes nobody.
   local function write_place(view, entry, state, before, after, better_before, better_after)
     write_movement(view, entry, state, state, before, after, better_before, better_after)
     if view.board.overtook > 0 then write(NOBODY) end
@@ -37,6 +45,7 @@ do -- a script can have 200 locals at a time; the locals of this block end with 
   function leave(view, entry, state)
     local member = member_of(view.board.tie, state, entry[PLAYER])
     if not call('ZSCORE', view.ranking, member) then return end
+
     touch(view, entry)
     if view.live then
       local before, better_before = positions(view, state, member)
@@ -50,8 +59,10 @@ do -- a script can have 200 locals at a time; the locals of this block end with 
   local function enter(view, entry, state)
     local member = member_of(view.board.tie, state, entry[PLAYER])
     if call('ZADD', view.ranking, format('%d', state[1]), member) == 0 then return end
+
     touch(view, entry)
     if not view.live then return end
+
     local after, better_after = positions(view, state, member)
     write_place(view, entry, state, -1, after, -1, better_after)
   end
@@ -68,20 +79,28 @@ do -- a script can have 200 locals at a time; the locals of this block end with 
 
   -- Makes the ranking of a view fit the entry of the player of a record.
   local function settle(view, record)
-    local board, player = view.board, record[PLAYER]
-    local bytes, kind = view.states[player], kind_of(board.entries[player])
+    local board = view.board
+    local player = record[PLAYER]
+    local kind = kind_of(board.entries[player])
+    local bytes = view.states[player]
     if not bytes then return end
+
     mute_if_expired(view)
     local state = read_state(bytes, #board.updates)
-    if kind == UNBANNED then return enter(view, record, state) end
+    if kind == UNBANNED then
+      enter(view, record, state)
+      return
+    end
     leave(view, record, state)
     if kind == ERASED then call('HDEL', view.players, player) end
   end
 
-  -- Whether a record of the run is marked, and whether the run remains open after this call. If a
-  -- record is not marked yet, this call is not the last one.
+  -- Returns whether a record of the run is marked, and whether the run remains open after this
+  -- call. Sets `is_marked` of each record. If a record that changes a kind is not marked yet, this
+  -- call is not the last one of the run.
   function state_of_records(run, partition)
-    local is_marked, is_open = false, false
+    local is_marked = false
+    local is_open = false
     for _, record in ipairs(run.records) do
       local field = unsettled_field(partition, record)
       record.is_marked = call('HEXISTS', record.board.facts, field) == 1
@@ -92,8 +111,10 @@ do -- a script can have 200 locals at a time; the locals of this block end with 
     return is_marked, is_open and not run.isLast
   end
 
+  -- Marks a record and settles views of its player. The last call of the run removes the mark.
   function apply_record(run, views, record)
-    local board, field = views.board, unsettled_field(run.partition, record)
+    local board = views.board
+    local field = unsettled_field(run.partition, record)
     if record.changes and not board.unranked then
       call('HSET', board.facts, field, record[PLAYER])
     end
