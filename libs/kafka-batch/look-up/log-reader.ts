@@ -120,8 +120,10 @@ export class LogReader {
 
   #track<T>(work: Promise<T>): Promise<T> {
     this.#underWay.add(work);
-    const ended = () => void this.#underWay.delete(work);
-    work.then(ended, ended);
+    const forget = () => {
+      this.#underWay.delete(work);
+    };
+    work.then(forget, forget);
     return work;
   }
 
@@ -181,6 +183,7 @@ export class LogReader {
       const leader = leaders.get(partition);
       if (leader === undefined)
         throw new KafkaJSError(`no leader of ${topic}/${partition} is known`);
+
       const partitions = byLeader.get(leader) ?? [];
       partitions.push(partition);
       byLeader.set(leader, partitions);
@@ -195,14 +198,16 @@ export class LogReader {
   async #take(ms: number): Promise<LogBatch[]> {
     const answers = await this.#requests.take(ms);
     const failures: Error[] = [];
-    for (const answer of answers)
+    for (const answer of answers) {
       if (answer.status === 'rejected') failures.push(answer.reason as Error);
+    }
     const permanent = failures.find(isPermanent);
     if (permanent !== undefined) throw permanent;
 
     const batches: LogBatch[] = [];
-    for (const answer of answers)
+    for (const answer of answers) {
       if (answer.status === 'fulfilled') batches.push(...this.#newBatches(answer.value));
+    }
     const [firstFailure] = failures;
     if (firstFailure !== undefined && batches.length === 0) throw firstFailure;
 
@@ -226,13 +231,15 @@ export class LogReader {
   #endsBefore({ partition, messages }: FetchedPartition): boolean {
     const unreadable = this.options.endsAtUnreadable ? unreadableBatch(messages) : undefined;
     if (unreadable === undefined) return false;
+
     this.#ended.add(partition);
     this.options.logger?.warn(`read up to offset ${unreadable.batch.first}: ${unreadable.message}`);
     return true;
   }
 
   async #request(nodeId: number, partitions: readonly number[]): Promise<FetchedPartition[]> {
-    const { topic, maxBytesPerPartition: maxBytes = MAX_BYTES_PER_PARTITION } = this.options;
+    const { topic, maxBytesPerPartition } = this.options;
+    const maxBytes = maxBytesPerPartition ?? MAX_BYTES_PER_PARTITION;
     const asked = partitions.map((partition) => {
       return { partition, fetchOffset: String(this.#position(partition)), maxBytes };
     });
