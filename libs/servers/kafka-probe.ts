@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import kafkajs, { type Kafka as KafkaClient } from 'kafkajs';
+import kafkajs, { type Admin, type Consumer, type Kafka as KafkaClient } from 'kafkajs';
 import { ServersError } from './servers-error.js';
 
 const { Kafka, Partitioners, logLevel } = kafkajs;
+
+/** An admin client, a producer or a consumer. */
+interface Connectable {
+  connect(): Promise<void>;
+  disconnect(): Promise<void>;
+}
 
 /**
  * Creates a topic, writes a record and reads it back in a group.
@@ -20,10 +26,9 @@ export function probeKafka(brokers: string): Promise<void> {
  * @throws unless Kafka answers within 5 s
  */
 export async function pingKafka(brokers: string): Promise<void> {
-  await within(
-    5_000,
-    withClient(quietKafka(brokers).admin(), (admin) => admin.describeCluster()),
-  );
+  const admin = quietKafka(brokers).admin();
+  const answer = withClient(admin, () => admin.describeCluster());
+  await within(5_000, answer);
 }
 
 /** A Kafka client for short requests: it gives up soon and logs nothing. */
@@ -38,42 +43,44 @@ function quietKafka(brokers: string): KafkaClient {
 }
 
 function probe(kafka: KafkaClient): Promise<void> {
+  const admin = kafka.admin();
+  return withClient(admin, () => probeTopic(kafka, admin));
+}
+
+/** Creates a topic, writes and reads a record, and deletes the topic. */
+async function probeTopic(kafka: KafkaClient, admin: Admin): Promise<void> {
   const topic = `ranklog-probe-${randomUUID()}`;
-  return withClient(kafka.admin(), async (admin) => {
-    await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: true });
-    try {
-      const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-      await withClient(producer, () => producer.send({ topic, messages: [{ value: 'probe' }] }));
-      await readBack(kafka, topic);
-      await admin.deleteGroups([topic]);
-    } finally {
-      await quietly(admin.deleteTopics({ topics: [topic] }));
-    }
+  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: true });
+  try {
+    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await withClient(producer, () => producer.send({ topic, messages: [{ value: 'probe' }] }));
+
+    const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 100 });
+    await withClient(consumer, () => firstMessage(consumer, topic));
+    await admin.deleteGroups([topic]);
+  } finally {
+    await quietly(admin.deleteTopics({ topics: [topic] }));
+  }
+}
+
+/** Resolves when the consumer gets a message of the topic. */
+async function firstMessage(consumer: Consumer, topic: string): Promise<void> {
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  await new Promise<void>((resolve, reject) => {
+    consumer.on('consumer.crash', ({ payload }) => reject(payload.error));
+    const eachMessage = () => {
+      resolve();
+      return Promise.resolve();
+    };
+    consumer.run({ eachMessage }).catch(reject);
   });
 }
 
-function readBack(kafka: KafkaClient, topic: string): Promise<void> {
-  const options = { groupId: topic, maxWaitTimeInMs: 100 };
-  return withClient(kafka.consumer(options), async (consumer) => {
-    await consumer.subscribe({ topics: [topic], fromBeginning: true });
-    await new Promise<void>((resolve, reject) => {
-      consumer.on('consumer.crash', ({ payload }) => reject(payload.error));
-      const eachMessage = () => {
-        resolve();
-        return Promise.resolve();
-      };
-      consumer.run({ eachMessage }).catch(reject);
-    });
-  });
-}
-
-async function withClient<
-  Client extends { connect(): Promise<void>; disconnect(): Promise<void> },
-  T,
->(client: Client, work: (client: Client) => Promise<T>): Promise<T> {
+/** Connects a client for some work, and disconnects it afterwards. */
+async function withClient<T>(client: Connectable, work: () => Promise<T>): Promise<T> {
   try {
     await client.connect();
-    return await work(client);
+    return await work();
   } finally {
     await quietly(client.disconnect());
   }
@@ -84,9 +91,13 @@ async function quietly(cleanUp: Promise<unknown>): Promise<void> {
   await cleanUp.catch(() => undefined);
 }
 
+/** Returns the result of some work, or throws if it takes too long. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const late = delay(ms, undefined, { ref: false }).then(() => {
-    throw new ServersError(`no answer within ${ms / 1000} s`);
-  });
-  return Promise.race([work, late]);
+  return Promise.race([work, failAfter(ms)]);
+}
+
+/** @throws ServersError */
+async function failAfter(ms: number): Promise<never> {
+  await delay(ms, undefined, { ref: false });
+  throw new ServersError(`no answer within ${ms / 1000} s`);
 }
