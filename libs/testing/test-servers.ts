@@ -1,6 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { SERVER_NAMES, ServersFolder, startServers as startServersOf } from '#servers';
+import {
+  SERVER_NAMES,
+  ServersFolder,
+  startServers as startServersOf,
+  type ServerName,
+} from '#servers';
 import { useServers } from './reaper.js';
 
 /** In the current folder. */
@@ -26,27 +31,32 @@ export interface TestServers {
  */
 export async function startServers(): Promise<TestServers> {
   const { KAFKA_BROKERS, REDIS_URL } = process.env;
-  const folder = new ServersFolder(FOLDER, {
-    label: 'ranklog',
-    given: {
-      ...(KAFKA_BROKERS && { kafka: KAFKA_BROKERS }),
-      ...(REDIS_URL && { redis: REDIS_URL }),
-    },
-  });
+  const given: Partial<Record<ServerName, string>> = {};
+  if (KAFKA_BROKERS) given.kafka = KAFKA_BROKERS;
+  if (REDIS_URL) given.redis = REDIS_URL;
+
+  const folder = new ServersFolder(FOLDER, { label: 'ranklog', given });
   const endUse = await beginUse(folder);
   try {
-    const { kafka, redis } = await startServersOf(folder);
-    const stop = () => Promise.resolve().then(endUse);
-    return { kafkaBrokers: kafka, redisUrl: redis, stop };
+    const servers = await startServersOf(folder);
+    return {
+      kafkaBrokers: servers.kafka,
+      redisUrl: servers.redis,
+      // In a promise, so that an error rejects it.
+      stop: () => Promise.resolve().then(endUse),
+    };
   } catch (error) {
     endUse();
     throw error;
   }
 }
 
-function beginUse(folder: ServersFolder): Promise<() => void> | (() => void) {
-  if (SERVER_NAMES.every((name) => folder.given[name] !== undefined)) return () => undefined;
+/** Returns the function that ends the use. There is nothing to end if all servers are given. */
+async function beginUse(folder: ServersFolder): Promise<() => void> {
+  const areAllGiven = SERVER_NAMES.every((name) => folder.given[name] !== undefined);
+  if (areAllGiven) return () => undefined;
+
   mkdirSync(folder.path, { recursive: true });
   writeFileSync(folder.file('.gitignore'), '*\n');
-  return useServers(folder);
+  return await useServers(folder);
 }
