@@ -1,18 +1,22 @@
 // @ts-check
-// What Linux says about processes and the machine; NaN where it says nothing.
+// Figures about processes and the machine, from /proc of Linux. NaN if a figure is missing there.
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { SERVERS } from '../scripts/services/clone.mjs';
 
 const TICK_US = 10_000;
+/** user, nice, system, irq, softirq. The fields 3 and 4 between them are idle and iowait. */
+const BUSY_FIELDS = [0, 1, 2, 5, 6];
 
 /**
- * us of CPU that all threads of a process have used, in steps of 10 ms. @param {number | undefined}
- * pid
+ * The CPU time of all threads of a process, in us. It grows in steps of 10 ms.
+ * @param {number | undefined} pid
  */
 export function cpuOf(pid) {
   const stat = pid === undefined ? '' : read(`/proc/${pid}/stat`);
-  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14);
+  // The name of the program is in parentheses, and may contain spaces
+  const fields = stat.slice(stat.lastIndexOf(')')).split(' ');
+  const [user, system] = fields.slice(12, 14);
   return (Number(user ?? NaN) + Number(system ?? NaN)) * TICK_US;
 }
 
@@ -22,34 +26,38 @@ export function peakRssOf(pid) {
   return Number(kB ?? NaN) / 1e3;
 }
 
-/** us of CPU that all processes of the machine have used. */
+/** The CPU time of all processes of the machine, in us, without the time it was idle. */
 export function busyCpu() {
-  const [user, nice, system, , , irq, softIrq] = read('/proc/stat')
-    .split(/\s+/)
-    .slice(1)
-    .map(Number);
-  const ticks = [user, nice, system, irq, softIrq].map((part) => part ?? NaN);
-  return ticks.reduce((sum, part) => sum + part, 0) * TICK_US;
+  const [, ...ticks] = read('/proc/stat').split(/\s+/).map(Number);
+  const busy = BUSY_FIELDS.map((field) => ticks[field] ?? NaN);
+  return busy.reduce((sum, part) => sum + part, 0) * TICK_US;
 }
 
-/** Pids of the servers in use, as far as the project's scripts started them without Docker. */
+/**
+ * Pids of the Redis and the Kafka in use. Undefined for a server in Docker, and for one that the
+ * project's scripts did not start.
+ */
 export function serverPids() {
-  const state = SERVERS.readState();
-  const pid = (/** @type {'kafka' | 'redis'} */ name, /** @type {string | undefined} */ address) =>
-    state[name] !== undefined && address?.endsWith(`127.0.0.1:${state[name].port}`)
-      ? SERVERS.runningPid(name)
-      : undefined;
+  const { redis, kafka } = SERVERS.readState();
   return {
-    redis: pid('redis', process.env['REDIS_URL']),
-    kafka: pid('kafka', process.env['KAFKA_BROKERS']),
+    redis: isAt(process.env['REDIS_URL'], redis?.port) ? SERVERS.runningPid('redis') : undefined,
+    kafka: isAt(process.env['KAFKA_BROKERS'], kafka?.port)
+      ? SERVERS.runningPid('kafka')
+      : undefined,
   };
 }
 
-/** Who measured: figures of different machines can't be compared. */
+/** @param {string | undefined} address @param {number | undefined} port of this machine */
+function isAt(address, port) {
+  return port !== undefined && address !== undefined && address.endsWith(`127.0.0.1:${port}`);
+}
+
+/** Printed with all figures: those of different machines can't be compared. */
 export function machine() {
-  const { model = 'CPU' } = os.cpus()[0] ?? {};
+  const cpus = os.cpus();
+  const model = cpus[0]?.model ?? 'CPU';
   return {
-    cpus: os.cpus().length,
+    cpus: cpus.length,
     model: model.trim(),
     memoryGB: Math.round(os.totalmem() / 1e9),
     node: process.version,

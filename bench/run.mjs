@@ -1,6 +1,6 @@
 // @ts-check
-// `node bench/run.mjs NAME [options]`: builds, finds or starts Kafka and Redis, and runs
-// bench/NAME/main.mjs.
+// `node bench/run.mjs NAME [options]`: builds the project, starts Kafka and Redis unless they run,
+// and runs bench/NAME/main.mjs.
 import {
   ensureBuild,
   ensureDependencies,
@@ -8,14 +8,20 @@ import {
   serverEnvironment,
 } from '../scripts/with-setup.mjs';
 
+/** Benchmarks that start a Kafka of their own. */
+const WITH_OWN_KAFKA = ['processes'];
+
 const [name = '', ...options] = process.argv.slice(2);
 await ensureDependencies();
 await ensureBuild();
-/** Benchmarks that start a Kafka of their own. */
-const WITH_OWN_KAFKA = ['processes'];
-const env = options.includes('--help')
-  ? process.env
-  : await serverEnvironment({
-      start: WITH_OWN_KAFKA.includes(name) ? ['redis'] : ['kafka', 'redis'],
-    });
-await runNode([new URL(`./${name}/main.mjs`, import.meta.url).pathname, ...options], env);
+
+const program = new URL(`./${name}/main.mjs`, import.meta.url).pathname;
+const env = await environment();
+await runNode([program, ...options], env);
+
+/** The environment of the benchmark. Help needs no servers. */
+async function environment() {
+  if (options.includes('--help')) return process.env;
+  if (WITH_OWN_KAFKA.includes(name)) return serverEnvironment({ start: ['redis'] });
+  return serverEnvironment({ start: ['kafka', 'redis'] });
+}

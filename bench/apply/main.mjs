@@ -1,12 +1,12 @@
 // @ts-check
 // `npm run bench:apply -- [--players N] [--longest] [--json]`: compares the apply script with
-// pipelined ZINCRBY and with the bare commands of its order, in turns, through the same client.
-// `--longest` (300,000 players by default, or a quarter of them) measures its longest call in
-// Redis.
+// pipelined ZINCRBY, and with bare commands that keep the same order. They take turns, and share
+// one client. `--longest` measures the longest call of the script instead, with 300,000 players by
+// default; some boards have a quarter of them.
 import { Redis } from 'ioredis';
 import { parseBoardsFile } from '#board';
 import { readOptions, wholeNumber } from '../options.mjs';
-import { commands, counter, ranklog as contender } from './contenders.mjs';
+import { commands, counter, ranklog as applyScript } from './contenders.mjs';
 import { longestCalls } from './longest.mjs';
 import { race } from './measure.mjs';
 
@@ -17,8 +17,9 @@ const values = readOptions('apply', {
   longest: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
 });
-const given = values.players ?? (values.longest ? '300000' : '100000');
-const players = wholeNumber('players', given, { least: 1_000, most: 1_000_000 });
+const defaultPlayers = values.longest ? '300000' : '100000';
+const playersText = values.players ?? defaultPlayers;
+const players = wholeNumber('players', playersText, { least: 1_000, most: 1_000_000 });
 
 /** @type {{ views: number, columns: number, publish?: string }[]} */
 const CASES = [
@@ -36,20 +37,22 @@ const redis = new Redis(process.env['REDIS_URL'] ?? '');
 try {
   const rows = [];
   if (values.longest) rows.push(...(await longestCalls(redis, players)));
-  else for (const one of CASES) rows.push(await measureCase(one));
+  else for (const each of CASES) rows.push(await measureCase(each));
   if (values.json) console.log(JSON.stringify({ players, events: EVENTS_EACH, rows }));
 } finally {
   redis.disconnect();
 }
 
-/** @param {(typeof CASES)[number]} one */
+/** @param {(typeof CASES)[number]} board */
 async function measureCase({ views, columns, publish = '{}' }) {
   const ranked = publish !== '{ rankChanges: none }';
-  const [ranklog, zincrby, bare] = await race(redis, { players, events: EVENTS_EACH }, [
-    await contender(redis, define(views, columns, publish)),
+  const contenders = [
+    await applyScript(redis, define(views, columns, publish)),
     counter(redis, { views }),
     commands(redis, { views, ranked }),
-  ]);
+  ];
+  const size = { players, events: EVENTS_EACH };
+  const [ranklog, zincrby, bare] = await race(redis, size, contenders);
   if (ranklog === undefined || zincrby === undefined || bare === undefined)
     throw new Error('a contender has no figures');
   const row = { views, columns, publish, ranklog, zincrby, bare };
@@ -59,11 +62,11 @@ async function measureCase({ views, columns, publish = '{}' }) {
 
 /** @param {Awaited<ReturnType<typeof measureCase>>} row */
 function print({ views, columns, publish, ranklog, zincrby, bare }) {
-  const what = `${views} view(s), ${columns} column(s)${publish === '{}' ? '' : `, publish: ${publish}`}`;
+  const published = publish === '{}' ? '' : `, publish: ${publish}`;
   const cpu = (/** @type {typeof ranklog} */ { serverCpu, clientCpu }) =>
     `${serverCpu.toFixed(1)} + ${clientCpu.toFixed(1)}`;
   console.log(
-    `${what}\n` +
+    `${views} view(s), ${columns} column(s)${published}\n` +
       `  ${ranklog.rate.toFixed(0)} events/s: ${zincrby.speed.toFixed(2)} times the rate of ` +
       `ZINCRBY (${zincrby.rate.toFixed(0)}), ` +
       `${bare.speed.toFixed(2)} times that of the bare commands (${bare.rate.toFixed(0)})\n` +
@@ -76,7 +79,8 @@ function print({ views, columns, publish, ranklog, zincrby, bare }) {
 }
 
 /**
- * Columns beyond the first are sums, too; views beyond the first come from one attribute each.
+ * A board whose columns are all sums. Its first view is the one of all players; each other view has
+ * an attribute of its own.
  * @param {number} views @param {number} columns @param {string} publish
  */
 function define(views, columns, publish) {

@@ -17,9 +17,7 @@ const START_SECONDS = 120;
 
 /** @typedef {{ port: number, child: import('node:child_process').ChildProcess }} Broker */
 
-/**
- * Three brokers on this machine; each record is on all of them. The first one is the controller.
- */
+/** Three brokers on this machine, each with a copy of each record. The first is the controller. */
 export class KafkaCluster {
   /** @type {Broker[]} */
   #brokers = [];
@@ -35,20 +33,27 @@ export class KafkaCluster {
   }
 
   async start() {
-    process.once('exit', () => this.#kill()); // also after a signal
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+    this.#killAtExit();
     const classpath = await kafkaClasspath(SERVERS, DEFAULT_RELEASE);
     const clusterId = randomBytes(16).toString('base64url');
     const controller = await getPort({ host: HOST });
     for (let id = 1; id <= BROKERS; id++) {
       const port = await getPort({ host: HOST });
       const config = this.#writeConfig({ id, port, controller });
+
       const format = ['format', `--cluster-id=${clusterId}`, '--config', config];
       run('java', ['-cp', classpath, 'kafka.tools.StorageTool', ...format]);
+
       const args = [...JVM, '-cp', classpath, 'kafka.Kafka', config];
       this.#brokers.push({ port, child: spawn('java', args, { stdio: 'ignore' }) });
     }
     await retryFor(START_SECONDS, () => this.#checkComplete());
+  }
+
+  /** Brokers must not outlive this process. A signal that ends it emits no `exit` by itself. */
+  #killAtExit() {
+    process.once('exit', () => this.#kill());
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   }
 
   async end() {
@@ -63,19 +68,25 @@ export class KafkaCluster {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  /** @throws Error unless all brokers are members of the cluster */
   async #checkComplete() {
     const brokers = this.addresses.split(',');
     const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
     try {
       await admin.connect();
-      const found = (await admin.describeCluster()).brokers.length;
+      const cluster = await admin.describeCluster();
+      const found = cluster.brokers.length;
       if (found < BROKERS) throw new Error(`only ${found} of ${BROKERS} brokers have joined`);
     } finally {
       await admin.disconnect();
     }
   }
 
-  /** @param {{ id: number, port: number, controller: number }} broker */
+  /**
+   * Writes the properties file of a broker. `controller`: the port of the controller.
+   * @param {{ id: number, port: number, controller: number }} broker
+   * @returns {string} path of the file
+   */
   #writeConfig({ id, port, controller }) {
     const isController = id === 1;
     const client = `PLAINTEXT://${HOST}:${port}`;

@@ -2,21 +2,38 @@
 import { MOST_POINTS } from './filled-board.mjs';
 
 /**
- * @typedef {{ player: string, rank: number, score: number, group: string[] }} Input random;
- * `group`: ids of 100 players
+ * Random arguments for a query.
+ * @typedef {object} Input
+ * @property {string} player
+ * @property {number} rank
+ * @property {number} score
+ * @property {string[]} group ids of 100 players
  */
 /** @typedef {(input: Input) => Promise<unknown>} Query */
 /** @typedef {Record<string, Query>} Queries */
 
-const SOME = 100;
+/** The size of a page, and of a group. */
+const PAGE = 100;
 const BUCKETS = 20;
+const BUCKET = MOST_POINTS / BUCKETS;
 
 /** @param {number} players @returns {Input} */
 export function randomInput(players) {
-  const any = (/** @type {number} */ most) => 1 + Math.floor(Math.random() * most);
-  const player = () => `player-${any(players) - 1}`;
-  const group = Array.from({ length: SOME }, player);
-  return { player: player(), rank: any(players), score: any(MOST_POINTS), group };
+  const group = Array.from({ length: PAGE }, () => randomPlayer(players));
+  const player = randomPlayer(players);
+  const rank = randomUpTo(players);
+  const score = randomUpTo(MOST_POINTS);
+  return { player, rank, score, group };
+}
+
+/** @param {number} players */
+function randomPlayer(players) {
+  return `player-${randomUpTo(players) - 1}`;
+}
+
+/** A whole number from 1 on. @param {number} most */
+function randomUpTo(most) {
+  return 1 + Math.floor(Math.random() * most);
 }
 
 /** @param {import('#board-store').BoardReader} reader @returns {Queries} */
@@ -38,15 +55,15 @@ export function readerQueries(reader) {
 }
 
 /**
- * The commands that answer the same with less: no columns, percentile, neighbours, or check of the
- * generation.
+ * The bare Redis commands for the same questions. Their answers lack columns, percentile and
+ * neighbours, and they do not check the generation.
  * @param {import('ioredis').Redis} redis @param {string} key @returns {Queries}
  */
 export function bareQueries(redis, key) {
   return {
-    'top 100': () => redis.zrevrange(key, 0, SOME - 1, 'WITHSCORES'),
+    'top 100': () => redis.zrevrange(key, 0, PAGE - 1, 'WITHSCORES'),
     'page of 100 from a rank': ({ rank }) =>
-      redis.zrevrange(key, rank - 1, rank + SOME - 2, 'WITHSCORES'),
+      redis.zrevrange(key, rank - 1, rank + PAGE - 2, 'WITHSCORES'),
     'rank of a player': ({ player }) => redis.zrevrank(key, player),
     'around a player': async ({ player }) => {
       const rank = (await redis.zrevrank(key, player)) ?? 0;
@@ -60,12 +77,12 @@ export function bareQueries(redis, key) {
     'rank of a score': ({ score }) => redis.zcount(key, `(${score}`, '+inf'),
     'score at a rank': ({ rank }) => redis.zrevrange(key, rank - 1, rank - 1, 'WITHSCORES'),
     '100 players from a score on': ({ score }) =>
-      redis.zrevrangebyscore(key, score, '-inf', 'WITHSCORES', 'LIMIT', 0, SOME),
+      redis.zrevrangebyscore(key, score, '-inf', 'WITHSCORES', 'LIMIT', 0, PAGE),
     'count of a score range': ({ score }) => redis.zcount(key, score, '+inf'),
     'histogram of 20 buckets': () => {
       const pipeline = redis.pipeline();
-      for (let from = 0; from < MOST_POINTS; from += MOST_POINTS / BUCKETS)
-        pipeline.zcount(key, `(${from}`, from + MOST_POINTS / BUCKETS);
+      for (let from = 0; from < MOST_POINTS; from += BUCKET)
+        pipeline.zcount(key, `(${from}`, from + BUCKET);
       return pipeline.exec();
     },
     'a step of a search': ({ player }) =>

@@ -3,7 +3,14 @@ import { cpuOf, peakRssOf, serverPids } from '../machine.mjs';
 import { BenchProcess } from '../process.mjs';
 import { checkScores, cliOf } from '../ranklog.mjs';
 import { Sandbox } from '../sandbox.mjs';
-import { boardNames, boardsFileOf, bytesPerRecord, sendManyBoards, totalsOf } from './load.mjs';
+import {
+  boardNames,
+  boardsFileOf,
+  bytesPerRecord,
+  commitEvents,
+  sendHeldEvents,
+  totalsOf,
+} from './load.mjs';
 import { RedisServers } from './servers.mjs';
 
 /** @typedef {import('./load.mjs').Load} Load */
@@ -13,21 +20,21 @@ import { RedisServers } from './servers.mjs';
  * @property {string} name
  * @property {number} nodes of a cluster; 0 for a single server
  * @property {number} shards
- * @property {Partial<Load>} [load] where it differs from that of the others
+ * @property {Partial<Load>} [load] the fields that differ from the load of the other variants
  */
 /**
- * What an event costs.
+ * The cost of one event. CPU is in us.
  * @typedef {object} Figures
- * @property {number[]} own us of CPU of each process of ranklog
- * @property {number[]} redis of each Redis
- * @property {number} kafka of Kafka
+ * @property {number[]} own CPU of each process of ranklog
+ * @property {number[]} redis CPU of each Redis
+ * @property {number} kafka CPU of Kafka
  * @property {number} calls to Redis
  * @property {number} received bytes that Redis gets
  * @property {number} sent bytes that Redis sends
  * @property {number} written bytes of the append-only file
  */
 
-/** Processes of ranklog on Redis servers of their own, which get the load in slices. */
+/** Ranklog, one process or more, on Redis servers of its own. It gets the load in slices. */
 export class Contender {
   #servers = new RedisServers();
   /** @type {Sandbox | undefined} */
@@ -60,28 +67,31 @@ export class Contender {
     });
   }
 
-  /** Measures the next events of the load, which come all at once. @returns {Promise<Figures>} */
+  /**
+   * Measures the next `load.events` events, which ranklog sees at one moment.
+   * @returns {Promise<Figures>}
+   */
   async slice() {
     const { load } = this;
-    const release = await sendManyBoards(this.#opened, load, this.#sent);
+    const held = await sendHeldEvents(this.#opened, load, this.#sent);
     this.#sent += load.events;
     const from = await this.#mark();
-    await release();
-    // The end of each earlier transaction has an offset
+    await commitEvents(held);
+
+    // Each earlier transaction ended with a control record, which has an offset in each partition
     const markers = this.#slices * load.partitions;
     this.#slices += 1;
-    await this.#opened.reached(
-      this.#sent + markers,
-      /** @type {BenchProcess} */ (this.#services[0]),
-    );
+    const service = /** @type {BenchProcess} */ (this.#services[0]);
+    await this.#opened.reached(this.#sent + markers, service);
     const to = await this.#mark();
+
     const perEvent = (/** @type {'calls' | 'received' | 'sent' | 'written'} */ what) =>
       growthOf(what, from.redis, to.redis) / load.events;
     return {
       own: to.own.map((cpu, index) => (cpu - (from.own[index] ?? NaN)) / load.events),
-      redis: to.redis.map(({ cpu }, index) => {
-        return (cpu - (from.redis[index]?.cpu ?? NaN)) / load.events;
-      }),
+      redis: to.redis.map(
+        ({ cpu }, index) => (cpu - (from.redis[index]?.cpu ?? NaN)) / load.events,
+      ),
       kafka: (to.kafka - from.kafka) / load.events,
       calls: perEvent('calls'),
       received: perEvent('received'),
@@ -91,8 +101,10 @@ export class Contender {
   }
 
   /**
-   * Checks the boards. Returns bytes of Redis per player and view, bytes of a score event and of
-   * its result, and the largest RSS of a process in MB.
+   * Checks the boards, and stops ranklog.
+   * @returns {Promise<{ memory: number, score: number, result: number, rss: number }>} `memory`:
+   * bytes of Redis per player and view; `score`, `result`: bytes of a score event and of its
+   * result; `rss`: the largest peak of a process, in MB
    */
   async end() {
     const { load, variant } = this;
@@ -120,6 +132,7 @@ export class Contender {
     await Promise.all(this.#services.map((service) => service.end('SIGTERM')));
   }
 
+  /** Takes the figures that only grow. A slice costs what they have grown by. */
   async #mark() {
     return {
       own: this.#services.map(({ pid }) => cpuOf(pid)),
@@ -134,7 +147,10 @@ export class Contender {
   }
 }
 
-/** @param {keyof Usage} what @param {Usage[]} from @param {Usage[]} to */
+/**
+ * How much a figure has grown, on all servers together.
+ * @param {keyof Usage} what @param {Usage[]} from @param {Usage[]} to
+ */
 function growthOf(what, from, to) {
   return to.reduce((sum, node, index) => sum + node[what] - (from[index]?.[what] ?? NaN), 0);
 }

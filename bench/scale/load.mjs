@@ -14,16 +14,14 @@ import { score, totals } from '../log.mjs';
  * @property {number} idBytes the least length of the id of a player
  */
 
-/**
- * The first event time and the last one have the same month, week and day, so each window has one
- * view.
- */
+/** All event times are in one month, one week and one day, so each window has one view. */
 const WINDOWS = ['all', 'month', 'week', 'day'];
 
 const RECORDS_PER_BATCH = 2_000;
-/** What Kafka adds to a record, and to a batch. */
-const BYTES_OF_A_RECORD = 8;
-const BYTES_OF_A_BATCH = 61;
+/** Bytes that Kafka adds to each record, to each header of one, and to each batch. */
+const RECORD_OVERHEAD = 8;
+const HEADER_OVERHEAD = 2;
+const BATCH_OVERHEAD = 61;
 
 /** @param {Load} load */
 export function boardNames({ boards }) {
@@ -32,21 +30,25 @@ export function boardNames({ boards }) {
 
 /** @param {Load} load */
 export function boardsFileOf(load) {
-  const fields = `columns: [{ name: score }], windows: [${WINDOWS.slice(0, load.views).join()}]`;
-  return `boards:\n${boardNames(load)
-    .map((name) => `  ${name}: { ${fields} }\n`)
-    .join('')}`;
+  const windows = WINDOWS.slice(0, load.views).join();
+  const fields = `columns: [{ name: score }], windows: [${windows}]`;
+  const lines = boardNames(load).map((name) => `  ${name}: { ${fields} }\n`);
+  return `boards:\n${lines.join('')}`;
 }
 
 /**
- * Sends `load.events` events from number `from` on. Consumers of committed records see all of them
- * at the moment when the returned function is called. A batch goes to one partition, and has events
- * of all boards.
- * @param {Pick<import('../sandbox.mjs').Sandbox, 'kafka' | 'topics' | 'name'>} sandbox
- * @param {Load} load @param {number} from
- * @returns {Promise<() => Promise<void>>}
+ * Events that are sent and not committed yet: consumers of committed records see none of them.
+ * @typedef {{ producer: import('kafkajs').Producer, transaction: import('kafkajs').Transaction }}
+ * HeldEvents
  */
-export async function sendManyBoards({ kafka, topics, name }, load, from) {
+
+/**
+ * Sends `load.events` events to all boards, and leaves the transaction open for `commitEvents`.
+ * @param {Pick<import('../sandbox.mjs').Sandbox, 'kafka' | 'topics' | 'name'>} sandbox
+ * @param {Load} load @param {number} from number of the first event
+ * @returns {Promise<HeldEvents>}
+ */
+export async function sendHeldEvents({ kafka, topics, name }, load, from) {
   const producer = kafka.producer({
     createPartitioner: Partitioners.DefaultPartitioner,
     transactionalId: `${name}-load`,
@@ -61,18 +63,25 @@ export async function sendManyBoards({ kafka, topics, name }, load, from) {
     const messages = Array.from({ length: size }, (_, index) => eventOf(at + index, load));
     await transaction.send({ topic: topics.scoreEvents, messages });
   }
-  return async () => {
-    await transaction.commit();
-    await producer.disconnect();
-  };
+  return { producer, transaction };
 }
 
-/** @param {number} number @param {Load} load @returns {import('kafkajs').Message} */
+/** Shows all events to consumers at one moment. @param {HeldEvents} events */
+export async function commitEvents({ producer, transaction }) {
+  await transaction.commit();
+  await producer.disconnect();
+}
+
+/**
+ * The event of this number in the log of bench:compare, for one of the boards in place of `arena`.
+ * @param {number} number @param {Load} load @returns {import('kafkajs').Message}
+ */
 export function eventOf(number, load) {
   const { key, value } = score(number, load.players * load.boards);
   const board = `board-${playerNumber(key) % load.boards}`;
   const playerId = key.padEnd(load.idBytes, '-');
-  return { key: playerId, value: String(value).replace('arena', board).replace(key, playerId) };
+  const text = String(value).replace('arena', board).replace(key, playerId);
+  return { key: playerId, value: text };
 }
 
 /** @param {string} playerId */
@@ -80,7 +89,10 @@ function playerNumber(playerId) {
   return Number(playerId.slice('player-'.length));
 }
 
-/** The players of all boards, and the sum of their scores, after the load. @param {Load} load */
+/**
+ * How many players all boards have after the load, and the sum of their scores.
+ * @param {Load} load
+ */
 export function totalsOf({ events, boards, players }) {
   return totals({ events, players: players * boards });
 }
@@ -101,7 +113,7 @@ export async function bytesPerRecord({ kafka, name }, topic) {
           autoCommit: false,
           eachBatch: ({ batch: { messages } }) => {
             const bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0);
-            resolve((bytes + BYTES_OF_A_BATCH) / messages.length);
+            resolve((bytes + BATCH_OVERHEAD) / messages.length);
             return Promise.resolve();
           },
         })
@@ -114,9 +126,8 @@ export async function bytesPerRecord({ kafka, name }, topic) {
 
 /** @param {import('kafkajs').KafkaMessage} message */
 function bytesOf({ key, value, headers = {} }) {
-  const ofHeaders = Object.entries(headers).map(([name, text]) => {
-    return name.length + String(text).length + 2;
-  });
-  const content = (key?.length ?? 0) + (value?.length ?? 0);
-  return ofHeaders.reduce((sum, bytes) => sum + bytes, content + BYTES_OF_A_RECORD);
+  let bytes = RECORD_OVERHEAD + (key?.length ?? 0) + (value?.length ?? 0);
+  for (const [name, text] of Object.entries(headers))
+    bytes += HEADER_OVERHEAD + name.length + String(text).length;
+  return bytes;
 }

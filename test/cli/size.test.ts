@@ -5,8 +5,9 @@ import type { PartitionAssignment } from '#kafka-batch';
 import {
   boardsFileOf,
   bytesPerRecord,
+  commitEvents,
   eventOf,
-  sendManyBoards,
+  sendHeldEvents,
   totalsOf,
 } from '../../bench/scale/load.mjs';
 import { openRedis } from '../../scripts/redis-client.mjs';
@@ -120,10 +121,10 @@ async function measured({ shards, ...given }: Load) {
     env: { REDIS_URL: `redis://127.0.0.1:${server.port}`, RANKLOG_SHARDS: String(shards) },
   });
   instances.push(instance);
-  const release = await sendManyBoards(instance, load, 0);
+  const held = await sendHeldEvents(instance, load, 0);
   const service = await instance.start();
   const from = await counters(server);
-  await release();
+  await commitEvents(held);
   await instance.published(EVENTS);
   const to = await counters(server);
   service.kill('SIGTERM');
