@@ -22,16 +22,11 @@ const BUILD_CONFIGS = [
   'scripts/page.mjs',
 ];
 
-/**
- * Installs the dependencies of the lockfile if they are missing or older than it. Leaves linked
- * ones alone.
- */
+/** Runs `npm ci` if node_modules is missing or older than the lockfile. */
 export async function ensureDependencies() {
-  const fresh = () =>
-    isLinked() || modified('node_modules/.package-lock.json') >= modified('package-lock.json');
-  if (fresh()) return;
+  if (hasDependencies()) return;
   await withLock(LOCK, () => {
-    if (fresh()) return;
+    if (hasDependencies()) return; // another process has installed them
     process.stderr.write('setup: npm ci\n');
     const args = [
       'ci',
@@ -48,28 +43,30 @@ export async function ensureDependencies() {
 
 /** Builds dist/ again if a source is newer. */
 export async function ensureBuild() {
-  const fresh = () => modified(LAST_BUILT) >= newestSource();
-  if (fresh()) return;
+  if (isBuilt()) return;
   await withLock(LOCK, () => {
-    if (fresh()) return;
+    if (isBuilt()) return; // another process has built it
     process.stderr.write('setup: npm run build\n');
     const started = new Date();
     const code = run('npm', ['run', '--silent', 'build']);
     if (code !== 0) process.exit(code);
-    utimesSync(path.join(ROOT, LAST_BUILT), started, started); // a source may have changed since
+    // A source that changed during the build must be newer than the build
+    utimesSync(path.join(ROOT, LAST_BUILT), started, started);
   });
 }
 
 /**
- * The environment with KAFKA_BROKERS and REDIS_URL of the servers that run; starts those of `start`
- * first. `redisKind`: of this kind of Redis; by default, of the one that was started last. Needs a
+ * The environment of this process, with KAFKA_BROKERS and REDIS_URL of the running servers. Needs a
  * build.
  * @param {{ start?: readonly ('kafka' | 'redis')[], redisKind?: import('#servers').RedisKind }}
- * [options]
+ * [options] `start`: servers to start first; `redisKind`: the kind of Redis to start and to name in
+ * REDIS_URL, by default the one that was started last
  * @returns {Promise<NodeJS.ProcessEnv>}
  */
 export async function serverEnvironment({ start = [], redisKind } = {}) {
-  if (start.length > 0) await startServers(redisKind ? [...start, `--${redisKind}`] : start);
+  const kindFlags = redisKind ? [`--${redisKind}`] : [];
+  if (start.length > 0) await startServers([...start, ...kindFlags]);
+
   const { serverVariables } = await import('#servers');
   const { SERVERS } = await import('./services/clone.mjs');
   return { ...process.env, ...serverVariables(SERVERS, redisKind) };
@@ -100,20 +97,29 @@ function run(command, args) {
   return spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] }).status ?? 1;
 }
 
-/** Whether node_modules is a link to another folder, which npm ci would empty. */
+/** A linked node_modules counts as it is: npm ci would empty the folder behind the link. */
+function hasDependencies() {
+  const installed = 'node_modules/.package-lock.json';
+  return isLinked() || modified(installed) >= modified('package-lock.json');
+}
+
+function isBuilt() {
+  return modified(LAST_BUILT) >= newestSource();
+}
+
+/** Whether node_modules is a link to another folder. */
 function isLinked() {
   return lstatSync(path.join(ROOT, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink();
 }
 
-/** @returns {number} when a source of dist/ was changed last */
+/** @returns {number} when a source of dist/ was changed last, in ms since 1970 */
 function newestSource() {
-  return Math.max(
-    ...BUILD_CONFIGS.map(modified),
-    ...['src', 'libs'].map((folder) => newestIn(path.join(ROOT, folder))),
-  );
+  const configs = BUILD_CONFIGS.map(modified);
+  const sources = ['src', 'libs'].map((folder) => newestIn(path.join(ROOT, folder)));
+  return Math.max(...configs, ...sources);
 }
 
-/** @param {string} folder @returns {number} */
+/** @param {string} folder @returns {number} when a file of it was changed last; 0 if it is empty */
 function newestIn(folder) {
   const entries = readdirSync(folder, { withFileTypes: true });
   const times = entries
@@ -125,7 +131,7 @@ function newestIn(folder) {
   return Math.max(0, ...times);
 }
 
-/** @param {string} file in the project's folder */
+/** When a file of the clone was changed last; 0 if it is missing. @param {string} file */
 function modified(file) {
   const place = path.join(ROOT, file);
   return existsSync(place) ? statSync(place).mtimeMs : 0;
