@@ -18,7 +18,7 @@ import {
 import { problemOf } from '../http/problems.js';
 import { RequireScope } from '../http/route.js';
 
-/** The running and last reconciliations of all processes, as these record them in Redis. */
+/** The running or last reconciliation of each board. All processes record theirs in Redis. */
 @ApiExcludeController()
 @Controller('reconciliations')
 export class ReconciliationsController implements BeforeApplicationShutdown {
@@ -27,7 +27,7 @@ export class ReconciliationsController implements BeforeApplicationShutdown {
 
   constructor(private readonly leases: LeaseStore) {}
 
-  /** The running or last reconciliation of each board, sorted by board. */
+  /** All recorded reconciliations, sorted by board. */
   @RequireScope('operate')
   @Get()
   async all(): Promise<ReconciliationJson[]> {
@@ -42,6 +42,7 @@ export class ReconciliationsController implements BeforeApplicationShutdown {
     const all = await this.all();
     const found = all.find((reconciliation) => reconciliation.board === board);
     if (found !== undefined) return found;
+
     const known = all.map((reconciliation) => reconciliation.board);
     const others = known.length === 0 ? 'nor of any other' : `those of ${known.join(', ')} are`;
     throw new ProblemError(
@@ -52,10 +53,14 @@ export class ReconciliationsController implements BeforeApplicationShutdown {
   }
 
   /**
-   * Emits `progress` each second while the reconciliation runs, then `end`, each with a
-   * ReconciliationJson; `problem` with a Problem while Redis does not answer, or as the last event
-   * if Redis has no reconciliation of the board. The stream also ends at shutdown. Refuses a board
-   * without a reconciliation before the stream begins.
+   * The stream of a reconciliation. Emits:
+   * - `progress` with a ReconciliationJson, each second while the reconciliation runs;
+   * - `end` with the last ReconciliationJson, then the stream ends;
+   * - `problem` with a Problem, while Redis does not answer. It is the last event if Redis has no
+   *   reconciliation of the board any more.
+   *
+   * A shutdown ends the stream, too.
+   * @throws ProblemError NO_RECONCILIATION before the stream begins
    */
   @RequireScope('operate')
   @Sse(':board/events')
@@ -63,13 +68,13 @@ export class ReconciliationsController implements BeforeApplicationShutdown {
     await this.one(board);
     return timer(0, this.eventEveryMs).pipe(
       exhaustMap(() => this.#event(board)), // skips ticks while Redis is slow
-      takeWhile(({ isLast }) => !isLast, true),
+      takeWhile(({ isLast }) => !isLast, true), // true: emits the last event, too
       map(({ message }) => message),
       takeUntil(this.#stopped),
     );
   }
 
-  /** Ends all streams, before the HTTP server closes: they would keep it open. */
+  /** Ends all streams: the HTTP server can't close while one is open. */
   beforeApplicationShutdown(): void {
     this.#stopped.next();
   }

@@ -11,7 +11,7 @@ import { acknowledged, requireRoom } from './send-limits.js';
 
 const RANK_TIMEOUT_MS = 5_000;
 
-/** Sends score events to Kafka, after it has checked all of them against the live definition. */
+/** Checks score events against the live definition of the board, then sends them to Kafka. */
 @Controller('v1/boards/:board')
 export class WritesController {
   constructor(
@@ -21,6 +21,7 @@ export class WritesController {
 
   @RequireScope('write')
   @Write('events', 'Send score events')
+  /** Sends nothing if the board would refuse one of the events. */
   async send(
     @Param() { board }: BoardParams,
     @Query() { wait, timeout: timeoutMs }: WriteQuery,
@@ -43,13 +44,14 @@ export class WritesController {
       throw new ProblemError('INVALID_REQUEST', 'wait=rank needs exactly one event');
     try {
       requireRoom(this.producer, 1);
-      const outcome = await this.producer.sendAndWait(event, {
-        timeoutMs: timeoutMs ?? RANK_TIMEOUT_MS,
-      });
+      const waitMs = timeoutMs ?? RANK_TIMEOUT_MS;
+      const outcome = await this.producer.sendAndWait(event, { timeoutMs: waitMs });
       void reply.code(200);
       return outcome;
     } catch (error) {
       if (!(error instanceof ResultUnknownError)) throw error;
+
+      // Without an offset, Kafka has not acknowledged the event
       if (error.at.offset === undefined) throw new ProblemError('SEND_FAILED', error.message);
       return { events: [error.at], deduplicated, status: 'unknown' };
     }
@@ -57,8 +59,8 @@ export class WritesController {
 }
 
 /**
- * The events of a body: its `events`, or the body itself.
- * @throws ProblemError for fields beside `events`, which would have no effect
+ * The events of a body: its list `events`, or the body itself as the only event.
+ * @throws ProblemError if there are other fields beside `events`: they would have no effect
  */
 function eventsOf({ events, ...fields }: ScoreEventsBody): readonly object[] {
   if (events === undefined) return [fields];
@@ -70,8 +72,9 @@ function eventsOf({ events, ...fields }: ScoreEventsBody): readonly object[] {
 }
 
 /**
- * The event with its board.
- * @throws RefusedEventError, ProblemError for the name of another board
+ * The event with the name of the board in it.
+ * @throws RefusedEventError if the board would refuse the event; ProblemError if it names another
+ * board
  */
 function checked(definition: BoardDefinition, body: object, index: number): ScoreEvent {
   const { board } = definition;
