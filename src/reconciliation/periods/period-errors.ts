@@ -1,6 +1,9 @@
 import { RanklogError } from '#errors';
 
-/** Redis lacks events of a board, or may lack some: its results must not be announced now. */
+/**
+ * The board in Redis lacks events, or may lack some. Its results can't be announced until ranklog
+ * has applied them again.
+ */
 export class StaleBoardError extends RanklogError {
   override readonly retriable = true;
 
@@ -12,7 +15,7 @@ export class StaleBoardError extends RanklogError {
   }
 }
 
-/** Nothing can be announced yet. The message says what the announcer waits for. */
+/** There is nothing to announce yet. The message says what the announcer waits for. */
 export class PeriodsWaitError extends RanklogError {
   override readonly retriable = true;
 }
