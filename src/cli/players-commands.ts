@@ -2,24 +2,24 @@ import { Command, Option } from 'commander';
 import { LazyCommand } from './run-command.js';
 import { PLAYER, wholeNumber } from './text/options.js';
 
-/** A command that sends player records. */
-const change = (name: string) =>
-  new LazyCommand(name)
+/** A command that sends player records. With --all-boards, the first argument is the player. */
+function recordCommand(name: string): LazyCommand {
+  const file = new Option(
+    '--file <list>',
+    'the players: a line has an id, or a JSON object of "players list --json"; - reads stdin',
+  );
+  return new LazyCommand(name)
     .argument('[board]')
     .argument('[player]', PLAYER)
     .option('--all-boards', 'on each live board; the only argument is the player')
-    .addOption(
-      new Option(
-        '--file <list>',
-        'the players: a line has an id, or a JSON object of "players list --json"; - reads stdin',
-      ).conflicts('allBoards'),
-    )
+    .addOption(file.conflicts('allBoards'))
     .option('--reason <text>', 'why; up to 256 bytes')
     .option('--by <text>', 'who decided it (default: your user name)')
     .option('--timeout <seconds>', 'how long to wait until ranklog applies it', wholeNumber, 10)
     .option('--dry-run', 'send nothing; show the players');
+}
 
-const ban = change('ban')
+const ban = recordCommand('ban')
   .description('take players off all views of a board; their scores are kept, and go on changing')
   .notes(
     `A ban counts once a process with the role ingest has applied it. A player who is banned or erased already
@@ -33,7 +33,7 @@ Examples:
   )
   .answers(async () => (await import('./commands/players.js')).banPlayers);
 
-const unban = change('unban')
+const unban = recordCommand('unban')
   .description('bring banned players back, with all scores')
   .notes(
     `A player who is not banned is left out. Exit code 1: a player is erased, which this can't undo. Exit code 3:
@@ -44,7 +44,7 @@ Example:
   )
   .answers(async () => (await import('./commands/players.js')).unbanPlayers);
 
-const erase = change('erase')
+const erase = recordCommand('erase')
   .option('--yes', 'do not ask for confirmation')
   .description('delete what a board keeps of players, for good')
   .notes(
