@@ -16,8 +16,8 @@ import { LogPass, type ShadowWork } from './runs/log-pass.js';
 import { completeRecords } from './runs/player-records.js';
 import { promote, type PromotionReport } from './runs/promote.js';
 import type { ReconcilerParts, RunOptions } from './runs/reconciler-parts.js';
-import { RestartPolicy } from './runs/retries.js';
-import { CancelledError, explainedError, UnvoidError } from './runs/run-errors.js';
+import { explainedError, RestartPolicy } from './runs/retries.js';
+import { CancelledError, UnvoidError } from './runs/run-errors.js';
 import { RunLeases } from './runs/run-leases.js';
 import {
   isResumable,

@@ -4,12 +4,13 @@ import {
   isOutOfMemory,
   LeaseLostError,
   UnknownBoardError,
+  type BoardStore,
   type ReconciliationStatus,
 } from '#board-store';
 import { toError } from '#errors';
-import { Backoff } from '#kafka-batch';
+import { Backoff, LogGapError } from '#kafka-batch';
 import type { Logger } from '../../infra/logger.js';
-import { BoardsLostError, HistoryCutError, RestartError } from './run-errors.js';
+import { BoardsLostError, HistoryCutError, OutOfMemoryError, RestartError } from './run-errors.js';
 
 /** How long Redis or Kafka may be unreachable, and boards missing after a loss of Redis. */
 const RETRY_FOR_MS = 60_000;
@@ -105,4 +106,21 @@ export class RestartPolicy {
     if (error instanceof HistoryCutError) return this.kind === 'verify' && error.boards.length > 1;
     return error instanceof RestartError;
   }
+}
+
+/** Explains two errors to operators: Redis is full, and the log was cut during the run. */
+export async function explainedError(
+  error: unknown,
+  boards: readonly string[],
+  store: Pick<BoardStore, 'memory'>,
+): Promise<Error> {
+  if (isOutOfMemory(error)) {
+    const memory = await store.memory().catch(() => undefined); // the message does without it
+    return new OutOfMemoryError(boards, memory);
+  }
+  if (!(error instanceof LogGapError)) return toError(error);
+
+  const { partition, expected, log } = error;
+  const cut = { partition, from: expected, logStart: log.start };
+  return new HistoryCutError(boards, [cut], true);
 }

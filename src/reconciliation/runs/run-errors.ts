@@ -1,12 +1,5 @@
-import {
-  isOutOfMemory,
-  LeaseLostError,
-  type BoardStore,
-  type ServerMemory,
-  type ShadowRefusal,
-} from '#board-store';
-import { RanklogError, toError } from '#errors';
-import { LogGapError } from '#kafka-batch';
+import { LeaseLostError, type ServerMemory, type ShadowRefusal } from '#board-store';
+import { RanklogError } from '#errors';
 
 /** Redis lost data of the reconciliation, or its board changed: another attempt may help. */
 export class RestartError extends RanklogError {
@@ -109,23 +102,6 @@ export class OutOfMemoryError extends RanklogError {
         'boards discard" removes a snapshot or what a killed build has left); then start again',
     );
   }
-}
-
-/** Explains two errors to operators: Redis is full, and the log was cut during the run. */
-export async function explainedError(
-  error: unknown,
-  boards: readonly string[],
-  store: Pick<BoardStore, 'memory'>,
-): Promise<Error> {
-  if (isOutOfMemory(error)) {
-    const memory = await store.memory().catch(() => undefined); // the message does without it
-    return new OutOfMemoryError(boards, memory);
-  }
-  if (!(error instanceof LogGapError)) return toError(error);
-
-  const { partition, expected, log } = error;
-  const cut = { partition, from: expected, logStart: log.start };
-  return new HistoryCutError(boards, [cut], true);
 }
 
 const LOST = 'Redis has lost its shadow, or events of it';
