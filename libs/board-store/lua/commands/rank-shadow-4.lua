@@ -22,7 +22,7 @@
 -- Returns  { replication id, cursor in the first view that is not done ('0' begins it), number of
 --          players ranked, number of views that are done, cursor in the views, found views and
 --          their versions in turn }; LEASE_LOST, SHADOW_GONE, SERVER_CHANGED
--- Cost  O(log players) for each of about 2,000 players; O(1) for each of about 1,000 found views
+-- Cost  O(log players) for each of about 1,000 players; O(1) for each of about 1,000 found views
 
 -- include ban-register.lua
 -- include continuity.lua
@@ -30,7 +30,8 @@
 -- include member.lua
 -- include state.lua
 
-local PLAYERS_A_STEP, VIEWS_A_SCAN = 2000, 1000
+local PLAYERS_A_STEP = 1000
+local VIEWS_A_SCAN = 1000
 local STATES = { unranked = true, ranking = true, build = true }
 local columns, tie = tonumber(column_count), tonumber(tie_sign)
 
