@@ -105,7 +105,7 @@ export interface RankingCursor {
 }
 
 export interface RankingStep {
-  /** How many players the step ranked; 0 if the step found views, or was the last one. */
+  /** How many players the step has read; 0 if the step found views, or was the last one. */
   readonly players: number;
   readonly next?: RankingCursor;
 }

@@ -13,12 +13,12 @@
 --       believed_version     version of the pointers that the caller believes in (shard.lua)
 --       run...               arguments.lua
 -- Returns  { applied offset, published position, verdicts, ... }: every unpublished verdict of the
---          run, new or stored; they may include verdicts of other offsets (verdict.lua). If the
---          call is refused: GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
+--          run, new or stored, and perhaps verdicts of other offsets (verdict.lua). If the call is
+--          refused: GENERATION_CHANGED, ROLLED_BACK, STORE_CHANGED, RECOVERING, GAP
 -- Cost  O(log players) for each entry and view, whatever the ties; overtook and leaders cost extra
 --
--- A run has events and dead letters, or player records of one board, each of another player. Until
--- the records are settled (settle.lua), the applied offset stays below them.
+-- A run has events and dead letters, or player records of one board, at most one for each player.
+-- Until the records are settled (settle.lua), the applied offset stays below them.
 --
 -- A run covers all its offsets, also offsets without an entry (records of other shards, transaction
 -- markers). If a log begins above offset 0, the first call has no entries and begins at 0. Redis
@@ -29,21 +29,22 @@
 -- include run.lua
 -- include leaders.lua
 
+local function drop_between(first, last)
+  if first > last then return end
+  call('ZREMRANGEBYSCORE', outbox, format('%d', first), format('%d', last))
+end
+
 -- Above the applied offset, the outbox has verdicts of open records only. Deletes the verdicts that
--- an earlier generation has left open, from `first` to `last_dropped`: they are never published.
-local function drop_left_open(run, first, last_dropped)
-  local function drop(to)
-    if first <= to then
-      call('ZREMRANGEBYSCORE', outbox, format('%d', first), format('%d', to))
-    end
-  end
+-- an earlier generation has left open, from `first` to `last`: they are never published.
+local function drop_left_open(run, first, last)
+  local next_offset = first
   for _, record in ipairs(run.records) do
     if record.is_marked then
-      drop(record[OFFSET] - 1)
-      first = record[OFFSET] + 1
+      drop_between(next_offset, record[OFFSET] - 1)
+      next_offset = record[OFFSET] + 1
     end
   end
-  drop(last_dropped)
+  drop_between(next_offset, last)
 end
 
 local from, last = tonumber(first_offset), tonumber(last_offset)
@@ -70,12 +71,12 @@ load_run(run, partition, applied_offset, last, unmuted)
 if unmuted and #run.entries > 0 and call('HLEN', recovery_targets) > 0 then return RECOVERING end
 load_reports(run.views)
 local is_marked, is_open = state_of_records(run, partition)
-local last_settled = is_open and run.records[1][OFFSET] - 1 or last
+local last_settled = last
+if is_open then last_settled = run.records[1][OFFSET] - 1 end
 local through = math.max(applied_offset, last_settled)
 run.outbox = unmuted and outbox
 
--- Nothing below can fail, except that Redis refuses the first write if its memory is full. Then
--- nothing is written.
+-- Only the first write can fail: Redis refuses it if its memory is full. Then nothing is written.
 call('HSET', applied_offsets, partition, format('%d', through))
 call('HSET', published, partition, format('%d', position))
 if last_record ~= '' and through > applied_offset and not is_open then
@@ -89,8 +90,8 @@ local verdicts = stored_verdicts(outbox, math.max(position, from), math.min(appl
 apply_run(run, partition)
 write_reports(run, unmuted)
 verdicts[#verdicts + 1] = keep_verdicts(run.outbox, end_of_call, run.views)
--- An open run publishes nothing. The last call answers from the outbox, so that a repeated call
--- gives the same order.
+-- An open run publishes nothing. The last call reads its answer from the outbox, so that a repeated
+-- call returns the same order.
 if is_open then verdicts = {} end
 if is_marked and not is_open then
   verdicts = stored_verdicts(outbox, math.max(position, from), last)

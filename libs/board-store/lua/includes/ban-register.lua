@@ -11,14 +11,15 @@
 -- include arguments.lua
 
 local UNBANNED, BANNED, ERASED = 'unbanned', 'banned', 'erased'
-local ENTRY = EVENT_ID -- of a player record, in the place of the event id
+local ENTRY = EVENT_ID -- the item of a player record where an event has its id
 local PARTS_OF_ENTRY = '^(%a+) (%-?%d+) (%d+) (%d+)'
 
 local function kind_of(entry)
-  return entry and string.match(entry, '^%a+') or UNBANNED
+  if not entry then return UNBANNED end
+  return string.match(entry, '^%a+')
 end
 
--- Loads the entries of players into `entries`.
+-- Loads the entries of players into `entries`; false for a player without one.
 local function load_entries(bans, players, entries)
   for first, last in chunks(players) do
     local found = call('HMGET', bans, unpack(players, first, last))
@@ -26,31 +27,38 @@ local function load_entries(bans, players, entries)
   end
 end
 
--- Whether an entry counts before the current one.
+-- Whether an entry replaces the current one (rules above).
 local function counts_before(entry, current)
   if not current then return true end
   local kind, time, partition, offset = string.match(entry, PARTS_OF_ENTRY)
-  local kind_now, time_now, partition_now, offset_now = string.match(current, PARTS_OF_ENTRY)
-  if (kind == ERASED) ~= (kind_now == ERASED) then return kind == ERASED end
-  if time ~= time_now then return tonumber(time) > tonumber(time_now) end
-  if partition ~= partition_now then return tonumber(partition) > tonumber(partition_now) end
-  return tonumber(offset) > tonumber(offset_now)
+  local current_kind, current_time, current_partition, current_offset =
+    string.match(current, PARTS_OF_ENTRY)
+  if (kind == ERASED) ~= (current_kind == ERASED) then return kind == ERASED end
+  if time ~= current_time then return tonumber(time) > tonumber(current_time) end
+  if partition ~= current_partition then
+    return tonumber(partition) > tonumber(current_partition)
+  end
+  return tonumber(offset) > tonumber(current_offset)
 end
 
 -- Joins a player record; store_entries stores it. Sets record.changes if the kind changes.
 local function join(board, record)
-  local player, entry = record[PLAYER], record[ENTRY]
+  local player = record[PLAYER]
+  local entry = record[ENTRY]
   local current = board.entries[player]
-  local joined = board.joined
   if not counts_before(entry, current) then return end
+
   record.changes = kind_of(entry) ~= kind_of(current)
   board.entries[player] = entry
-  joined[#joined + 1], joined[#joined + 2] = player, entry
+  local joined = board.joined
+  joined[#joined + 1] = player
+  joined[#joined + 1] = entry
 end
 
 -- Loads the entries of all players of the run and joins its records, before any event is applied.
 local function load_register(board, records)
-  board.entries, board.joined = {}, {}
+  board.entries = {}
+  board.joined = {}
   load_entries(board.bans, board.asked, board.entries)
   for _, record in ipairs(records) do
     if record.board == board then join(board, record) end

@@ -1,5 +1,6 @@
 -- Short names for functions that are called for every event, and helpers for every script. Scripts
--- print integers with '%d' (less than half the time of '%.0f'), which must be exact up to 2^53-1.
+-- print integers with '%d', which takes less than half the time of '%.0f'. It must be exact up to
+-- 2^53-1.
 
 local call, pack, read_bytes = redis.call, struct.pack, struct.unpack
 local format, sub = string.format, string.sub
@@ -8,8 +9,8 @@ if format('%d', 9007199254740991) ~= '9007199254740991' then
   error('ranklog needs a Redis built for 64 bits')
 end
 
--- No script runs on a replica, not even one that only reads: a replica may lack writes, and has the
--- replication id of its primary, so its data would pass for the present ones.
+-- No script runs on a replica, not even one that only reads. A replica may lack writes. It has its
+-- primary's replication id, so scripts can't notice that its data is old.
 local replication = call('INFO', 'replication')
 if not string.find(replication, 'role:master', 1, true) then
   error({ err = 'READONLY this Redis is a replica, whose data may be old' })
@@ -21,7 +22,8 @@ local function now_in_us()
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
 end
 
--- The most arguments of a call: a Lua function takes some thousands at most.
+-- The most arguments of a call: Lua can unpack only some thousands. Even, so that no chunk splits
+-- the pairs of HSET and ZADD.
 local CHUNK = 1000
 
 -- Iterates over the first and last position of each chunk of a list.
