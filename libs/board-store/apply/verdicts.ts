@@ -13,15 +13,15 @@ const HEAD = 0;
 const CHANGE = 1;
 const LEADERS = 2;
 
-/** The columns as the head of a view names them, so that verdicts are readable by themselves. */
+/** The columns in the head of a view: verdicts can be read without the board's definition. */
 export function columnsText(columns: readonly Column[]): string {
   return JSON.stringify(columns.map(({ name, order, decimals }) => ({ name, order, decimals })));
 }
 
 /**
- * Reads members of an outbox, as lua/includes/verdict.lua writes them. The leader changes of a
- * member come last. A player record that was settled in several calls has several members; their
- * rank changes become one.
+ * Reads members of an outbox, as lua/includes/verdict.lua writes them. In each member, leader
+ * changes follow all other verdicts. A player record that was settled in several calls has several
+ * members; their rank changes become one.
  */
 export function parseVerdicts(members: readonly Buffer[]): Verdict[] {
   const verdicts: Verdict[] = [];
@@ -60,7 +60,7 @@ interface ColumnHead extends Column {
   readonly json: string;
 }
 
-/** Copies a joined text, which V8 keeps as its parts: each use would walk these parts again. */
+/** Copies a joined text. V8 keeps a joined text as a tree of parts, and each use walks the tree. */
 function flat(text: string): string {
   return Buffer.from(text).toString();
 }
@@ -75,10 +75,16 @@ class VerdictReader {
     const { bytes } = this;
     while (!bytes.isAtEnd) {
       const kind = bytes.uint8();
-      if (kind === HEAD) this.#heads.set(bytes.uint16(), this.#head());
-      else if (kind === CHANGE) this.#addChange(bytes.double());
-      else if (kind === LEADERS) this.#verdicts.push(this.#leaderChange(bytes.double()));
-      else this.#verdicts.push(this.#deadLetter(bytes.double()));
+      if (kind === HEAD) {
+        const number = bytes.uint16();
+        this.#heads.set(number, this.#head());
+      } else if (kind === CHANGE) {
+        this.#addChange(bytes.double());
+      } else if (kind === LEADERS) {
+        this.#verdicts.push(this.#leaderChange(bytes.double()));
+      } else {
+        this.#verdicts.push(this.#deadLetter(bytes.double()));
+      }
     }
     return this.#verdicts;
   }
@@ -86,9 +92,11 @@ class VerdictReader {
   #head(): ViewHead {
     const { bytes } = this;
     const generation = bytes.text();
-    const columns = (JSON.parse(bytes.text()) as Column[]).map((column, index) => {
+    const stored = JSON.parse(bytes.text()) as Column[];
+    const columns = stored.map((column, index) => {
       const begin = index > 0 ? '",' : ',"columns":{';
-      return { ...column, json: flat(`${begin}${JSON.stringify(column.name)}:"`) };
+      const name = JSON.stringify(column.name);
+      return { ...column, json: flat(`${begin}${name}:"`) };
     });
     const view = bytes.text();
     const version = bytes.double();
@@ -115,8 +123,8 @@ class VerdictReader {
   }
 
   /**
-   * Adds a movement to the rank change of its event. For speed, it joins few texts to JSON and
-   * makes no objects.
+   * Adds a movement to the rank change of its event. For speed, joins texts to JSON and makes no
+   * objects.
    */
   #addChange(offset: number): void {
     const { bytes } = this;
@@ -149,7 +157,7 @@ class VerdictReader {
     }
   }
 
-  /** A player who is passed falls back by one rank. */
+  /** Reads the passed players. Each has lost one rank. */
   #overtook(): string {
     const count = this.bytes.uint8();
     if (count === 0) return '';
@@ -196,7 +204,9 @@ function linesOf(text: string): string[] {
 function parseLeader(line: string, rank: number, columns: readonly Column[]): Leader {
   const tab = line.indexOf('\t');
   const playerId = line.slice(tab + 1);
-  const numbers = line.slice(0, tab).split(' ').map(Number);
-  const [competitionRank = rank, ...values] = numbers;
+  const fields = line.slice(0, tab).split(' ');
+  const numbers = fields.map(Number);
+  const competitionRank = numbers[0] ?? rank;
+  const values = numbers.slice(1);
   return { playerId, rank, competitionRank, columns: decimalColumns({ columns }, values) };
 }
