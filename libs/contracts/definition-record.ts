@@ -20,7 +20,7 @@ export const IDENTITY_KEY = '\u0000identity';
 
 /**
  * Whether a record of the definitions topic defines a board. The keys of all other records begin
- * with a control character. Readers of definitions ignore them, whatever version wrote them.
+ * with U+0000. Readers of definitions skip them, whichever version wrote them.
  */
 export function isOfBoard({ key }: Pick<RawRecord, 'key'>): boolean {
   return key?.[0] !== 0;
@@ -29,7 +29,7 @@ export function isOfBoard({ key }: Pick<RawRecord, 'key'>): boolean {
 /** The value of a record of the definitions topic. */
 interface StoredDefinitionRecord {
   readonly board: string;
-  /** Id of the live generation; of a removed board, of the last one. */
+  /** Id of the live generation, or of the last one if the board was removed. */
   readonly generation: string;
   /**
    * When the generation was promoted or the board removed, in µs of Redis' clock. The record with
@@ -71,8 +71,8 @@ export function encodeDefinitionRecord(current: DefinitionRecord, topic: string)
     board,
     generation,
     since,
-    definition: definition && (JSON.parse(definitionText(definition)) as object),
-    starts: starts && Object.fromEntries(starts),
+    definition: definition === null ? null : (JSON.parse(definitionText(definition)) as object),
+    starts: starts === undefined ? undefined : Object.fromEntries(starts),
   };
   return {
     key: board,
@@ -95,13 +95,14 @@ export function decodeStoredDefinition(record: RawRecord): StoredDefinitionRecor
 /** @throws MalformedRecordError */
 export function decodeDefinitionRecord(record: RawRecord): DefinitionRecord {
   const { board, generation, since, definition, starts } = decodeStoredDefinition(record);
-  return {
+  const decoded = {
     board,
     generation,
     since,
-    definition: definition && decodeDefinition(board, definition),
-    ...(starts && { starts: offsetsByPartition(starts) }),
+    definition: definition === null ? null : decodeDefinition(board, definition),
   };
+  if (starts === undefined) return decoded;
+  return { ...decoded, starts: offsetsByPartition(starts) };
 }
 
 /**
@@ -119,16 +120,17 @@ function decodeDefinition(board: string, stored: object): BoardDefinition {
   try {
     parseBoardsFile(fields, 'definition');
   } catch (error) {
-    throw error instanceof BoardsFileError ? problem(error.message) : error;
+    if (error instanceof BoardsFileError) throw problem(error.message);
+    throw error;
   }
   return definition;
 }
 
-/** undefined if fields are missing: reading such a text can throw any error. */
+/** Returns undefined if fields are missing: then parsing can throw any error. */
 function readDefinition(text: string): BoardDefinition | undefined {
   try {
     const definition = parseDefinitionText(text);
-    boardFields(definition);
+    boardFields(definition); // throws if fields are missing
     return definition;
   } catch {
     return undefined;
