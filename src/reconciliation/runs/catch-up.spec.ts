@@ -106,7 +106,7 @@ describe('catching up', () => {
       stalls: { moved: () => done.push('moved') },
       signal: new AbortController().signal,
     } as unknown as CatchUpParts;
-    await new CatchUp(parts).throttle(5);
+    await new CatchUp(parts).waitForThrottle(5);
     expect(done).toEqual(['waited for 5', 'moved']);
   });
 });

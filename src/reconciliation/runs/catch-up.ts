@@ -9,8 +9,8 @@ import type { ShadowQueue } from './shadow-queue.js';
 import type { StallWatch } from './stall-watch.js';
 
 /**
- * Makes a catch-up call with an ending. The call applies stretches. If the shadow is then at the
- * live applied offsets, the call also promotes or compares.
+ * Makes a catch-up call that also promotes or compares (the ending) if its stretches bring the
+ * shadow to the live applied offsets.
  */
 export type Ending<E> = (stretches: readonly Stretch[]) => Promise<CatchUpOutcome<E>>;
 
@@ -21,8 +21,8 @@ const LOOK_EVERY_MS = 200;
 const SWEEP_EVERY_MS = 2_000;
 
 /**
- * Calls close to the live applied offsets have an ending. After each ENDINGS_IN_VAIN of them that
- * did not succeed, the size of the calls doubles, up to MOST_GROWTH times the usual size.
+ * After every ENDINGS_IN_VAIN steps close to the live applied offsets without a successful ending,
+ * the call size doubles, up to MOST_GROWTH times the usual size.
  */
 const ENDINGS_IN_VAIN = 8;
 const MOST_GROWTH = 4;
@@ -34,7 +34,10 @@ const MOST_GROWTH = 4;
 const CATCH_UP_CALL: CallLimits = { ...FULL_CALL, entries: 2 * FULL_CALL.entries };
 
 /** Throttled reconciliations make short calls, so that live ingest does not wait for long. */
-const SHORT_CALL = { entries: 100, viewUpdates: 400 };
+const SHORT_CALL: CallLimits = {
+  entries: 100,
+  viewUpdates: 400,
+};
 
 export interface CatchUpParts {
   readonly generations: GenerationStore;
@@ -49,8 +52,8 @@ export interface CatchUpParts {
 }
 
 /**
- * A call in flight. It has no entries beyond the live applied offsets. So Redis applies all of its
- * entries, unless Redis has lost data.
+ * A call in flight. All its entries are at or below the live applied offsets, so Redis applies all
+ * of them unless it has lost data.
  */
 interface UnansweredCall {
   readonly stretches: readonly Stretch[];
@@ -68,8 +71,8 @@ export class CatchUp {
   readonly #limits: CallLimits;
   /** The call that was sent last, if its answer was not taken yet. */
   #unanswered: UnansweredCall | undefined;
-  /** How many calls were made close to the live applied offsets since an ending last succeeded. */
-  #callsInVain = 0;
+  /** Steps close to the live applied offsets since an ending last succeeded. */
+  #stepsInVain = 0;
   /** When the live applied offsets were last read. */
   #lookedAt = -Infinity;
   #sweptAt = performance.now();
@@ -84,16 +87,20 @@ export class CatchUp {
    */
   async reach<E>(ending: Ending<E>): Promise<E> {
     for (;;) {
-      const limits = this.#growingLimits();
+      let limits = this.#limits;
+      if (this.#isClose) {
+        limits = this.#grownLimits();
+        this.#stepsInVain += 1;
+      }
       const reached = await this.#step(limits, ending);
       if (reached !== undefined) {
-        this.#callsInVain = 0;
+        this.#stepsInVain = 0;
         return reached;
       }
     }
   }
 
-  /** Applies the log until a snapshot has all events that it shows. */
+  /** Applies the log up to the ends of a snapshot. */
   async reachEnds(): Promise<void> {
     while (!this.parts.queue.isAtEnds) await this.#step(this.#limits);
   }
@@ -103,7 +110,7 @@ export class CatchUp {
    * Notes progress, so that no stall is reported.
    * @throws the reason of the signal
    */
-  async throttle(players: number): Promise<void> {
+  async waitForThrottle(players: number): Promise<void> {
     const { signal, throttle, stalls } = this.parts;
     signal.throwIfAborted();
     await throttle.next(players, signal);
@@ -129,27 +136,29 @@ export class CatchUp {
     }
     if (last === undefined) return this.#call(stretches, reachesLive ? ending : undefined);
 
-    // This call has to wait for the answer: the next step makes it.
+    // This call can't overlap with the last one. Take that answer now; the next step makes this
+    // call.
     this.#unanswered = undefined;
     await this.#takeAnswer(last);
     queue.settle();
     return undefined;
   }
 
-  /**
-   * The limits of the next call; counts the call if it is close to the live applied offsets. An
-   * ending succeeds only if its call applies everything that is missing. So the limits grow while
-   * live ingest is as fast as calls of the usual size. The view updates never exceed the limit of a
-   * full call: more would block live ingest for too long.
-   */
-  #growingLimits(): CallLimits {
-    const limits = this.#limits;
+  /** Whether the shadow is close to the live applied offsets. */
+  get #isClose(): boolean {
     const { queue } = this.parts;
-    const isClose = queue.behindLive().length === 0 && queue.countBelowLive() <= limits.viewUpdates;
-    if (!isClose) return limits;
+    return queue.behindLive().length === 0 && queue.countBelowLive() <= this.#limits.viewUpdates;
+  }
 
-    const doublings = Math.floor(this.#callsInVain / ENDINGS_IN_VAIN);
-    this.#callsInVain += 1;
+  /**
+   * The limits of the next call close to the live applied offsets. An ending succeeds only if its
+   * call applies everything that is missing. So the limits grow while live ingest is as fast as
+   * calls of the usual size. The view updates never exceed the limit of a full call: more would
+   * block live ingest for too long.
+   */
+  #grownLimits(): CallLimits {
+    const limits = this.#limits;
+    const doublings = Math.floor(this.#stepsInVain / ENDINGS_IN_VAIN);
     const growth = Math.min(MOST_GROWTH, 2 ** doublings);
     const viewUpdates = Math.min(FULL_CALL.viewUpdates, limits.viewUpdates * growth);
     return { entries: limits.entries * growth, viewUpdates };
@@ -167,13 +176,13 @@ export class CatchUp {
    * from the applied offsets on.
    */
   async #takeAnswer({ outcome, stretches }: UnansweredCall): Promise<void> {
-    const answer = await this.withRetries(() => this.#apply(stretches), outcome);
+    const answer = await this.retry(() => this.#apply(stretches), outcome);
     if (answer.status !== 'gap') {
       this.#note(answer);
       return;
     }
 
-    // Ignores the outcome of a call that was sent after this one: its events are sent again.
+    // A later call may be in flight. Ignore its outcome: its events are sent again, too.
     await this.#unanswered?.outcome.catch(() => undefined);
     this.#unanswered = undefined;
 
@@ -185,7 +194,7 @@ export class CatchUp {
 
   /** Returns the result of an ending that succeeded. If no offset has moved, waits for the log. */
   async #call<E>(stretches: readonly Stretch[], ending?: Ending<E>): Promise<E | undefined> {
-    const outcome = await this.withRetries<CatchUpOutcome<E>>(() => {
+    const outcome = await this.retry<CatchUpOutcome<E>>(() => {
       if (ending === undefined) return this.#apply(stretches);
       return ending(stretches);
     });
@@ -220,21 +229,21 @@ export class CatchUp {
     await feed.news(LOOK_EVERY_MS);
     if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return;
 
-    const live = await this.withRetries(() => generations.liveAppliedOffsets(lease.board));
+    const live = await this.retry(() => generations.liveAppliedOffsets(lease.board));
     this.#lookedAt = performance.now();
     if (queue.noteLive(live)) stalls.moved();
     feed.cover(live.keys());
     await stalls.check(queue.behindLive());
   }
 
-  /** Removes expired views, from time to time. */
+  /** Removes expired views, at most every SWEEP_EVERY_MS. */
   async #sweep(): Promise<void> {
     const { store, queue, signal } = this.parts;
     if (performance.now() - this.#sweptAt < SWEEP_EVERY_MS) return;
 
     let removed: number;
     do {
-      removed = await this.withRetries(() => store.sweep(queue.shadow));
+      removed = await this.retry(() => store.sweep(queue.shadow));
       if (removed > 0) signal.throwIfAborted();
     } while (removed > 0);
     this.#sweptAt = performance.now();
@@ -244,7 +253,7 @@ export class CatchUp {
    * Retries a failed call. Every call may be repeated, even if only the answer was lost. `first` is
    * the first try, if it has begun already.
    */
-  withRetries<T>(call: () => Promise<T>, first?: Promise<T>): Promise<T> {
+  retry<T>(call: () => Promise<T>, first?: Promise<T>): Promise<T> {
     return withRetries(call, this.parts, first);
   }
 }

@@ -46,7 +46,7 @@ export function takeOverWithRetries(
   parts: Parts,
   { lease, shadow, catchUp }: ShadowWork,
 ): Promise<Record<string, number>> {
-  return catchUp.withRetries(() => takeOverRecords(parts, lease, shadow));
+  return catchUp.retry(() => takeOverRecords(parts, lease, shadow));
 }
 
 async function joinRegister(
@@ -96,14 +96,14 @@ export async function settleRecords(
   { lease, shadow, catchUp }: ShadowWork,
 ): Promise<void> {
   const { board, definition } = shadow;
-  const retry = <T>(call: () => Promise<T>) => catchUp.withRetries(call);
+  const retry = <T>(call: () => Promise<T>) => catchUp.retry(call);
   const unsettled = await retry(() => generations.unsettled(shadow));
   for (const { partition, records } of groupsOf(unsettled)) {
     const ids = records.map(({ playerId }) => playerId);
     const views = await retry(() => store.viewsOfPlayers(shadow, ids));
     const entries = records.map((record) => ({ kind: 'player' as const, board, ...record }));
     for (const call of settlingCalls(entries, views, definition)) {
-      await catchUp.throttle(call.entries.length);
+      await catchUp.waitForThrottle(call.entries.length);
       await retry(() => generations.joinRecords(lease, shadow, { partition, ...call }));
     }
   }

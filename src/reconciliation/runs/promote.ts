@@ -73,10 +73,10 @@ async function rank(
   let players = 0;
   let cursor: RankingCursor | undefined;
   do {
-    const step = await catchUp.withRetries(() => generations.rank(lease, shadow, cursor));
+    const step = await catchUp.retry(() => generations.rank(lease, shadow, cursor));
     players += step.players;
     if (players > 0) progress.setPlaces('ranked', players);
-    await catchUp.throttle(step.players);
+    await catchUp.waitForThrottle(step.players);
     cursor = step.next;
   } while (cursor !== undefined);
 }

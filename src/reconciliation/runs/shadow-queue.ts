@@ -11,7 +11,7 @@ interface NextCall {
   readonly isFull: boolean;
 }
 
-/** The entries of one partition, in the order of the log: read, and not known to be applied. */
+/** The entries of one partition that are read but not known to be applied, in log order. */
 class PartitionQueue {
   readonly #entries: BoardEntry[] = [];
   /** The live applied offset as last known; -1 for none. */
@@ -45,22 +45,29 @@ class PartitionQueue {
     this.read = entry.offset;
   }
 
-  /** Notes the applied offsets of the shadow and of live ingest. Returns whether one is new. */
-  note(applied: number, live: number): boolean {
-    const hasChanged = this.live !== live || this.applied < applied;
-
+  /** Notes the live applied offset. Returns whether it differs from before. */
+  noteLive(live: number): boolean {
+    const hasChanged = this.live !== live;
     this.live = live;
+    return hasChanged;
+  }
+
+  /** Notes the applied offset of the shadow. Returns whether it has grown. */
+  noteApplied(applied: number): boolean {
+    const hasGrown = this.applied < applied;
+
     this.applied = Math.max(this.applied, applied);
     this.#sent = Math.max(this.#sent, this.applied);
     this.read = Math.max(this.read, applied);
     this.#entries.splice(0, this.#countThrough(applied));
 
-    return hasChanged;
+    return hasGrown;
   }
 
   /** Notes an unanswered call up to `through`, but at most to the live applied offset. */
   send(through: number): void {
-    this.#sent = Math.max(this.#sent, Math.min(through, this.live));
+    const lastSent = Math.min(through, this.live);
+    this.#sent = Math.max(this.#sent, lastSent);
   }
 
   /** Notes that no call is unanswered. */
@@ -118,7 +125,9 @@ class PartitionQueue {
 export class ShadowQueue {
   readonly #partitions = new Map<number, PartitionQueue>();
 
-  /** `begun` has the applied offsets of the shadow; without one, a partition is at its start. */
+  /**
+   * `begun`: the shadow's applied offset by partition. A partition without one begins at its start.
+   */
   constructor(
     readonly shadow: Shadow,
     private readonly begun: ReadonlyMap<number, number>,
@@ -155,7 +164,8 @@ export class ShadowQueue {
   /** Notes that all records before `nextOffset` are read. */
   advance(partition: number, nextOffset: number): void {
     const queue = this.#partition(partition);
-    queue.read = Math.max(queue.read, Math.min(nextOffset, this.#end(partition)) - 1);
+    const end = Math.min(nextOffset, this.#end(partition));
+    queue.read = Math.max(queue.read, end - 1);
   }
 
   /** Notes an unanswered call with these stretches; the next call continues after them. */
@@ -163,7 +173,10 @@ export class ShadowQueue {
     for (const { partition, through } of stretches) this.#partition(partition).send(through);
   }
 
-  /** Makes the next call begin after the applied offsets: no call is unanswered, or one failed. */
+  /**
+   * Makes the next call begin after the applied offsets. Call it when no call is unanswered, or
+   * after one failed.
+   */
   settle(): void {
     for (const queue of this.#partitions.values()) queue.settle();
   }
@@ -171,8 +184,12 @@ export class ShadowQueue {
   /** Notes the offsets that a call has returned. Returns whether any offset differs from before. */
   note(appliedOffsets: ReadonlyMap<number, AppliedOffset>): boolean {
     let hasChanged = false;
-    for (const [partition, { shadow, live }] of appliedOffsets)
-      if (this.#partition(partition).note(shadow, live)) hasChanged = true;
+    for (const [partition, { shadow, live }] of appliedOffsets) {
+      const queue = this.#partition(partition);
+      const hasNewLive = queue.noteLive(live);
+      const hasGrown = queue.noteApplied(shadow);
+      if (hasNewLive || hasGrown) hasChanged = true;
+    }
     return hasChanged;
   }
 
@@ -180,7 +197,7 @@ export class ShadowQueue {
   noteLive(appliedOffsets: ReadonlyMap<number, number>): boolean {
     let hasChanged = false;
     for (const [partition, live] of appliedOffsets)
-      if (this.#partition(partition).note(-1, live)) hasChanged = true; // -1: the shadow stays
+      if (this.#partition(partition).noteLive(live)) hasChanged = true;
     return hasChanged;
   }
 
@@ -190,7 +207,8 @@ export class ShadowQueue {
    * not cover them yet.
    */
   get isAtEnds(): boolean {
-    return [...(this.shadow.ends ?? [])].every(([partition, end]) => {
+    const ends = [...(this.shadow.ends ?? [])];
+    return ends.every(([partition, end]) => {
       const { read, waiting } = this.#partition(partition);
       return read + 1 >= end && waiting === 0;
     });
@@ -209,8 +227,8 @@ export class ShadowQueue {
   }
 
   /**
-   * Counts offsets. `total`: from where the shadow begins to its ends or, without ends, to the live
-   * applied offsets. `done`: applied ones of these.
+   * Offsets, not records. `total`: from the shadow's start to its ends, or to the live applied
+   * offsets if it has no ends. `done`: how many of these are applied.
    */
   get progress(): Counts {
     let done = 0;
@@ -219,15 +237,16 @@ export class ShadowQueue {
       const start = this.shadow.starts?.get(partition) ?? 0;
       const target = this.shadow.ends === undefined ? live + 1 : this.#end(partition);
       total += Math.max(0, target - start);
-      done += Math.max(0, Math.min(applied + 1, target) - start);
+      const reached = Math.min(applied + 1, target);
+      done += Math.max(0, reached - start);
     }
     return { done, total };
   }
 
   /**
    * The next call: as many entries as fit, in equal shares for all partitions, up to the live
-   * applied offsets. If they all fit, entries beyond these offsets fill the rest, since the live
-   * applied offsets move on meanwhile.
+   * applied offsets. If all of them fit, entries beyond these offsets fill the call: the live
+   * applied offsets may have grown when Redis runs it.
    */
   next(limits: CallLimits): NextCall {
     const queues = [...this.#partitions.values()];
@@ -256,7 +275,7 @@ export class ShadowQueue {
 
     const before = (this.shadow.starts?.get(partition) ?? 0) - 1;
     const applied = this.begun.get(partition) ?? before;
-    // After a rollback, the applied offset may lie before the start.
+    // After a rollback, the applied offset may lie before the start. Reading begins at the start.
     const queue = new PartitionQueue(applied, Math.max(applied, before));
     this.#partitions.set(partition, queue);
     return queue;

@@ -151,7 +151,7 @@ async function compare(
     places += page.places;
     views += page.views;
     progress.setPlaces('compared', places);
-    await catchUp.throttle(page.compared);
+    await catchUp.waitForThrottle(page.compared);
     cursor = page.next;
   } while (cursor !== undefined);
   return { places, views, differences: found.kept, differenceCount: found.count };
