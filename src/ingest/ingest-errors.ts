@@ -2,8 +2,7 @@ import { RanklogError } from '#errors';
 import type { PartitionHealth } from '#kafka-batch';
 
 /**
- * A partition can't go on until an operator acts: a new process would fail as well. Retries help
- * only after that.
+ * A partition can't go on until an operator acts. Until then, retries and new processes fail, too.
  */
 export class NeedsOperatorError extends RanklogError {}
 
@@ -17,9 +16,9 @@ export class GroupTakenError extends RanklogError {
   }
 }
 
-/** Members of an earlier version, which assigned partitions in another way, still run. */
+/** Processes of an earlier version still run. They assign partitions in another way. */
 export class PreviousVersionError extends RanklogError {
-  /** The operator may have ended them by then. */
+  /** A retry succeeds once the operator has stopped the old processes. */
   override readonly retriable = true;
 
   constructor(group: string, members: string) {

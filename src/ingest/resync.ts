@@ -25,8 +25,8 @@ import { ResultLog } from './result-log.js';
 const RETRY_MS = 100;
 
 /**
- * A shard has lost writes, or was resynced since the caller read its token. A new start of the
- * partition helps.
+ * A shard has lost writes, or was resynced since the caller read its token. Restarting the
+ * partition resolves it.
  */
 export class StoreChangedError extends RanklogError {
   /** `continuity` is the token that the caller had. */
@@ -45,8 +45,11 @@ interface LostShard {
   readonly seen: Continuity;
 }
 
-/** Matches an empty token, or one that names a server. During a resync, the token names none. */
-const OF_ANOTHER_SERVER = /^([\da-f]+ |$)/;
+/**
+ * Matches an empty token, or one that names a server. A token made by a resync in progress names
+ * none.
+ */
+const EMPTY_OR_OF_A_SERVER = /^([\da-f]+ |$)/;
 
 /** The refusals of a shard on a replaced server. */
 interface Refusal {
@@ -67,19 +70,21 @@ export interface ShardStates {
 /**
  * Compares shards with Kafka after a loss of Redis, and sets their recovery targets. A partition
  * starts with the tokens that `continuity` returns. When it meets a sign of a loss, it reports that
- * to `suspect` and starts again. A resync first fences the publishers of all partitions. So results
- * computed before the loss are in Kafka below a recovery target, or in the outbox that Redis still
- * has, or are never published. No rank is computed without the events whose results subscribers
- * have, or by an outdated definition: a shard that lacks a promotion is emptied.
+ * to `suspect` and starts again.
+ *
+ * A resync first fences the publishers of all partitions. So each result computed before the loss
+ * is in Kafka below a recovery target, in the outbox that Redis still has, or never published.
+ * Ranks are computed only after all events with published results are applied again. A shard that
+ * lacks a promotion is emptied, so that no outdated definition is used.
  */
 @Injectable()
 export class Resync {
   /**
-   * By shard with a sign of a loss: the time of its token. A token with a later time means that the
-   * shard was resynced since.
+   * Suspected shards, with the time of the token at that moment. A token with a later time means
+   * that the shard was resynced since.
    */
   readonly #suspected = new Map<number, number>();
-  /** Shards on replaced servers. */
+  /** Refusals of shards on replaced servers, by shard. */
   readonly #refusals = new Map<number, Refusal>();
   /** Recovering shards whose recovery is not logged yet. */
   readonly #recovering = new Set<number>();
@@ -99,8 +104,8 @@ export class Resync {
   /** Remembers a sign of a loss; ignores other errors. */
   suspect(error: unknown): void {
     if (error instanceof ReplacedServerError) this.#refused(error);
-    if (!(error instanceof StoreChangedError)) return;
-    this.#suspectSince(error.shard, timeOf(error.continuity));
+    if (error instanceof StoreChangedError)
+      this.#suspectSince(error.shard, timeOf(error.continuity));
   }
 
   /**
@@ -112,7 +117,7 @@ export class Resync {
   }
 
   /**
-   * Checks that each shard has applied the events with published results, or recovers them.
+   * Checks that each shard has applied all events with published results, or is recovering them.
    * @throws StoreChangedError
    */
   async checkApplied(
@@ -150,8 +155,7 @@ export class Resync {
 
     const targets = await this.store.recoveryTargets();
     for (const shard of this.#recovering) {
-      const isRecovering = targets.some((target) => target.shard === shard);
-      if (isRecovering) continue;
+      if (targets.some((target) => target.shard === shard)) continue;
       this.#recovering.delete(shard);
       this.log.info(
         `shard ${shard} has recovered: every partition has reached its recovery target`,
@@ -164,16 +168,17 @@ export class Resync {
   }
 
   /**
-   * Notes refusals. A replaced server that is refused for longer than `refusedMs` takes over,
-   * because perhaps no process uses the newer server any more. It is resynced first, which makes
-   * its ranks right. Two servers that are both in use take turns.
+   * Notes refusals. A replaced server that is refused for longer than `refusedMs` takes over:
+   * perhaps no process uses the newer server any more. It is resynced first, so its ranks are
+   * right. If both servers are in use, they take turns.
    */
   #refused(error: ReplacedServerError): void {
     const now = performance.now();
     for (const [shard, usedAt] of error.usedAt) {
       const before = this.#refusals.get(shard);
       const goesOn = before?.usedAt === usedAt && now - before.last < this.refusedMs;
-      this.#refusals.set(shard, { usedAt, since: goesOn ? before.since : now, last: now });
+      const since = goesOn ? before.since : now;
+      this.#refusals.set(shard, { usedAt, since, last: now });
       if (this.#takesOver(shard, usedAt)) this.#suspectSince(shard, usedAt);
     }
   }
@@ -224,7 +229,10 @@ export class Resync {
     }
   }
 
-  /** Begins the resync of a shard, and adds it to `begun` unless another process resyncs it. */
+  /**
+   * Begins the resync of a shard, and adds it to `begun` unless another process resyncs it. `begun`
+   * is an output parameter: the renewal needs it while it fills.
+   */
   async #begin(
     { shard, seen }: LostShard,
     newest: ContinuityTimes,
@@ -254,14 +262,17 @@ export class Resync {
     const used = new Map<number, number>();
     for (const { shard, seen } of lost) {
       const time = timeOf(seen.token);
-      const isOther = !seen.isContinued && OF_ANOTHER_SERVER.test(seen.token);
+      const isOther = !seen.isContinued && EMPTY_OR_OF_A_SERVER.test(seen.token);
       if (!isOther && !this.#takesOver(shard, time)) used.set(shard, time);
     }
     requireNewest(used, newest);
   }
 
-  async #setTargets(begun: ReadonlyMap<number, BegunResync>, seen: ContinuityTimes): Promise<void> {
-    const times = seen.map((time, shard) => {
+  async #setTargets(
+    begun: ReadonlyMap<number, BegunResync>,
+    timesBefore: ContinuityTimes,
+  ): Promise<void> {
+    const times = timesBefore.map((time, shard) => {
       const resync = begun.get(shard);
       return resync === undefined ? time : timeOf(resync.token);
     });
@@ -272,7 +283,7 @@ export class Resync {
     if ([...begun.keys()].some(isOvertaken)) return;
 
     const readable = await this.definitions.readAll();
-    // With unreadable definitions, so that a shard that lacks their promotion is emptied, too.
+    // Includes unreadable definitions: a shard that lacks their promotion must be emptied, too.
     const current = new Map<string, Promoted>([...readable, ...this.definitions.unreadable]);
     const ended = await allOf(
       [...begun].map(async ([shard, resync]) => {
@@ -284,7 +295,10 @@ export class Resync {
     this.#logResyncs(ended, await this.store.recoveryTargets());
   }
 
-  /** The new token may look older: the clock of the previous server may have been ahead. */
+  /**
+   * Forgets the signs of a loss, even if the new token looks older: the previous server's clock may
+   * have been ahead.
+   */
   #forgetSigns(shard: number): void {
     this.#suspected.delete(shard);
     this.#refusals.delete(shard);
@@ -297,7 +311,7 @@ export class Resync {
     const complete: number[] = [];
     for (const { shard, recovered } of ended) {
       if (recovered === undefined) {
-        this.log.warn(`shard ${shard} ${CHANGED_MEANWHILE}`);
+        this.log.warn(changedText(shard));
         continue;
       }
 
@@ -317,11 +331,10 @@ export class Resync {
       }
       if (!isOutdated && missing.length === 0) complete.push(shard);
     }
-    if (complete.length > 0)
-      this.log.info(
-        `compared shard ${complete.sort((a, b) => a - b).join(', ')} with Kafka: nothing is ` +
-          'missing',
-      );
+    if (complete.length === 0) return;
+
+    complete.sort((a, b) => a - b);
+    this.log.info(`compared shard ${complete.join(', ')} with Kafka: nothing is missing`);
   }
 }
 
@@ -334,6 +347,10 @@ function boardsText(boards: readonly string[]): string {
   return others > 0 ? `${named} and ${others} more` : named;
 }
 
-const CHANGED_MEANWHILE =
-  'has changed while it was compared with Kafka: Redis lost events again, its boards changed, ' +
-  'or this process paused and another one took over; checking whether it must be compared again';
+function changedText(shard: number): string {
+  return (
+    `shard ${shard} has changed while it was compared with Kafka: Redis lost events again, its ` +
+    'boards changed, or this process paused and another one took over; checking whether it must ' +
+    'be compared again'
+  );
+}
