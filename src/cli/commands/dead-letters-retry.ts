@@ -5,7 +5,7 @@ import { logRanges, type LogRange } from '#kafka-batch';
 import { maxMessageBytes } from '../../infra/topics.js';
 import { readRecord } from '../../ingest/read-record.js';
 import {
-  selectLetters,
+  DeadLetterSelection,
   type FoundLetter,
   type LetterFilter,
 } from '../sessions/dead-letter-selection.js';
@@ -36,10 +36,10 @@ export async function retryDeadLetters(
   options: RetryOptions,
 ): Promise<number> {
   await using session = await openReconciliation();
-  const letters = await selectLetters(session, { ...options, ids });
+  const letters = await DeadLetterSelection.open(session, { ...options, ids });
   const first = new Map<number, number>();
   let selected = 0;
-  for await (const { partition, offset } of letters()) {
+  for await (const { partition, offset } of letters.read()) {
     selected += 1;
     first.set(partition, Math.min(offset, first.get(partition) ?? Infinity));
   }
@@ -80,7 +80,7 @@ interface Work {
  */
 async function sendMissing(
   session: ReconciliationSession,
-  letters: () => AsyncIterable<FoundLetter>,
+  letters: DeadLetterSelection,
   { first, maxBytes, writer }: Work,
 ) {
   const topic = session.topics.scoreEvents;
@@ -90,7 +90,7 @@ async function sendMissing(
   const leftOut = { retried: 0, accepted: 0, refused: 0 };
   let sent = 0;
   let partlyLate = 0;
-  for await (const letter of letters()) {
+  for await (const letter of letters.read()) {
     const retry = retried.has(letter.id) ? 'retried' : retryOf(letter, context);
     if (typeof retry === 'object') {
       retried.add(letter.id);

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { DEAD_LETTER_CODES, formatTime } from '#contracts';
 import {
-  selectLetters,
+  DeadLetterSelection,
   type FoundLetter,
   type LetterFilter,
 } from '../sessions/dead-letter-selection.js';
@@ -12,10 +12,10 @@ import { print, table } from '../text/output.js';
 
 export async function listDeadLetters(options: LetterFilter & JsonOption & { limit: number }) {
   await using session = await openKafka();
-  const letters = await selectLetters(session, options);
+  const letters = await DeadLetterSelection.open(session, options);
   let count = 0;
   let last: FoundLetter[] = [];
-  for await (const found of letters()) {
+  for await (const found of letters.read()) {
     count += 1;
     last.push(found);
     if (last.length >= 2 * options.limit) last = latest(last, options.limit);
@@ -29,8 +29,8 @@ export async function showDeadLetter(id: string, options: JsonOption): Promise<n
   await using session = await openKafka();
   let shown: FoundLetter | undefined;
   const failedAgain: string[] = [];
-  const letters = await selectLetters(session, {});
-  for await (const found of letters()) {
+  const letters = await DeadLetterSelection.open(session, {});
+  for await (const found of letters.read()) {
     if (found.id === id) shown = found;
     else if (found.retryOf?.includes(id) === true) failedAgain.push(found.id);
   }

@@ -7,18 +7,18 @@ import {
   type DeadLetter,
   type PlayerRecord,
 } from '#contracts';
-import { logRanges, type KafkaRecord } from '#kafka-batch';
+import { logRanges, type KafkaRecord, type LogRange } from '#kafka-batch';
 import { requireTopics } from '../../infra/topics.js';
 import { CommandError, EXIT } from '../text/exit-codes.js';
 import { readWithProgress, type KafkaSession } from './kafka-session.js';
 
-/** Which dead letters a command takes: by default all. */
+/** Selects dead letters; an absent field selects all. */
 export interface LetterFilter {
   readonly ids?: readonly string[];
   readonly reason?: string;
   readonly board?: string;
   readonly partition?: number;
-  /** When they were published, in ms: from `from` on, and before `until`. */
+  /** The dead letter was published at or after `from` and before `until` (ms). */
   readonly from?: number;
   readonly until?: number;
 }
@@ -33,33 +33,42 @@ export interface FoundLetter extends DeadLetter {
   readonly event: Pick<PlayerRecord, 'board' | 'playerId'> | undefined;
 }
 
-/**
- * Returns a function that reads the dead letters which the topic has now and the filter selects. It
- * can be called several times.
- * @throws CommandError for an unknown reason, TopicsMissingError
- */
-export async function selectLetters(
-  session: KafkaSession,
-  filter: LetterFilter,
-): Promise<() => AsyncGenerator<FoundLetter>> {
-  const { reason } = filter;
-  const codes = Object.keys(DEAD_LETTER_CODES);
-  if (reason !== undefined && !codes.includes(reason))
-    throw new CommandError(
-      `there is no reason ${reason}${suggestion(reason, codes)}; the reasons: ${codes.join(', ')}`,
-      EXIT.usage,
-    );
-  const topic = session.topics.deadLetters;
-  await requireTopics(session.admin, [topic]);
-  const ranges = await logRanges(session.kafka, topic);
-  return async function* () {
-    for await (const record of readWithProgress(session, ranges, topic)) {
+/** The dead letters that the topic has now and a filter selects. Can be read several times. */
+export class DeadLetterSelection {
+  private constructor(
+    private readonly session: KafkaSession,
+    private readonly filter: LetterFilter,
+    private readonly ranges: ReadonlyMap<number, LogRange>,
+  ) {}
+
+  /** @throws CommandError for an unknown reason, TopicsMissingError */
+  static async open(session: KafkaSession, filter: LetterFilter): Promise<DeadLetterSelection> {
+    requireKnownReason(filter.reason);
+    const topic = session.topics.deadLetters;
+    await requireTopics(session.admin, [topic]);
+    const ranges = await logRanges(session.kafka, topic);
+    return new DeadLetterSelection(session, filter, ranges);
+  }
+
+  async *read(): AsyncGenerator<FoundLetter> {
+    const { session, filter, ranges } = this;
+    for await (const record of readWithProgress(session, ranges, session.topics.deadLetters)) {
       const letter = decodeDeadLetter(record);
       if (letter === undefined) continue;
       const found = { ...letter, id: causeId(letter), record, event: eventOf(record) };
       if (isSelected(found, filter)) yield found;
     }
-  };
+  }
+}
+
+/** @throws CommandError */
+function requireKnownReason(reason: string | undefined): void {
+  const codes = Object.keys(DEAD_LETTER_CODES);
+  if (reason === undefined || codes.includes(reason)) return;
+  throw new CommandError(
+    `there is no reason ${reason}${suggestion(reason, codes)}; the reasons: ${codes.join(', ')}`,
+    EXIT.usage,
+  );
 }
 
 function eventOf(record: KafkaRecord): FoundLetter['event'] {
