@@ -15,7 +15,7 @@ import { HashedMap } from './hashed-map.js';
 import type { Row } from './rows.js';
 
 export interface OpeningOptions {
-  /** The name of the import: players have one opening event of each. */
+  /** The name of the import. Each player has at most one opening event per import. */
   readonly id: string;
   /** The time of rows without `occurredAt`, in ms. */
   readonly at?: number | undefined;
@@ -24,8 +24,8 @@ export interface OpeningOptions {
 }
 
 /**
- * A score event. `message` is sent: it is the same whenever the import is repeated. `resolved` is
- * the effect on the board.
+ * A score event. `message` is what the import sends; a repeated import makes the same bytes.
+ * `resolved` is the effect on the board.
  */
 interface OpeningEvent {
   readonly message: ReturnType<typeof messageOf>;
@@ -33,14 +33,14 @@ interface OpeningEvent {
 }
 
 /**
- * Makes an opening event of each row that ingest would accept. Keeps two entries of a HashedMap for
- * each event in memory.
+ * Makes an opening event of each row that ingest would accept.
+ * Memory: two HashedMap entries for each event.
  */
 export class OpeningEvents {
   /**
    * `refused`: rows that ingest would not accept, or without effect; each is written to standard
    * error. `repeated`: rows whose event the log or an earlier row has. `made`: rows whose event is
-   * new. `partlyLate`: those of them that come too late for some of their windows.
+   * new. `partlyLate`: new events that are too late for some of their windows.
    */
   readonly counts = { rows: 0, refused: 0, repeated: 0, made: 0, partlyLate: 0 };
   /** Digests of the events, by event id. */
@@ -61,17 +61,18 @@ export class OpeningEvents {
   }
 
   /**
-   * How many new events have the columns and the time of an earlier one. Only the player id decides
-   * the order of their players.
+   * How many new events have the columns and the time of an earlier one. Such players are ordered
+   * by player id only.
    */
   get tied(): number {
     return this.counts.made - this.#places.size;
   }
 
-  /** Takes a record of the log: an event of this import is not made again. */
+  /** Notes a record of the log, so that its event is not made again if this import made it. */
   addSent(record: KafkaRecord): void {
     const id = headerText(record, 'ce_id');
-    if (id?.startsWith(this.#idPrefix) === true) this.#known.set(id, digest(String(record.value)));
+    if (id?.startsWith(this.#idPrefix) !== true) return;
+    this.#known.set(id, digest(String(record.value)));
   }
 
   /** The new events of rows, in groups of at most 1,000. */
@@ -125,7 +126,8 @@ export class OpeningEvents {
     const value = JSON.stringify({ ...event, occurredAt, eventId: id });
     const valueDigest = digest(value);
     const knownDigest = this.#known.get(id);
-    if (knownDigest === valueDigest) return undefined; // ZSCAN too may return a member twice
+    // A repeated import, or a row that ZSCAN returned twice.
+    if (knownDigest === valueDigest) return undefined;
     if (knownDigest !== undefined)
       return 'the opening event in the log, or of an earlier row, differs';
 
@@ -164,12 +166,12 @@ function messageOf(id: string, key: string, value: string) {
   return { key, value, headers };
 }
 
-/** 132 bits. */
+/** The first 132 bits of SHA-256, as text. */
 function shortHash(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
-/** 48 bits. */
+/** The first 48 bits of SHA-256: a number holds them exactly. */
 function digest(text: string): number {
   return hash('sha256', text, 'buffer').readUIntBE(0, 6);
 }
