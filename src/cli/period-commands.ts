@@ -14,8 +14,13 @@ const announce = new LazyCommand('announce')
   .argument('<window>', 'as "ranklog periods list" prints it')
   .option('--again', 'announce results again that were announced before, as the next revision')
   .notes(
-    `Exit codes: 1 the window still takes records, does not close, has no results, has expired, or was
-announced before; 2 the board has no such window; 3 it waits for records to be published; 5 reads are stale.
+    `Exit codes:
+  1  the window still takes records, never closes, has no results, has expired or can't be
+     announced; it was announced before (without --again), or was not (with --again)
+  2  the board has no such window
+  3  try again later: the window has just closed, records wait to be published, or another process
+     is announcing
+  5  reads are stale
 
 Examples:
   ranklog periods announce weekly week:2026-W47

@@ -3,8 +3,8 @@ import { LazyCommand } from './run-command.js';
 import { ALLOW_PARTIAL_HISTORY, collect, collectPlaces, THROTTLE } from './text/options.js';
 
 /** A command that changes which records are voided. */
-const change = (name: string) =>
-  new LazyCommand(name)
+function changeCommand(name: string) {
+  return new LazyCommand(name)
     .argument('<board>')
     .option('--player <id>', 'the player of an event; repeatable, each with an --event', collect)
     .option('--event <id>', 'the id of an event of the --player before it', collect)
@@ -24,14 +24,16 @@ const change = (name: string) =>
     .option('--dry-run', 'change nothing; show the records and what a build reads')
     .addOption(THROTTLE)
     .addOption(ALLOW_PARTIAL_HISTORY);
+}
 
-const voidCommand = change('void')
+const voidCommand = changeCommand('void')
   .description('take back wrong score events: build the board without their effect, and promote it')
   .notes(
-    `All records of an event are voided: with --player and --event all with this id, in all partitions; with
---at this record. Retries are voided with them, also later ones. A voided event still moves the clocks of its
-board, and its id still drops duplicates. Later builds keep it voided. Exit code 1: an event is unknown, or
-never counted; then nothing is changed. If all are voided already, there is nothing to do: exit code 0.
+    `Voids all records of an event. --player and --event select all records with this id, in all
+partitions; --at selects one record. Retries of a voided record are voided too, also later ones. A
+voided event still moves the clocks of its board, and its id still drops duplicates. Later builds
+keep it voided. Exit code 1: an event is unknown or never counted; nothing is changed. Exit code 0
+if all are voided already.
 
 Examples:
   ranklog scores void arena --player p-17 --event match-204 --player p-18 --event match-204
@@ -39,7 +41,7 @@ Examples:
   )
   .answers(async () => (await import('./commands/scores.js')).voidScores);
 
-const unvoid = change('unvoid')
+const unvoid = changeCommand('unvoid')
   .description('count voided score events again')
   .notes(
     `Reads the voided records only. If no event is voided, there is nothing to do: exit code 0.
@@ -50,7 +52,9 @@ Example:
   .answers(async () => (await import('./commands/scores.js')).unvoidScores);
 
 const list = new LazyCommand('list')
-  .description('list the voided records with their players and events; --file reads the list')
+  .description(
+    'list the voided records with their players and events; "void --file" reads this list',
+  )
   .argument('<board>')
   .notes('Example:\n  ranklog scores list arena')
   .answers(async () => (await import('./commands/scores.js')).listVoided);
