@@ -45,7 +45,7 @@ interface ApplierServices {
   readonly metrics: Pick<Metrics, 'counters' | 'histograms'>;
 }
 
-/** How many attempts a run gets if the boards change each time. Then the partition starts again. */
+/** How many attempts a run gets while the boards keep changing. Then the partition starts again. */
 const MAX_BOARD_CHANGES = 5;
 
 /** The boards changed during a start, or too often during one run: the partition starts again. */
@@ -80,7 +80,7 @@ export class Applier {
   readonly #appliedOffsets: number[];
   /** By shard: runs its calls one after the other. */
   readonly #inTurn: readonly ReturnType<typeof pLimit>[];
-  /** The last offset of the last run that every shard of its records has applied. */
+  /** Every shard has applied its records up to this offset, the end of the last run. */
   #done = -1;
 
   constructor(
@@ -98,9 +98,9 @@ export class Applier {
   }
 
   /**
-   * Applies records in runs, each when the caller asks for it. If the live boards change meanwhile,
-   * the remaining records are read and split again, because a run may cost much more on the new
-   * boards.
+   * Applies records in runs; applies a run only when the caller asks for it. If the live boards
+   * change meanwhile, reads and splits the remaining records again, because a run may cost much
+   * more on the new boards.
    * @throws StoreChangedError
    */
   async *apply(
@@ -127,8 +127,8 @@ export class Applier {
   async firstToRead(published: number, logStart: number): Promise<number> {
     const { store, boards } = this.services;
     const { partition } = this.assignment;
-    // Begins at the log's start if nothing was ever read, or if Redis has lost the applied offset:
-    // player records from before a board begins count, too.
+    // A shard without an applied offset begins at the log's start: nothing was ever read, or Redis
+    // has lost the offset, and player records from before a board begins count, too.
     const needed = Math.min(published, boards.firstNeeded(partition));
     const next = this.#appliedOffsets.map((appliedOffset) => {
       if (appliedOffset >= 0) return Math.max(needed, appliedOffset + 1);
@@ -161,7 +161,8 @@ export class Applier {
   }
 
   /**
-   * Moves the shards that had no records up to `through` to this offset. Runs beside `apply`.
+   * Raises applied offsets below `through` to `through`: these shards had no records in between.
+   * Can run at the same time as `apply`.
    * @throws StoreChangedError
    */
   sendOffset(through: number, published: number): Promise<void> {
@@ -339,8 +340,8 @@ export class Applier {
   }
 
   /**
-   * Counts no records that were applied before: they are read again only for their results. A
-   * player record that is only marked is not applied yet.
+   * Counts only records that this call has applied. Records that were applied before are read again
+   * only for their results, and a player record that is only marked is not applied yet.
    */
   #countRecords(items: readonly ReadRecord[], believed: number, applied: number): void {
     const { counters } = this.services.metrics;
@@ -358,7 +359,9 @@ export class Applier {
     for (const [board, count] of events) counters.ranklog_events_total.inc({ board }, count);
   }
 
-  /** A call begins where the shard is: offsets between two calls had no record for it. */
+  /**
+   * A call begins after the shard's applied offset: offsets between two calls had no record for it.
+   */
   #callOf(shard: number, run: ReadRun, published: number): ApplyCall {
     const { from, through, items, lastRecord, boards } = run;
     const believed = this.#believed(shard);
@@ -378,7 +381,10 @@ export class Applier {
     };
   }
 
-  /** For a run that begins too late. A new start of the partition reads the missing offsets. */
+  /**
+   * The error for a run that begins too late. A new start of the partition reads the missing
+   * offsets.
+   */
   async #gapError({ shard, partition, from }: ApplyCall): Promise<Error> {
     const appliedOffsets = await this.services.store.appliedOffsets(partition);
     const expected = (appliedOffsets[shard] ?? -1) + 1;

@@ -6,7 +6,7 @@ import { RanklogError } from '#errors';
  */
 export type ContinuityTimes = readonly number[];
 
-/** 256 shards take 2,732 of the 4,096 bytes that brokers take as metadata. */
+/** For 256 shards, the metadata has 2,732 bytes. Brokers accept 4,096. */
 const BYTES_OF_A_TIME = 8;
 
 /** How long a replaced server is refused before it takes over: the newer one may be gone. */

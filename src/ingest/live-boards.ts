@@ -8,7 +8,7 @@ interface Registrar {
 }
 
 /**
- * The live boards as this process last read them. Ingest knows boards from Redis alone. The apply
+ * The live boards as this process last read them. Ingest reads boards only from Redis. The apply
  * script refuses a call that names an old version of the boards; then the caller refreshes them.
  */
 export class LiveBoards {
@@ -22,8 +22,8 @@ export class LiveBoards {
   }
 
   /**
-   * Makes `refresh` register boards that Redis has lost. For a process with the role
-   * reconciliation; other processes wait until it has registered them.
+   * Makes `refresh` register boards that Redis has lost. Called only with the role reconciliation;
+   * processes without it wait until one with it has registered the boards.
    */
   registerBy(registrar: Registrar): void {
     this.#registrar = registrar;

@@ -55,8 +55,8 @@ export class MisplacedRecords {
 
 /**
  * Finds the misplaced records of a partition. Skips retries, which go to the partition of their
- * original. For records that are older than the present number of partitions, checks only the key:
- * their producer may have used another number of partitions.
+ * original. For records from before the present number of partitions was first seen, checks only
+ * the key: their producer may have used another number of partitions.
  */
 export class PlacementWatch {
   #partitions: number;

@@ -71,7 +71,7 @@ export class PartitionIngestFactory {
  */
 export class PartitionIngest {
   readonly #tasks: readonly RecurringTask[];
-  /** Runs batches and `#keepUp`, which call the boards, strictly one after the other. */
+  /** Runs batches and `#keepUp` strictly one after the other, because both call the boards. */
   readonly #steps = pLimit(1);
 
   constructor(
@@ -88,7 +88,7 @@ export class PartitionIngest {
     for (const task of this.#tasks) task.start();
   }
 
-  /** Applies a batch. Returns when there is room for the next one; publishes results later. */
+  /** Applies a batch. Resolves when there is room for the next one. Publishes results later. */
   handle({ records, from, nextOffset, fetchedSince }: RecordBatch): Promise<void> {
     return this.#steps(async () => {
       // Fetches were interrupted since the last check: the topic may have been recreated.
@@ -108,8 +108,8 @@ export class PartitionIngest {
   async #apply(records: readonly KafkaRecord[], position: BatchPosition): Promise<void> {
     for await (const run of this.applier.apply(records, position)) {
       this.log.applied(run);
-      // The replay ends here. Shards without records in it need its last offset; otherwise other
-      // partitions keep waiting for them.
+      // The replay ends at the published position. Shards without records in it need its last
+      // offset, or other partitions would keep waiting for them.
       if (run.through + 1 === position.published)
         await this.applier.sendOffset(run.through, position.published);
       await this.publisher.add(run);

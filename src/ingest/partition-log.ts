@@ -15,7 +15,10 @@ interface LogServices {
 interface LogCheck {
   /** When the check began. */
   readonly at: number;
-  /** The last applied record at that time; if there was none, the one of the first run since. */
+  /**
+   * The last applied record at that time; if there was none, the last record of the next run that
+   * has any.
+   */
   last: RecordIdentity | undefined;
 }
 
@@ -47,7 +50,8 @@ export class PartitionLogFactory {
     const at = performance.now();
     const last = await continuity.lastRecord(partition);
     const found = await scoreLog.check(partition, { published, last });
-    // The last record may be from a recreated log that went unnoticed: an older one reveals that.
+    // If the topic was recreated unnoticed, the last record may be from the new log. An older
+    // record reveals that.
     const older = await continuity.checkedRecord(partition);
     if (older !== undefined && older.offset !== last?.offset)
       await scoreLog.check(partition, { published, last: older });
@@ -60,7 +64,7 @@ export class PartitionLogFactory {
 
 /**
  * The log of one partition. Checks that it is still the one that was applied, because its topic may
- * be deleted and created again, and reports records that are not where they belong.
+ * be deleted and created again. Also reports misplaced records.
  */
 export class PartitionLog {
   /** The first offset when the partition started. */

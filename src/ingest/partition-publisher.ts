@@ -40,10 +40,11 @@ export class PublisherFactory {
   }
 
   /**
-   * Fences the previous publisher of the partition. `tokens` are the continuity of the shards on
-   * which its results will be computed. Checks twice that no shard is on a replaced server: first,
-   * so that such a server fences no publisher; and after the fencing. A resync after the second
-   * check fences this publisher, so its first transaction fails.
+   * Fences the previous publisher of the partition. `tokens` are the continuity tokens of the
+   * shards on which the results will be computed. Checks twice that no shard is on a replaced
+   * server: before the fencing, because a process on such a server must fence no publisher, and
+   * after it. A resync after the second check fences this publisher, so its first transaction
+   * fails.
    * @throws ReplacedServerError
    */
   async open(assignment: Assignment, tokens: readonly string[]): Promise<PartitionPublisher> {
@@ -69,11 +70,11 @@ export class PublisherFactory {
 
 /**
  * Publishes the results of one partition in order, while its next records are applied. Runs one
- * transaction at a time, each with the results that wait, up to a limit. A transaction begins when
- * it is full, or at `flush`, the end of a batch: under load, fewer transactions save Kafka nearly
- * half of its CPU.
- * States: open; failed after the first error, which restarts the partition: nothing more is
- * published; closed.
+ * transaction at a time, each with the waiting results, up to a limit. A transaction begins when it
+ * is full, or at `flush`, the end of a batch: under load, fewer transactions save Kafka nearly half
+ * of its CPU.
+ * States: open, failed, closed. The first error makes it failed and restarts the partition; then
+ * nothing more is published.
  */
 export class PartitionPublisher {
   readonly #waiting: Publication[] = [];
@@ -103,8 +104,8 @@ export class PartitionPublisher {
   }
 
   /**
-   * Checks that the servers of Redis are the newest ones. So a fenced publisher notices its fencing
-   * even while it has nothing to publish.
+   * Checks that the servers of Redis are the newest ones. A resync on newer servers fences this
+   * publisher, which would otherwise not notice that while it has nothing to publish.
    * @throws ReplacedServerError
    */
   async checkServers(): Promise<void> {
@@ -112,8 +113,8 @@ export class PartitionPublisher {
   }
 
   /**
-   * Takes the results of a run, unless they are published. Another run, or a flush, must follow.
-   * Resolves once there is room for more.
+   * Takes the results of a run, unless they are published. Publishes them at the latest after a
+   * flush. Resolves once there is room for more.
    * @throws the error that failed the publisher
    */
   async add({ through, verdicts }: AppliedRun): Promise<void> {
@@ -243,7 +244,7 @@ export class PartitionPublisher {
 
 /**
  * How many results this one counts as. A dead letter copies the key and the headers of its record,
- * which may be large. Other results have small ones, which do not count.
+ * which may be large, so they count. In other results, they are small and do not count.
  */
 function weightOf({ record, deadLetter }: Result): number {
   const { key = null, value, headers = {} } = record;

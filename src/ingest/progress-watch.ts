@@ -17,10 +17,10 @@ import { isStopped, NeedsOperatorError } from './ingest-errors.js';
 const MAX_INTERVAL_MS = 5_000;
 
 /**
- * Ends a process that makes no progress, so that its supervisor starts another one. A partition
- * that has stopped permanently or needs operator action is no reason while other partitions run. A
- * batch that can't be read is never a reason: another process could not read it either. Time in
- * which the process itself was suspended does not count.
+ * Ends a process that makes no progress, so that its supervisor starts another one. While other
+ * partitions run, a partition that has stopped permanently or needs operator action is no reason to
+ * end it. A batch that can't be read is never a reason: another process could not read it either.
+ * Time in which the process itself was suspended does not count.
  */
 @Injectable()
 export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {

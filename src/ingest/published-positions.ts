@@ -10,14 +10,15 @@ import {
 import type { KafkaConnection } from '../infra/kafka.js';
 import { decodeTimes, latestTimes, type ContinuityTimes } from './continuity-times.js';
 
-/** Half of the time between two checks of a partition. */
+/** The largest age of `recentContinuity`: half of the time between two checks of a partition. */
 const RECENT_MS = 5_000;
 
 /**
- * The published positions of score partitions. Each is the largest position in three places,
- * because any one of them may lack it: Kafka deletes the committed offsets of a group without
- * members, and may show the offset of a finished transaction later than its records; Redis may lose
- * data; old results are deleted.
+ * The published positions of score partitions. Each is the largest of three: the committed offset
+ * of the group, the position in Redis, and the one after the last result. Any of them may be
+ * missing or too small: Kafka deletes the committed offsets of a group without members, and may
+ * show the offset of a finished transaction later than its records; Redis may lose data; old
+ * results are deleted.
  */
 export class PublishedPositions {
   readonly #scoreEvents: string;
@@ -51,7 +52,7 @@ export class PublishedPositions {
   }
 
   /**
-   * The newest servers of Redis on which results were computed.
+   * By shard, the time of the newest server of Redis on which results were computed.
    * Cost: one request, with the metadata of all partitions.
    */
   async newestContinuity(): Promise<ContinuityTimes> {
@@ -67,7 +68,7 @@ export class PublishedPositions {
   }
 
   /**
-   * The larger position of two places, the group and Redis, by partition. Needs no right to read
+   * By partition, the larger position of the two in the group and in Redis. Needs no right to read
    * results, and costs less than `of`.
    */
   async stored(): Promise<Map<number, number>> {

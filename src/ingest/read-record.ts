@@ -26,7 +26,7 @@ export interface RecordVerdict {
   readonly read: ReadRecord;
 }
 
-/** A player record is never a duplicate. */
+/** A player record has no event id, so it is never a duplicate. */
 interface ReadPlayerRecord extends DecodedPlayerRecord {
   readonly eventId?: undefined;
 }
@@ -43,7 +43,7 @@ interface Skipped {
  * Decodes a record of a partition and resolves it against the live boards. Never throws: a record
  * that can't be applied becomes a dead letter. Skips events of a board that is being built (the
  * build applies them), events from before the board begins, and retries of records that the board
- * takes itself.
+ * counts already (`isRepeat`).
  */
 export function readRecord(record: KafkaRecord, partition: number, boards: Boards): ReadRecord {
   const { offset } = record;
@@ -125,7 +125,7 @@ const MAX_SUGGESTIONS = 5;
 /** How many unknown names get suggestions. Each such name is compared with all live boards. */
 const MAX_COMPARED_NAMES = 100;
 
-/** The details of dead letters for unknown boards, by the live boards and the unknown name. */
+/** The details of dead letters for unknown boards, by the map of live boards, then by name. */
 const unknownDetails = new WeakMap<object, Map<string, string>>();
 
 function unknownBoardDetail(board: string, boards: ReadonlyMap<string, LiveBoard>): string {

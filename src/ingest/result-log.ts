@@ -61,8 +61,8 @@ export interface Publication {
 }
 
 /**
- * The only publisher of a partition that can commit, and the servers of Redis on which its results
- * are computed.
+ * The only publisher that can commit for a partition, and the times of the Redis servers on which
+ * its results are computed.
  */
 export interface OpenPublisher {
   readonly partition: number;
@@ -132,7 +132,7 @@ export class ResultLog {
     return this.#positions.of(partition);
   }
 
-  /** The newest servers of Redis on which results were computed. */
+  /** By shard, the time of the newest server of Redis on which results were computed. */
   newestContinuity(): Promise<ContinuityTimes> {
     return this.#positions.newestContinuity();
   }
@@ -143,10 +143,10 @@ export class ResultLog {
   }
 
   /**
-   * Fences the publishers of all partitions and returns the published positions, which are final
-   * then. Processes that publish these partitions start them again. Commits `continuity` with each
-   * position, so that no partition starts on an older server from then on. After a failure, it
-   * opens no further publishers.
+   * Fences the publishers of all partitions and returns the published positions, which are then
+   * final. Processes that publish these partitions start them again. Commits `continuity` with each
+   * position, so that from then on no partition starts on an older server. After a failure, opens
+   * no further publishers.
    * Cost: about fourteen requests per partition.
    * @throws TopicsMissingError
    */
@@ -167,7 +167,7 @@ export class ResultLog {
         throw error;
       }
     };
-    // Also waits for fencings under way after a failure: they would fence the next attempt.
+    // After a failure, also waits for the fencings under way: they would fence the next attempt.
     return new Map(await allOf(partitions.map((partition) => limit(finalPosition, partition))));
   }
 

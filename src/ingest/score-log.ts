@@ -54,7 +54,10 @@ export class ScoreLog {
     }
   }
 
-  /** Only a different record proves that this is another log; a missing record may appear later. */
+  /**
+   * It is another log if it ends too early or has a different record. A record that is only missing
+   * may appear later, so that error is temporary.
+   */
   #problemOf(
     partition: number,
     { range, record }: PartitionLook,

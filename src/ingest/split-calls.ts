@@ -1,7 +1,7 @@
 // To add or change a limit: limits that operators choose are settings. FULL_CALL limits a call of a
-// script; `npm run bench:apply -- --longest` shows how long a call keeps Redis. LEASE_MS in
-// libs/board-store/layout/leases.ts limits a lease, MAX_DECOMPRESSED_BYTES in
-// libs/kafka-batch/kafkajs/codecs.ts a batch.
+// script; `npm run bench:apply -- --longest` shows how long a call blocks Redis. LEASE_MS in
+// libs/board-store/layout/leases.ts limits a lease. MAX_DECOMPRESSED_BYTES in
+// libs/kafka-batch/kafkajs/codecs.ts limits a batch.
 
 import type { BoardDefinition, ResolvedView } from '#board';
 import type { EventEntry, LiveBoard, PlayerEntry } from '#board-store';
@@ -116,8 +116,8 @@ interface SettlingCall {
 }
 
 /**
- * A group of records that are settled together is complete once they have this many views: one
- * reply has the results of all of them.
+ * How many views complete a group of records that are settled together. This limits the reply to
+ * the last call of a group, which has the results of all its records.
  */
 const VIEWS_OF_A_GROUP = 2_000;
 
@@ -151,7 +151,9 @@ export function* settlingCalls(
   }
 }
 
-/** Each call has all records of the group, and the next of their views. Yields at least one. */
+/**
+ * Each call has all records of the group, and the next share of their views. Yields at least one.
+ */
 function* callsOfGroup(
   records: readonly PlayerEntry[],
   viewsOfACall: number,
@@ -207,9 +209,9 @@ export class CallWork {
   #updates = 0;
   #bytes = 0;
   #isFull = false;
-  /** The cost of one more event, by its list of views: events share lists (see viewsOf). */
+  /** The cost of one more event, by its list of views: events share lists (libs/board/view.ts). */
   readonly #lists = new Map<readonly ResolvedView[], number>();
-  /** Views of the entries, by board and view. */
+  /** The views of all entries, each as the names of board and view. */
   readonly #views = new Set<string>();
 
   constructor(
@@ -254,7 +256,7 @@ export class CallWork {
     return true;
   }
 
-  /** The views that no entry has yet, by board and view. */
+  /** The views of an event that no earlier entry has, by the names of board and view. */
   #newViews({ board, event }: EventEntry): ReadonlyMap<string, ResolvedView> {
     const views = event.views.map((view) => [`${board} ${view.view}`, view] as const);
     return new Map(views.filter(([name]) => !this.#views.has(name)));
