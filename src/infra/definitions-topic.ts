@@ -73,9 +73,10 @@ export class DefinitionsTopic {
   }
 
   /**
-   * Writes the latest record of a board again if another record came after it: an older one, as a
-   * writer may pause between a promotion and its record, or one of another program. Returns these
-   * boards. Safe to repeat, in several processes.
+   * Writes the latest record of a board again if another record follows it, which compaction would
+   * keep instead. That record is older, because its writer paused between a promotion and its
+   * record, or it is from another program. Returns these boards. Safe to repeat, in several
+   * processes.
    * Cost: that of `logRanges` if the topic has not changed.
    */
   async repair(): Promise<string[]> {
@@ -177,9 +178,11 @@ export class DefinitionsTopic {
 class FoundRecords {
   /** By board, the readable record with the largest `since`. */
   readonly latest = new Map<string, DefinitionRecord>();
-  /** By board, the last unreadable record whose `since` is not below the latest readable one's. */
+  /** By board, the unreadable record with the largest `since`, unless a readable one is newer. */
   readonly unreadable = new Map<string, UnreadableDefinition>();
-  /** Boards whose latest record is followed by another one: compaction would keep only that one. */
+  /**
+   * Boards whose latest record is followed by another one: compaction would keep only the other.
+   */
   readonly overwritten = new Set<string>();
   readonly #partitionOf = new Map<string, number>();
 

@@ -16,7 +16,7 @@ import { isRedisUnavailable } from './redis.js';
 
 /**
  * The identity of a ranklog with these settings. Without RANKLOG_GROUP, its group is the stored
- * one, as older versions had another default, or the topic prefix at the first start.
+ * one, because older versions had another default; at the first start it is the topic prefix.
  * Cost: one request to each server.
  */
 export async function readIdentity(
@@ -31,7 +31,10 @@ export async function readIdentity(
   return new IdentityCheck({ cluster, topicPrefix, group, redisPrefix, shards });
 }
 
-/** The settings with the group of the identity; with the default if that can't be read. */
+/**
+ * The settings with the group of the identity. If the identity can't be read, the group is that of
+ * the settings, or its default.
+ */
 export async function withGroup(
   settings: Settings,
   identity: Promise<IdentityCheck> | undefined,
@@ -74,7 +77,10 @@ async function storedGroup(
   return identity.topicPrefix === topicPrefix ? identity.group : undefined;
 }
 
-/** Empty without an identity or without the topic, for which `storedIdentity` would wait 10 s. */
+/**
+ * Returns '' without an identity. Looks for the topic first, because `storedIdentity` would wait 10
+ * s for a missing one.
+ */
 async function identityOfTopic(connection: KafkaConnection): Promise<string> {
   const { kafka, topics } = connection;
   if ((await partitionCount(kafka, topics.definitions)) === 0) return '';

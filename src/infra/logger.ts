@@ -51,7 +51,7 @@ function withoutErrors(facts: object): object {
 }
 
 function ignore(): void {
-  // Below the level of the settings.
+  // The level of the line is below that of the settings.
 }
 
 export const SILENT: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };

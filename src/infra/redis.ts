@@ -8,10 +8,7 @@ import { RecurringTask } from './recurring-task.js';
 /** Long enough for a slow script, short enough to notice a server that hangs. */
 const COMMAND_TIMEOUT_MS = 5_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
-/**
- * How long a process that sends no commands takes its server for the primary after a change of
- * role.
- */
+/** How often a client checks that its server is still the primary, even if it sends no commands. */
 const ROLE_CHECK_MS = 1_000;
 /**
  * How often a client of a cluster asks which node has which slots; it learns of most moves earlier.
@@ -21,8 +18,8 @@ const SLOTS_CHECK_MS = 5_000;
 /**
  * A Redis client that is not connected yet. While the server is unreachable, commands fail instead
  * of queueing. A command may have run although it failed, or run later when ioredis sends it again
- * on the next connection, so ranklog sends only commands that are safe to repeat. It is never ready
- * on a replica, and leaves a server that becomes one; `anyRole`: a replica will do.
+ * on the next connection, so ranklog sends only commands that are safe to repeat. The client is
+ * never ready on a replica, and leaves a server that becomes one, unless `anyRole` is set.
  */
 export function createRedis(settings: Settings, logger: Logger, anyRole = false): RedisClient {
   const address = parseRedisUrl(settings.redisUrl);
@@ -69,8 +66,9 @@ function createSingle(
 }
 
 /**
- * A node that is away fails the commands on its keys within some seconds; those on keys of other
- * nodes go on. No check of roles: replicas answer no command on a key (`refuseReads`).
+ * If a node is away, commands on its keys fail within some seconds, and commands on keys of other
+ * nodes succeed. Roles are not checked, because replicas answer no command on a key
+ * (`refuseReads`).
  */
 function createCluster(
   { nodes, username, password }: RedisAddress,
@@ -82,7 +80,7 @@ function createCluster(
     enableOfflineQueue: false,
     clusterRetryStrategy: reconnectDelay,
     slotsRefreshTimeout: COMMAND_TIMEOUT_MS,
-    dnsLookup: (host, done) => done(null, host), // by the socket, so that TLS knows the name
+    dnsLookup: (host, done) => done(null, host), // the socket resolves it: TLS needs the name
     redisOptions: {
       ...connectionOptions(settings),
       ...(username && { username }),
@@ -100,21 +98,21 @@ function createCluster(
     states.set(name, state);
     logConnection(node, `Redis node ${name}: connection`, logger, state);
   });
-  // Also while it connects
+  // Pass errors of nodes on, also while the cluster connects.
   cluster.on('node error', (error: Error) => cluster.emit('error', error));
-  cluster.on('error', () => undefined); // for those who listen: see services.ts
+  cluster.on('error', () => undefined); // without a listener, `emit` would throw
   checkSlots(cluster);
   return cluster;
 }
 
-/** Of a server, or of each node of a cluster. */
+/** The options of a single server, or of each node of a cluster. */
 function connectionOptions(settings: Settings) {
   const hasTls = parseRedisUrl(settings.redisUrl)?.hasTls === true;
   return {
     commandTimeout: COMMAND_TIMEOUT_MS,
     // A half-open connection is replaced, and the process is not ready meanwhile
     socketTimeout: COMMAND_TIMEOUT_MS,
-    disableClientInfo: true, // would need one more right
+    disableClientInfo: true, // it would need one more right
     ...(hasTls && { tls: tlsOptions(settings, 'redisSsl') }),
   };
 }
@@ -123,7 +121,7 @@ function reconnectDelay(attempt: number): number {
   return Math.min(50 * attempt, MAX_RECONNECT_DELAY_MS);
 }
 
-/** Gives errors of ioredis words that tell users what is wrong. */
+/** Replaces texts of ioredis by ones that tell users what is wrong. */
 function nameErrors(redis: RedisClient): void {
   const send = redis.sendCommand.bind(redis) as SendCommand;
   const sendNamed: SendCommand = (command, ...rest) => {
@@ -144,19 +142,19 @@ function named(error: Error): Error {
 
 function reasonOf(lastError: string): string {
   if (/(ASK|TRYAGAIN) /.test(lastError)) return 'a slot moves, so its scripts wait';
-  // Another node names the primary again, after the primary did not answer or sent the client away.
+  // Another node has named the primary again, which did not answer, or redirected the client.
   if (/MOVED /.test(lastError)) return 'a slot moves, or its primary does not answer';
   return 'a primary does not answer';
 }
 
-/** The method of both clients: that of a cluster has one more argument. */
+/** The method of both clients. That of a cluster has one more argument. */
 export type SendCommand = (command: Command, ...rest: unknown[]) => unknown;
 
 interface ConnectionState {
   is: 'new' | 'ready' | 'down';
 }
 
-/** Logs each loss of a connection once, and its end. */
+/** Logs once when a connection is lost, and when it is restored. */
 function logConnection(
   redis: Redis,
   name: string,
@@ -179,8 +177,8 @@ function logConnection(
 export class RedisClients {
   /**
    * `reads` is the client for reads over HTTP, in a process with the role `query`. Redis answers
-   * the commands of a connection in order, so on `main` those of ingest would wait behind all reads
-   * that came before.
+   * the commands of a connection in order, so on `main` the commands of ingest would wait behind
+   * all earlier reads.
    */
   constructor(
     readonly main: RedisClient,
@@ -196,13 +194,13 @@ export class RedisClients {
   }
 }
 
-/** These read no keys, or are scripts, which check the role themselves. */
+/** Commands that need no check of the role: they read no keys, or are scripts, which check it. */
 const NO_PLAIN_READ = /^(auth|select|info|ping|time|config|eval|evalsha)$/;
 
 /**
- * Leaves a server that is a replica, as its plain reads may be old: when it connects, after plain
- * commands, and at intervals, for a process that sends none. The next connection resolves the host
- * name anew.
+ * Leaves a server that is a replica, because its plain reads may be old. Checks the role at each
+ * connection, behind plain commands, and at intervals, because a process may send no commands. The
+ * next connection resolves the host name anew.
  */
 function stayOnPrimary(redis: Redis): void {
   refuseReplicas(redis);
@@ -238,9 +236,9 @@ function stayOnPrimary(redis: Redis): void {
 }
 
 /**
- * Sentinels have a login of their own: none, or mostly that of the servers. They get the login of
- * the URL if they refuse to answer without one: ioredis writes a warning to stderr for each
- * connection to a server that needs no password and gets one, and an unknown user is an error.
+ * Sends the login of the URL to a sentinel only after it has refused to answer without one.
+ * Sentinels need no login, or mostly that of the servers. If a sentinel needs no password and gets
+ * one, ioredis writes a warning to stderr for each connection; an unknown user is an error.
  */
 function logInToSentinels(redis: Redis, username?: string, password?: string): void {
   const { connector } = redis as unknown as { connector: SentinelConnector };
@@ -276,8 +274,8 @@ function refuseReplicas(redis: Redis): void {
 }
 
 /**
- * Runs a check once behind all calls of a turn of the event loop, and gives them its outcome: a
- * check for each plain command would double the time of many that are sent in a row.
+ * Runs one check for all calls in a turn of the event loop, behind them, and gives each of them its
+ * outcome. A check for each plain command would double the time of many commands in a row.
  */
 function sharedInTurn(check: () => Promise<void>): () => Promise<void> {
   let next: Promise<void> | undefined;
@@ -290,7 +288,7 @@ function sharedInTurn(check: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Part of ioredis that decides whether a server will do, by its reply to INFO. */
+/** Part of ioredis that accepts or refuses a server by its reply to INFO. */
 interface Connector {
   check: (info: Readonly<Record<string, string | undefined>>) => boolean;
 }
@@ -317,7 +315,7 @@ function refuseReads(node: Redis): void {
 }
 
 /**
- * In place of `slotsRefreshInterval`: its timer may go on after `disconnect`, and keep the process
+ * Replaces `slotsRefreshInterval`, whose timer may go on after `disconnect` and keep the process
  * alive.
  */
 function checkSlots(cluster: Cluster): void {
@@ -327,9 +325,9 @@ function checkSlots(cluster: Cluster): void {
 }
 
 /**
- * ioredis 5.11 sends ASKING before a command that a moving slot redirects, and handles no error of
- * it. The command itself fails then, and is sent again; an unhandled rejection would end the
- * process.
+ * ioredis 5.11 sends ASKING before a command that a moving slot redirects, and does not handle its
+ * rejection, which would end the process. It can be ignored: the command itself fails then, and is
+ * sent again.
  */
 function handleAsking(node: Redis): void {
   const asking = node.asking.bind(node);
@@ -342,7 +340,8 @@ function handleAsking(node: Redis): void {
 }
 
 /**
- * Without a reconnect, ioredis would go on in database 0 if Redis does not have that of the URL.
+ * Whether SELECT failed. Without a reconnect, ioredis would go on in database 0 if Redis lacks the
+ * database of the URL.
  */
 function isOfSelect(error: Error): boolean {
   return (error as Error & { command?: { name: string } }).command?.name === 'select';

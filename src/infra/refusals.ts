@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.js';
 
 export type Server = 'Kafka' | 'Redis';
 
-/** Refused settings, and how to correct them, by the text of the server and of its error. */
+/** Refused settings, and how to correct them, by a text of the server's name and its error. */
 const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
   [/DB index|SELECT is not/, 'REDIS_URL', 'name another database, or raise "databases" of Redis'],
   [/WRONGPASS|NOAUTH/, 'REDIS_URL', 'correct the user and password in redis://USER:PASSWORD@HOST'],
@@ -19,7 +19,10 @@ const REFUSALS: readonly [error: RegExp, setting: string, wayOut: string][] = [
   [/certificate/i, '*_SSL_CA', 'name the file of the CA of the server'],
 ];
 
-/** Why the server that answers with this error refuses the settings; undefined: retry later. */
+/**
+ * Why the server that answers with this error refuses the settings. Returns undefined for an error
+ * that may pass: then retry later.
+ */
 export function settingsRefusal(
   error: unknown,
   address: string,

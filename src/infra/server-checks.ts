@@ -43,7 +43,10 @@ interface RedisServer extends Pick<Subject, 'settings'> {
   readonly isNode: boolean;
 }
 
-/** Checks each primary of a cluster. Reports one problem: mostly all primaries have the same. */
+/**
+ * Checks the server, or each primary of a cluster. Reports only the first problem: mostly, all
+ * primaries have the same one.
+ */
 function ofEachPrimary(check: (server: RedisServer) => Promise<string | undefined>): Check {
   return async ({ redis, settings }) => {
     const found = primariesOf(redis).map((server) => {

@@ -69,8 +69,8 @@ export class Stores {
 }
 
 /**
- * The number of shards that Redis has; that of the settings if it lacks it: Redis is not claimed
- * yet, or the node that has the number lost its data.
+ * The number of shards in Redis. If Redis lacks it, returns that of the settings: Redis is not
+ * claimed yet, or the node that had the number has lost its data.
  */
 export async function storedShards(redis: RedisClient, settings: StoreSettings): Promise<number> {
   const keys = new KeySpace(settings.redisPrefix);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** After a longer pause, at most the events of this time follow at once. */
+/** After a longer pause, a burst has at most the events of this time. */
 const MAX_CATCH_UP_MS = 1_000;
 
 /** Limits events to `rate` per second, with bursts of one second; without a rate it never waits. */
