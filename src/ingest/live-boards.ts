@@ -77,7 +77,10 @@ export class LiveBoards {
     if (failures.length > 0) throw new Error(failures.join('; '));
   }
 
-  /** Deletes until no expired view is left: in a backlog, many may expire during one call. */
+  /**
+   * Deletes until no expired view is left: while ingest catches up, many may expire during one
+   * call.
+   */
   async #deleteExpiredViewsOf(live: LiveBoard, signal: AbortSignal): Promise<number> {
     let total = 0;
     while (!signal.aborted) {
