@@ -10,11 +10,13 @@ import { CancelledError, HistoryCutError, OutOfMemoryError } from './runs/run-er
 
 const LOG_EVERY_MS = 10_000;
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
-/** The wait after a build that filled Redis: it blocks live ingest until its memory is freed. */
+/**
+ * The wait after a build that filled Redis: a full Redis blocks live ingest until memory is freed.
+ */
 const FULL_MS = 600_000;
 
 /**
- * Builds registered boards without a generation, which were added after events had been applied.
+ * Builds registered boards that have no generation: they were added after events had been applied.
  * Only the holder of a board's lease builds it.
  */
 @Injectable()

@@ -133,7 +133,7 @@ export class ReconciliationRun {
     const leases = await this.#lease(boards);
     const attempt = { leases, signal: AbortSignal.any([this.options.signal, leases.signal]) };
     try {
-      // An attempt after a cancellation only undoes earlier attempts, which needs the leases.
+      // After a cancellation, this attempt has the leases only to undo earlier attempts.
       attempt.signal.throwIfAborted();
       const plans = await this.#plan(attempt);
       const shadows = await this.#openAll(plans, attempt);

@@ -129,7 +129,7 @@ export class ScheduledVerify
     const ours: string[] = [];
     for (const [board, liveBoard] of live) {
       if (taken.has(board)) continue;
-      // The lease of a busy board refuses this process, so its shadow is in no danger.
+      // The lease of a busy board is held, so a verify is refused before it discards a shadow.
       if (!busy.has(board)) {
         const hasLeftShadow = await this.#hasLeftShadow(board, liveBoard);
         if (hasLeftShadow) continue;

@@ -47,9 +47,9 @@ export class BoardRegistrar {
   }
 
   /**
-   * Registers again boards that Redis has lost, starts a resync of a shard that has lost a
-   * promotion, and writes records that the definitions topic lacks. Also logs how boards that were
-   * built meanwhile differ from the definitions here.
+   * Registers boards again that Redis has lost, starts a resync of a shard that has lost a
+   * promotion, and writes records that the definitions topic lacks. Also logs how boards that went
+   * live meanwhile differ from the boards file.
    */
   async keepRegistered(): Promise<void> {
     const { store } = this.stores;
@@ -57,7 +57,7 @@ export class BoardRegistrar {
     const promotions = await store.promotions();
     const boards = await store.boards();
     this.#live = boards.live;
-    // A process that creates a removed board again, perhaps differently, also builds it.
+    // If a process creates a removed board again, perhaps differently, that process builds it.
     for (const board of boards.removed) this.#wanted.delete(board);
     this.#logDifferences(boards.live);
 

@@ -1,7 +1,7 @@
 import { parseView, parseWindow, type BoardDefinition } from '#board';
 import { formatTime } from '#contracts';
 
-/** An instance of a window that has ended, and that a new definition closes at another time. */
+/** An ended instance of a window, which a new definition closes at another time. */
 export interface ClosingChange {
   readonly window: string;
   /** The last timestamp of a record that counts; null: all records count. */
@@ -10,8 +10,8 @@ export interface ClosingChange {
 }
 
 /**
- * Finds instances that have ended by `now` (ms), and that the definition of the file closes at
- * another time than the live one. `views` are the texts of existing views: instances without views
+ * Finds instances that have ended by `now` (ms), and whose closing time differs between the live
+ * definition and that of the file. `views` are the texts of existing views: instances without views
  * have no results yet.
  */
 export function closingChanges(

@@ -57,7 +57,7 @@ function fieldTexts(definition: BoardDefinition): ReadonlyMap<string, string> {
 /** The fields of a window that name it. */
 const NAMING = ['window', 'season', 'interval'];
 
-/** Fields with the name of their parent before their own, without the fields that name it. */
+/** Puts the name of the parent before the names of its fields. Leaves out those that name it. */
 function under(parent: string, fields: object): [field: string, value: unknown][] {
   const named = Object.entries(fields) as [string, unknown][];
   const others = named.filter(([name]) => !NAMING.includes(name));

@@ -32,7 +32,7 @@ export interface PlannedBoard {
   readonly startsAt: Readonly<Record<string, number>> | null;
   /** Events that the live generation has and the build leaves out; null if no board changes. */
   readonly leftOut: LeftOut | null;
-  /** Instances of windows that have ended, and that the build closes at another time. */
+  /** Ended instances of windows that the build closes at another time. */
   readonly closings: readonly ClosingChange[];
   /** The build in progress. If it has the definition of the file, no second build is needed. */
   readonly builtBy: BuiltBy | null;

@@ -21,9 +21,9 @@ export interface AnnounceParts {
 }
 
 /**
- * The ends up to which all records must be published before a window is announced: the ends in the
- * record of the window. Returns the `current` ends instead if the window has no record, if it
- * closes later than when the ends were noted, or if the score topic was created again.
+ * The ends up to which all records must be published before a window is announced: those in the
+ * record of the window. Returns the `current` ends instead if the window has no record, if the ends
+ * were noted before the window was final, or if the score topic was created again.
  */
 export function endsToReach(period: Period, current: NotedEnds): NotedEnds {
   const { record } = period;

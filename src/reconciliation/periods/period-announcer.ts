@@ -51,7 +51,10 @@ export class PeriodAnnouncer {
   #records: PeriodRecords = new Map();
   /** Why a board could not be read. */
   #readError: Error | undefined;
-  /** Windows whose announcement failed. Others go first, so that none stops them. */
+  /**
+   * Windows whose announcement failed. The others go first, so that a failing one does not stop
+   * them.
+   */
   readonly #failed = new Set<string>();
 
   /** `known`: the live boards that this process knows, which may be a few seconds old. */
@@ -186,7 +189,8 @@ export class PeriodAnnouncer {
     const periods = this.#periods(now).map(({ period, board }) => {
       return { period, board, noted: endsToReach(period, written) };
     });
-    // Before any announcement: a window that ended before an announced one needs a record.
+    // Before any announcement: a window without a record that ended before an announced one counts
+    // as announced.
     const toNote = periods.filter(({ period, noted }) => {
       return noted === written && (needsEnds(period) || isDue(period));
     });

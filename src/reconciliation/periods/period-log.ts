@@ -68,9 +68,9 @@ function decoded(name: string, record: KafkaRecord, topic: string): KnownRecord 
 
 /**
  * Writes announcements, each in a transaction with the record of its window. Opening a log fences
- * every earlier writer and completes its transaction. So `records` has everything that was written
- * before: what this writer writes follows it, or fails. After a failure, open another log, as the
- * outcome may be unknown.
+ * every earlier writer and completes its transaction, so `records` has everything that was written
+ * before. If a later writer opens the log, the writes of this one fail. After a failure, open
+ * another log, because the outcome may be unknown.
  */
 export class PeriodLog implements AsyncDisposable {
   private constructor(

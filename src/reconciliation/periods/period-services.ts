@@ -5,7 +5,7 @@ import { KafkaConnection } from '../../infra/kafka.js';
 import { Stores } from '../../infra/stores.js';
 import { ScoreLogEnds } from './score-log-ends.js';
 
-/** The name under which the lease of the announcer is held. No board has it. */
+/** The name under which the lease of the announcer is held. No board has this name. */
 export const PERIODS_LEASE = '(periods)';
 
 /** The services with which the role, commands and HTTP read and announce closed windows. */
@@ -29,8 +29,8 @@ export class PeriodServices {
   }
 
   /**
-   * The time in ms: the earlier one by the clocks of this process and of Redis, so that a single
-   * clock that is ahead closes no window too early.
+   * The time in ms: the earlier of the times of this process and of Redis, so that a single clock
+   * that is ahead closes no window too early.
    */
   async now(): Promise<number> {
     const { store } = this.stores;

@@ -12,7 +12,7 @@ import type { PeriodRecord } from '#contracts';
 /** How long a missed window is remembered after it has expired, by the board's event clock. */
 const MISSED_KEPT_MS = 30 * 86_400_000;
 
-/** The record of a window: how far its announcement is. */
+/** The record of a window: how far its announcement has come. */
 export interface KnownRecord extends PeriodRecord {
   /** Why the record can't be read, so that the window must not be announced. */
   readonly problem?: string;
@@ -52,7 +52,7 @@ export interface Period {
   readonly start: number;
   readonly end: number;
   readonly closesAt: number;
-  /** After this time, no broker stamps records that the window would take. */
+  /** After this time, no broker gives a record a timestamp that the window would take. */
   readonly finalAt: number;
   /** Whether `finalAt` is over. */
   readonly isFinal: boolean;
@@ -120,8 +120,8 @@ export function isUnfinished({ record }: Period): boolean {
 }
 
 /**
- * Whether the announcer must note the ends of the score topic: the window closed, or closes later
- * than when they were noted.
+ * Whether the announcer must note the ends of the score topic: the window is final, and no ends
+ * were noted after `finalAt`.
  */
 export function needsEnds(period: Period): boolean {
   const { state, isExpired, isFinal, record, finalAt } = period;
@@ -134,7 +134,7 @@ function isUnreadable({ record }: Period): boolean {
   return record?.problem !== undefined;
 }
 
-/** How long an announcement has been due, in ms; else 0, as during a manual review. */
+/** How long an announcement has been due, in ms; 0 if none is due, as during a manual review. */
 export function overdueMs(period: Period, now: number): number {
   const { state, closesAt, finalAt, reviewEndsAt } = period;
   const isOver = state === 'announced' || state === 'missed';
@@ -146,8 +146,8 @@ export function overdueMs(period: Period, now: number): number {
 }
 
 /**
- * The records of a board whose windows have expired, except, for each window of the definition, the
- * record of the last announced instance. That record prevents a second announcement of earlier
+ * The records of expired instances of a board's windows. Keeps one record for each window of the
+ * definition, that of the last announced instance. It prevents a second announcement of earlier
  * instances: with a longer `keep`, expired instances can exist again.
  */
 export function obsoleteRecords(

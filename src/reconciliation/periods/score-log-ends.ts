@@ -40,8 +40,8 @@ export class ScoreLogEnds {
 
   /**
    * Why these boards with closing windows may lack a record below the ends, or can't be announced.
-   * Undefined if they have all records, and will have them even after a loss of Redis. A partition
-   * that was added later has no end.
+   * Undefined if they have all records, and will have them even after a loss of Redis. `ends` lacks
+   * partitions that were added later.
    * Cost: two requests for the topics, two to each leader, three for the positions, one for each
    * board; for each partition that is behind, searches for the ends of its log and of its results.
    */

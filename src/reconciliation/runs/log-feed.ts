@@ -16,9 +16,9 @@ import type { ShadowQueue } from './shadow-queue.js';
 const RECORDS_PER_TURN = 250;
 
 /**
- * How many bytes one round of fetches asks for, from all partitions together, and at least from
- * each. This bounds memory. It also keeps decoded records short-lived: if they waited long, their
- * garbage collection would cost more than all other work.
+ * How many bytes one round of fetches asks for: BYTES_PER_ROUND from all partitions together, but
+ * at least LEAST_BYTES_PER_PARTITION from each. This bounds memory. It also keeps decoded records
+ * short-lived: if they waited long, their garbage collection would cost more than all other work.
  */
 const BYTES_PER_ROUND = 262_144;
 const LEAST_BYTES_PER_PARTITION = 65_536;

@@ -37,9 +37,9 @@ export function cutPartitions(ranges: Ranges, needed: Starts | undefined): CutPa
 }
 
 /**
- * The first offset that each partition's log must still have for a start at a time. If a cut log
- * begins at or after that start, it may have lost records of that time or later: then the last
- * deleted offset is needed, which the log lacks.
+ * The first offset that the log of each partition must still hold for a generation that starts at a
+ * time. If the log was cut and begins at or after the start, it may have lost records of that time
+ * or later. Then the last deleted offset is returned, so that the partition counts as cut.
  */
 export function neededFrom(starts: Starts, ranges: Ranges): Starts {
   const needed = new Map<number, number>();
@@ -164,7 +164,8 @@ async function recordsEnd(
 
 /**
  * The first offset left in each partition whose log was cut before the group read any of it: new
- * boards begin there. Omits partitions that the group has read, as boards may have lost records.
+ * boards begin there. Omits partitions that the group has read, because boards may have lost
+ * records of them.
  */
 export async function startsOfUnreadLog(
   { kafka, admin }: Pick<HistoryParts, 'kafka' | 'admin'>,

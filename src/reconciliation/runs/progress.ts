@@ -54,7 +54,7 @@ export class ProgressMeter {
     return { done, total, rate: Math.round(rate), secondsLeft };
   }
 
-  /** Adds a sample, and returns the last one from before its span, or else the first in it. */
+  /** Adds a sample. Returns the last sample from before the span, or else the first one in it. */
   #firstOfSpan(last: Sample): Sample {
     const firstKept = this.#samples.findIndex(({ at }) => at >= last.at - SPAN_MS);
     this.#samples = firstKept < 0 ? [] : this.#samples.slice(Math.max(0, firstKept - 1));

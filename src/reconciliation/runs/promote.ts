@@ -34,7 +34,7 @@ export async function promote(parts: ReconcilerParts, work: ShadowWork): Promise
   return { ...promoted, ...promotion };
 }
 
-/** Repeats the promotion until Redis does not ask for more work. */
+/** Repeats the promotion, and does the work that Redis asks for first, until Redis promotes. */
 async function goLive(parts: ReconcilerParts, work: ShadowWork): Promise<Promotion> {
   const { generations, graceMs } = parts;
   const { lease, shadow, catchUp } = work;

@@ -12,7 +12,7 @@ import { Backoff, LogGapError } from '#kafka-batch';
 import type { Logger } from '../../infra/logger.js';
 import { BoardsLostError, HistoryCutError, OutOfMemoryError, RestartError } from './run-errors.js';
 
-/** How long Redis or Kafka may be unreachable, and boards missing after a loss of Redis. */
+/** How long Redis or Kafka may be unreachable, or boards may be missing after a loss of Redis. */
 const RETRY_FOR_MS = 60_000;
 const RETRY_BACKOFF = { firstMs: 50, maxMs: 2_000 };
 

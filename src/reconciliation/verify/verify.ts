@@ -42,7 +42,7 @@ export interface VerifyReport extends Findings {
 
 const NOTHING_COMPARED = { places: 0, views: 0, differences: [], differenceCount: 0 };
 
-/** How many differences are remembered, so that they count once if they are found again. */
+/** How many differences are remembered. A remembered difference that is found again counts once. */
 const MOST_REMEMBERED = 10_000;
 
 /** Collects differences: counts all, and keeps the first `most`. */
@@ -111,8 +111,8 @@ async function findingsOf(
 
 /**
  * Takes over player records from before the start of the shadow (see `takeOverRecords`), then
- * compares. If live ingest has applied further ones meanwhile, they may cause the differences: then
- * it compares again.
+ * compares. If live ingest has applied more of them meanwhile, they may have caused the
+ * differences. Then it compares again.
  */
 export async function takeOverAndCompare<F extends Pick<Findings, 'differenceCount'>>(
   takeOver: () => Promise<Record<string, number>>,
