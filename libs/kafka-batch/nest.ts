@@ -93,7 +93,7 @@ export class KafkaBatchServer extends Server implements CustomTransportStrategy 
     super.addHandler(pattern, ...handler);
   }
 
-  /** Called by Nest. Joins the group. After an error, which it passes on, no connection is open. */
+  /** Called by Nest. Joins the group. Passes an error to `callback`; then no connection is open. */
   listen(callback: (error?: unknown) => void): void {
     this.#listen().then(() => callback(), callback);
   }

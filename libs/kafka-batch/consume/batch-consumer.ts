@@ -72,7 +72,7 @@ const CONSUMER_DEFAULTS = {
 const QUEUE_DEFAULTS: QueueLimits = { high: 5_000, low: 2_000, bytes: 16 * 1_024 * 1_024 };
 const CONNECT_TIMEOUT_MS = 30_000;
 const CONNECT_PAUSE_MS = 500;
-/** Kafka waits 3 s by default for members of a new group. A longer join waits for one of them. */
+/** Kafka waits 3 s by default for members of a new group. A longer join waits for an old member. */
 const LONG_JOIN_MS = 5_000;
 
 /**
@@ -152,8 +152,8 @@ export class BatchConsumer {
 
   /**
    * Commits the offsets of partitions that are assigned to this process, also while `close`
-   * releases them. Skips other partitions, and those whose earlier assignment still ends: another
-   * member may have committed larger offsets.
+   * releases them. Skips other partitions, and those whose earlier assignment has not ended yet:
+   * another member may have committed larger offsets.
    */
   async commit(positions: ReadonlyMap<number, number>): Promise<void> {
     const { topic } = this.options;
@@ -203,7 +203,9 @@ export class BatchConsumer {
     }
   }
 
-  /** Returns Kafka's refusal; undefined if it has admitted this member, or kafkajs tries again. */
+  /**
+   * Returns Kafka's refusal; undefined if Kafka has admitted this member, or kafkajs tries again.
+   */
   async #run(): Promise<Error | undefined> {
     this.#refused = undefined;
     if (this.#isClosing) return undefined;
@@ -281,7 +283,7 @@ export class BatchConsumer {
   #joined({ payload }: ConsumerGroupJoinEvent): void {
     this.#lastFetch = performance.now();
     const { topic } = this.options;
-    // The group has not removed this member meanwhile
+    // If so, the group has not removed this member meanwhile.
     const isSameMember = payload.memberId === this.#memberId;
     this.#memberId = payload.memberId;
     const partitions = payload.memberAssignment[topic] ?? [];

@@ -36,8 +36,8 @@ export class BatchQueue {
   }
 
   /**
-   * Counts only batches that have to wait: one that a caller waits for must not pause the
-   * partition, however large it is.
+   * Counts only batches that have to wait. A batch that goes straight to a waiting caller must not
+   * pause the partition, however large it is.
    */
   put(batch: QueuedBatch): void {
     if (this.#resolve !== undefined) {
@@ -51,7 +51,7 @@ export class BatchQueue {
 
   /**
    * Waits for the next batch; undefined once the signal is aborted. One caller at a time. Joins
-   * waiting batches, so that a handler whose calls take longer than the fetches does not fall
+   * waiting batches: otherwise, a handler whose calls take longer than the fetches would fall
    * further and further behind.
    */
   async take(signal: AbortSignal): Promise<QueuedBatch | undefined> {

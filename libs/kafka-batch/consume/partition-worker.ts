@@ -122,9 +122,9 @@ export class PartitionWorker {
 
   /**
    * Takes a batch, or returns false if kafkajs must not move on. Drops a fetch that was sent before
-   * the last seek. Any other fetch with an unexpected offset restarts the worker, once earlier
-   * batches are handled. A fetch that begins with a batch that can't be read stops the worker then.
-   * Never waits.
+   * the last seek. Once earlier batches are handled, any other fetch with an unexpected offset
+   * restarts the worker, and a fetch that begins with a batch that can't be read stops it. Never
+   * waits.
    */
   offer(batch: FetchedBatch): boolean {
     if (this.#state !== 'running' || batch.askedAt < this.#soughtAt) return false;
@@ -209,7 +209,7 @@ export class PartitionWorker {
       if (!signal.aborted) await this.#consume(assignment, offset);
       signal.throwIfAborted();
     } catch (error) {
-      // When a restart is requested, a waiting handler fails with an error of its own.
+      // After a request to restart, a waiting handler fails with an error that does not count.
       throw ended.signal.aborted ? toError(ended.signal.reason) : error;
     } finally {
       await this.#release(assignment, ended);

@@ -59,8 +59,8 @@ function assignTopics(cluster: Cluster, { members, topics }: Group): GroupMember
 
 /**
  * The member of each partition, by rendezvous hashing: each pair of a member and a partition has a
- * weight of its own, and the heaviest pairs are taken first. The numbers of partitions of members
- * differ by at most one.
+ * weight of its own, and the heaviest pairs are taken first. No member gets two partitions more
+ * than another one.
  * Cost: sorts members x partitions pairs.
  */
 export function assignPartitions(

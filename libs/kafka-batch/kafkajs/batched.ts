@@ -32,8 +32,8 @@ export class Batched<Key, Answer> {
   }
 
   /**
-   * Requests keys together; never rejects. If one key has an error, kafkajs fails the request; each
-   * key then gets a request.
+   * Requests keys together; never rejects. If one key has an error, kafkajs fails the whole
+   * request. Then each key gets a request of its own.
    */
   async #requestEach(keys: readonly Key[]): Promise<Answers<Key, Answer>> {
     try {

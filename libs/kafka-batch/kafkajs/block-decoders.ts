@@ -103,7 +103,7 @@ function lz4Frame(input: Buffer, begin: number, output: Output): number {
 
 function lz4Block(block: Buffer, output: Output): void {
   let at = 0;
-  /** A length of 15 in the token is continued by bytes, of which the last is below 255. */
+  /** If the token has the length 15, the next bytes add to it. The last of them is below 255. */
   const length = (nibble: number) => {
     if (nibble < 15) return nibble;
     let sum = nibble;

@@ -61,7 +61,7 @@ function isWithoutMemory(error: unknown): boolean {
 
 function isCorrupt(error: unknown): boolean {
   if (isWithoutMemory(error)) return false;
-  // A RangeError is a read behind the end of a buffer.
+  // A RangeError means a read past the end of a buffer.
   if (error instanceof CorruptError || error instanceof RangeError) return true;
   return CORRUPT_CODES.test((error as NodeJS.ErrnoException).code ?? '');
 }
@@ -82,8 +82,8 @@ function zstdDecoder(): Decode {
 
 /**
  * Decompresses with the zstd library as WebAssembly, which is loaded on first use. For broken
- * bytes, the library returns empty parts without end, and never frees some KB of memory; but such a
- * batch stops its partition.
+ * bytes, the library returns empty parts without end, and never frees some KB of memory. That is
+ * acceptable, because such a batch stops its partition.
  * @throws OversizeError, CorruptError, or an error if the library can't be loaded
  */
 export async function decodeZstd(bytes: Buffer, most: number): Promise<Buffer> {

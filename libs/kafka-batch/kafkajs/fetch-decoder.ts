@@ -36,10 +36,14 @@ const MIB = 1_024 * 1_024;
  * The last batch may exceed the limit.
  */
 const ENOUGH_OF_PARTITION = { bytes: 16 * MIB, records: 50_000 };
-/** An uncompressed response has at most 10 MiB, so only one of records below 50 bytes is cut. */
+/**
+ * An uncompressed response has at most 10 MiB, so it is cut only if records have under 50 bytes.
+ */
 const ENOUGH_OF_RESPONSE = { bytes: 64 * MIB, records: 200_000 };
 
-/** Bounds the data decoded at once: a few bytes of a compressed batch are hundreds as objects. */
+/**
+ * Bounds the data decoded at once: a few bytes of a compressed batch become hundreds as objects.
+ */
 class Budget {
   #bytes: number;
   #records: number;
@@ -93,10 +97,10 @@ export function unreadableBatch(messages: readonly RawMessage[]): UnreadableBatc
 
 /**
  * Decodes a fetch response as kafkajs does, except for a batch that can't be read: kafkajs throws,
- * which stops all partitions of the fetch. Here the messages of its partition end before it, and
- * the next fetch begins with it (`unreadableBatch`). Once the budget of the response is spent, its
- * other partitions have no messages. They do not starve, because kafkajs asks for the partitions in
- * another order each time, and Kafka answers in this order.
+ * which stops all partitions of the fetch. Here the messages of that partition end before the
+ * batch, and the next fetch begins with it (`unreadableBatch`). Once the budget of the response is
+ * spent, its other partitions have no messages. They do not starve, because kafkajs asks for the
+ * partitions in another order each time, and Kafka answers in this order.
  */
 export async function decodeFetch(version: number, response: Buffer) {
   const decoder = new Decoder(response);

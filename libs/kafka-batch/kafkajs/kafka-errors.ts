@@ -198,7 +198,7 @@ export function isPermanent(error: unknown): boolean {
   return !root.retriable && !(root instanceof KafkaJSTimeout) && !isTransient(root);
 }
 
-/** A check whether an error of kafkajs, or one of its causes, has one of these protocol types. */
+/** Returns a check: whether an error of kafkajs, or one of its causes, has one of these types. */
 function hasType(...types: readonly unknown[]): (error: unknown) => boolean {
   return (error) => {
     for (let cause = error; cause instanceof Error; cause = cause.cause)

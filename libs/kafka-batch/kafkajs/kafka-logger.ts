@@ -11,8 +11,8 @@ export type KafkaBatchLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
 /**
  * Parts of kafkajs that log an error before they retry or throw it. This library reports an error
- * after the last retry. RequestQueue warns when the answer to a request arrives that nobody waits
- * for any more, which can happen while a connection closes.
+ * after the last retry. RequestQueue warns about an answer that nobody waits for any more. Such an
+ * answer can arrive while a connection closes.
  */
 const HANDLED = new Set([
   'BrokerPool',

@@ -25,8 +25,8 @@ const UNKNOWN_TOPIC_OR_PARTITION = 3;
 const UNKNOWN_MEMBER_ID = 25;
 
 /**
- * The diagnostics channel of each error of a connection or request, also if a retry follows: its
- * name in the protocol of Kafka, or its class.
+ * The diagnostics channel for each error of a connection or request, also if a retry follows. It
+ * gets the name of the error in the protocol of Kafka, or the name of its class.
  */
 export const KAFKA_ERRORS = 'ranklog:kafka-errors';
 
@@ -298,10 +298,10 @@ function takesEveryFetch({ eachBatch }: Runner): boolean {
 }
 
 /**
- * Delivers fetches without data records, which kafkajs skips, and those that begin with a batch
- * that can't be read; for these, other handlers fail, as with kafkajs. Adds `askedAt`: when a
- * leader moves, kafkajs may deliver a fetch that was sent before a seek. A failed fetch resets
- * `fetchedSince`: it may have failed because its topic was deleted.
+ * Delivers fetches without data records, which kafkajs skips, and fetches that begin with a batch
+ * that can't be read. With other handlers, the latter fail, as without this patch. Adds `askedAt`:
+ * when a leader moves, kafkajs may deliver a fetch that was sent before a seek. A failed fetch
+ * resets `fetchedSince`: it may have failed because its topic was deleted.
  */
 function deliverEveryFetch(): void {
   replace(Runner.prototype, 'fetch', async function (fetch, nodeId) {
@@ -334,7 +334,7 @@ function deliverEveryFetch(): void {
  * not ours gets the plain objects that it expects.
  */
 function keepHeadersEncoded(): void {
-  // kafkajs reads nothing but the headers of a record, its last part, by this method.
+  // kafkajs calls this method only for the headers of a record, which are its last part.
   Decoder.prototype.readVarIntArray = function () {
     const count = this.readVarInt();
     return count > 0 ? new EncodedHeaders(count, this.buffer, this.offset) : EncodedHeaders.none;

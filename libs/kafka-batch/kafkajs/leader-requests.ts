@@ -7,7 +7,6 @@ export class LeaderRequests<Answer> {
   readonly #pending = new Map<number, Promise<void>>();
   #answers: Answers<Answer> = [];
 
-  /** Whether a request to this leader is pending. */
   isPending(leader: number): boolean {
     return this.#pending.has(leader);
   }

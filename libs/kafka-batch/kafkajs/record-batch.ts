@@ -34,7 +34,7 @@ export const AT = {
 export const MAGIC = 2;
 export const TRANSACTIONAL = 16;
 
-/** The default of max.message.bytes, with which Kafka limits a batch. */
+/** Just below the default of max.message.bytes, with which Kafka limits a batch. */
 const MAX_BATCH_BYTES = 1_048_576;
 
 /**
@@ -62,13 +62,12 @@ export class BatchEncoder {
     this.#count += 1;
   }
 
-  /** Returns the batches. Nothing is added later. */
+  /** Returns the batches. Do not call `add` after it. */
   close(): readonly EncodedBatch[] {
     if (this.#count > 0) this.#closeBatch();
     return this.#batches;
   }
 
-  /** Writes the fields of a batch. */
   #closeBatch(): void {
     const count = this.#count;
     const now = BigInt(Date.now());

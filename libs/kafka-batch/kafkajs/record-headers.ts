@@ -28,7 +28,7 @@ export class Cursor {
     return (zigzag >>> 1) ^ -(zigzag & 1);
   }
 
-  /** Reads a varint of 64 bits, the form of times; NaN if it takes more than 49. */
+  /** Reads a varint of 64 bits, the form of times; NaN if it has more than 49 bits. */
   varlong(): number {
     let zigzag = 0;
     for (let scale = 1; scale < 2 ** 49; scale *= 128) {

@@ -46,7 +46,7 @@ export class LeaderLookups {
     return { start: required(first, topicPartition), end: required(last, topicPartition) };
   }
 
-  /** The committed records of a partition from an offset on; undefined if there is nothing. */
+  /** The committed records of a partition from an offset on; undefined if there are none. */
   async fetch(position: LogPosition): Promise<LogBatch | undefined> {
     const fetched = await this.#fetches.get(position);
     return fetched === undefined ? undefined : logBatch(fetched, position.offset);

@@ -18,7 +18,7 @@ export interface LogReaderOptions {
   readonly from: ReadonlyMap<number, number>;
   /** 1 MiB by default. A larger record is read nevertheless. */
   readonly maxBytesPerPartition?: number;
-  /** Whether an unreadable batch ends its partition, with a warning, instead of the reader. */
+  /** Whether an unreadable batch only ends its partition, with a warning; else `fetch` throws. */
   readonly endsAtUnreadable?: boolean;
   /** Its abort ends all pending calls. */
   readonly signal?: AbortSignal;

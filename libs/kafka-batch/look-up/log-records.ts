@@ -49,8 +49,9 @@ async function lastRecord(
 
 /**
  * The committed data records in the last `offsets` offsets of a partition; of fewer, if these hold
- * more than 1 MiB. Tries half as many until the response reaches the end of the partition. A larger
- * record is returned only as the last one. Ends before a batch that can't be read.
+ * more than 1 MiB: tries half as many until the response reaches the end of the partition. A record
+ * of more than 1 MiB is returned only if it is the last one. Ends before a batch that can't be
+ * read.
  */
 export function lastRecords(
   kafka: Kafka,
@@ -133,8 +134,8 @@ export function recordsAt(
 }
 
 /**
- * Finds the batch that can't be read at which a reader stops if it continues at an offset. Returns
- * undefined if the reader finds a record first, or the end of the log.
+ * Looks for a batch that can't be read, at which a reader would stop that continues at an offset.
+ * Returns undefined if the reader would find a record first, or the end of the log.
  * @throws if there is no such partition
  */
 export function unreadableFrom(

@@ -13,7 +13,7 @@ const CHECK_PARTITIONS_MS = 15_000;
 export class TopicFollower {
   /** By partition: all records below this offset were passed on. */
   readonly #taken: Map<number, number>;
-  /** Continue the calls of `reach`. */
+  /** Each of them continues a call of `reach`. */
   readonly #wakers: (() => void)[] = [];
 
   private constructor(

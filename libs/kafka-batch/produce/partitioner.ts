@@ -1,4 +1,4 @@
-// To change the partition of an event: change it here, for all who send.
+// To change the partition of an event: change it here, for all producers.
 // libs/client/score-producer.ts sends, and src/ingest/misplacement.ts finds events in other
 // partitions. `publish` in src/ingest/result-log.ts chooses the partition of a result.
 

@@ -43,8 +43,9 @@ const { KafkaJSError } = kafkajs;
 /**
  * The requests of one transactional producer, by the transaction protocol of Kafka (KIP-98). All
  * but `end` are sent again after an error that a retry can repair, until the transaction would time
- * out: Kafka executes each once, also a `produce` whose answer was lost. The producer of kafkajs
- * asks for a coordinator before each request, and sends all requests one after the other.
+ * out. That is safe: Kafka executes each once, also a `produce` whose answer was lost. Replaces the
+ * producer of kafkajs, which asks for a coordinator before each request, and sends all requests one
+ * after the other.
  */
 export class ProducerSession {
   readonly #coordinators = new Map<string, Promise<Broker>>();
@@ -70,7 +71,9 @@ export class ProducerSession {
     return session;
   }
 
-  /** Begins the time of a transaction. Kafka begins one with the first request. */
+  /**
+   * Begins the time limit of a transaction. Kafka begins the transaction with the first request.
+   */
   begin(): void {
     this.#deadline = performance.now() + TRANSACTION_TIMEOUT_MS;
   }
@@ -108,7 +111,6 @@ export class ProducerSession {
     return offsets;
   }
 
-  /** How many partitions a topic has. */
   async partitionCount(topic: string): Promise<number> {
     await this.cluster.addMultipleTargetTopics([topic]);
     await this.cluster.refreshMetadataIfNecessary();
