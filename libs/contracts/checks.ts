@@ -45,7 +45,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** undefined if the text is not a JSON object. */
+/** Returns undefined if the text is not a JSON object. */
 export function parseObject(json: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(json);

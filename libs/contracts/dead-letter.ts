@@ -114,8 +114,8 @@ function digestHeaders(part: Part, record: RawRecord): [string, string][] {
 }
 
 /**
- * A record that was a dead letter before can have these headers. They are dropped: the new dead
- * letter may have all parts.
+ * A record that was a dead letter before can have these headers. They are dropped, because the new
+ * dead letter may have all parts.
  */
 const DIGEST_HEADERS = /^ranklog_(value|key|headers)_(bytes|sha256)$/;
 
@@ -197,7 +197,7 @@ export interface DeadLetter extends Source, DeadLetterReason {
   }[];
 }
 
-/** undefined for a record that is not a dead letter. */
+/** Returns undefined for a record that is not a dead letter. */
 export function decodeDeadLetter(record: RawRecord): DeadLetter | undefined {
   const text = (name: string) => headerText(record, name);
   const code = text('ranklog_reason');
@@ -222,7 +222,7 @@ export function decodeDeadLetter(record: RawRecord): DeadLetter | undefined {
 
 /**
  * The record that retries a dead letter: the original key, value, headers and time, and headers
- * that name the records before.
+ * that name the records before it.
  */
 export function encodeRetry(record: RawRecord, letter: TimedSource) {
   const { key, value, headers } = record;

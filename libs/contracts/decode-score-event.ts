@@ -25,7 +25,7 @@ export type ScoreEventDecoding = { readonly ok: true; readonly event: DecodedSco
  */
 export function decodeScoreEvent(record: RawRecord): ScoreEventDecoding {
   const count = headerCount(record);
-  // Most records have no headers. To look one up takes time.
+  // Most records have no headers, and looking one up takes time.
   if (count === 0) return decodeEvent(decodeObject(record.value));
   if (hasTooManyHeaders(record))
     return reject(

@@ -83,7 +83,7 @@ export function leaderMovements(
   before: readonly string[],
   top: readonly { readonly playerId: string; readonly rank: number }[],
 ): LeaderMovements {
-  // The players of the old top that are not in the new one so far, with their ranks.
+  // The players of the old top, with their ranks, that were not found in the new one so far.
   const gone = new Map(before.map((playerId, index) => [playerId, index + 1]));
   const entered: EnteredLeader[] = [];
   const moved: MovedPlayer[] = [];

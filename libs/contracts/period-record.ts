@@ -15,7 +15,7 @@ export interface PeriodRecord {
    * The ends of the score topic after the window had closed: no later record changes the window.
    */
   readonly ends: ReadonlyMap<number, number>;
-  /** When the ends were read, in ms. A later time to close needs later ends. */
+  /** When the ends were read, in ms. If the window closes later than that, new ends are needed. */
   readonly notedAt: number;
 }
 

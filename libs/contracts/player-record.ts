@@ -129,7 +129,7 @@ function headersProblem(kind: PlayerRecordKind, record: StampedRecord) {
   return cloudEventProblem(record, PLAYER_RECORD_TYPES[kind]) ?? timeProblem(record);
 }
 
-/** NaN for a header that is not a number. */
+/** The time of a record; NaN if its header is not a number. */
 function timeOf(record: StampedRecord): number {
   const text = headerText(record, TIME_HEADER);
   if (text === undefined) return record.timestamp;

@@ -47,7 +47,8 @@ function texts(headers: RecordHeaders, name: string): string[] {
 
 /**
  * The records that a retry repeats, the original first, and the time of the original, for an event
- * without occurredAt. undefined for no retry.
+ * without occurredAt. Returns undefined if the record is no retry, or its retry headers are
+ * malformed.
  */
 export function decodeRetry(record: HeadedRecord) {
   if (!isRetry(record)) return undefined;

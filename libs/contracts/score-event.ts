@@ -57,7 +57,7 @@ const CHECKS: Readonly<Record<Field, Check & { readonly code: DeadLetterCode }>>
   eventId: { ...absentOr(ID), code: 'INVALID_ID' },
   attributes: { ...absentOr(ATTRIBUTES), code: 'INVALID_ATTRIBUTES' },
 };
-// Only adds the schema: scoreEventProblem checks field by field, because each has its own code.
+// Called only to add the schema: scoreEventProblem checks each field, because each has a code.
 objectOf<ScoreEvent>('ScoreEvent', CHECKS);
 
 const FIELD_CHECKS = Object.entries(CHECKS) as [Field, (typeof CHECKS)[Field]][];

@@ -23,7 +23,7 @@ export function encodeSkippedBatch({ partition, first, last, crc }: SkippedBatch
 
 const VALUE = /^\{"partition":(\d+),"first":(\d+),"last":(\d+),"crc":(\d+)\}$/;
 
-/** undefined for a record that encodeSkippedBatch has not made. */
+/** Returns undefined for a record that encodeSkippedBatch has not made. */
 export function decodeSkippedBatch(record: Pick<RawRecord, 'key' | 'value'>) {
   const key = record.key?.toString();
   const [, ...texts] = VALUE.exec(record.value?.toString() ?? '') ?? [];
