@@ -31,7 +31,10 @@ export function isPublishOnly(changes: readonly FieldChange[]): boolean {
   return changes.length > 0 && changes.every(({ field }) => field.startsWith('publish.'));
 }
 
-/** The fields of a definition, each as a line. No `publish.windows` or `.dimensions` means all. */
+/**
+ * The fields of a definition, each as a line. A definition without `publish.windows` or
+ * `publish.dimensions` publishes all of them.
+ */
 function fieldTexts(definition: BoardDefinition): ReadonlyMap<string, string> {
   const { columns, windows, publish, ...others } = boardFields(definition);
   const windowNames = definition.windows.map(windowName);

@@ -6,7 +6,10 @@ import { StaleBoardError } from './period-errors.js';
 import type { PeriodLog } from './period-log.js';
 import type { Period } from './periods.js';
 
-/** One transaction announces at most MAX_VIEWS views, and ends after MAX_BYTES of results. */
+/**
+ * One transaction announces at most MAX_VIEWS views, and no further view after MAX_BYTES of
+ * results.
+ */
 const MAX_VIEWS = 1_000;
 const MAX_BYTES = 8 * 1_024 * 1_024;
 
