@@ -28,7 +28,7 @@ export class ArgumentOrder {
     if (Object.keys(named).length > this.#keys.length + this.#arguments.length)
       throw new Error(`${this.script} does not take ${this.#unknown(named).join(', ')}`);
 
-    // Lists are long: concat copies them several times faster than a spread.
+    // Lists are long, and concat copies them several times faster than a spread.
     const count: Argument[] = [keys.length];
     return count.concat(keys, words);
   }

@@ -8,18 +8,20 @@ interface ScriptText extends Header {
 
 const INCLUDE = /^-- include (\S+)$/gm;
 
-/** Reads a script. The bundles have the scripts in place of this file: see scripts/bundling.mjs. */
+/** Reads a script. Bundles contain the scripts instead of this file: see scripts/bundling.mjs. */
 export function readScript(script: string): ScriptText {
   const file = `commands/${script}.lua`;
   const header = readHeader(file, read);
   const locals = localsOf('KEYS', header.keys) + localsOf('ARGV', header.arguments);
-  // The locals share the first line with a comment, so that Redis' errors have the right lines.
+  // The locals share the first line with a comment, so that the line numbers in Redis' errors are
+  // right.
   return { ...header, text: locals + withIncludes(file, new Set()) };
 }
 
 /**
- * Declares a local for each name. The list `views...` gets `views_from`, the index of its first
- * item. A list behind another list gets none, as only the script knows where it begins.
+ * Declares a local for each name. For a list such as `views...`, the local `views_from` is the
+ * index of the first item. A list behind another list gets no local, because only the script knows
+ * where it begins.
  */
 function localsOf(table: 'KEYS' | 'ARGV', names: readonly string[]): string {
   const isList = (name = '') => name.endsWith('...');

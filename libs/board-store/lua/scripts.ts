@@ -1,6 +1,6 @@
-// To add a script: write commands/NAME-N.lua, where N is the number of keys without lists, and list
-// it here. scripts.spec.ts compares name, header and code. CONTRIBUTING.md has the rules for
-// scripts.
+// To add a script: write commands/NAME-N.lua, where N is the number of its keys, not counting
+// lists, and list it here. scripts.spec.ts compares name, header and code. CONTRIBUTING.md has the
+// rules for scripts.
 
 import type { Cluster, Redis } from 'ioredis';
 import { ArgumentOrder, type Argument, type Named } from './argument-order.js';
@@ -93,8 +93,8 @@ export const READ_SCRIPTS = [
 ] as const;
 
 /**
- * The files of lua/commands; a list, as dist/ may also hold files of older builds. A name ends with
- * the number of fixed keys.
+ * The files of lua/commands. This is a list, because dist/ may also hold files of older builds. A
+ * name ends with the number of fixed keys.
  */
 export const SCRIPTS = [
   'apply-7',
@@ -119,8 +119,8 @@ export const SCRIPTS = [
 ] as const;
 
 /**
- * Defines the scripts that the client lacks as its commands. The client sends EVALSHA, and EVAL if
- * the server lacks the script.
+ * Defines scripts as commands of the client, except those that it already has. The client sends
+ * EVALSHA, and EVAL if the server lacks the script.
  */
 export function defineScripts(redis: Redis | Cluster, scripts: readonly string[] = SCRIPTS): void {
   for (const script of scripts) {

@@ -1,12 +1,13 @@
--- Begins a shadow. Moves an earlier one to discarded or, of a rollback, previous. May be repeated.
+-- Begins a shadow. An earlier shadow of the board is discarded; if it is of a rollback, it becomes
+-- previous again. May be repeated.
 --
 -- KEYS  those of roles.lua, definitions, starts, origins, shadow_applied_offsets
 -- ARGV  those of roles.lua, generation, purpose
 --       definition          JSON
 --       start_offsets       JSON; '' for the whole log
 --       origin              JSON
---       initial_offsets...  for each partition that begins later: its number, the offset before its
---                           start
+--       initial_offsets...  for each partition that the generation reads from a start: its number,
+--                           the offset before the start
 -- Returns  1; LEASE_LOST
 -- Cost  O(partitions)
 

@@ -8,10 +8,10 @@
 --       live_ranking, stretch_keys...
 -- ARGV  those of catch-up.lua
 --       believed_live      live generation that the caller believes in
---       server             replication id where the comparison began ('' begins one)
---       walk               compare-views.lua, compare-players.lua
+--       server             replication id of the server where the comparison began ('' begins one)
+--       walk               its name: compare-bans.lua, compare-views.lua, compare-players.lua
 --       cursor             '0' begins the walk
---       view_or_partition  of the walk
+--       view_or_partition  that the walk is over; '' for a walk over the whole board
 --       column_count
 --       tie_sign           1 earliest, -1 latest, 0 none
 --       span               of event ids, in ms (- none)

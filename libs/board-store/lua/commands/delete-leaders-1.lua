@@ -1,5 +1,5 @@
 -- Deletes the leader reports of some boards of a shard that a resync will empty. May be repeated.
--- If the resync does not empty the shard in the end, the next leader changes have no `since`.
+-- If the resync does not empty the shard after all, the next leader changes have no `since`.
 --
 -- KEYS  continuity
 --       leaders...  of some boards

@@ -1,14 +1,15 @@
--- Ends a resync: a partition below its published position, read after all publishers were fenced,
--- gets this position as its recovery target. An earlier target stays if it is larger.
+-- Ends a resync. The caller has fenced all publishers, then read the published positions. Each
+-- partition below its published position gets this position as its recovery target. An earlier
+-- target stays if it is larger.
 --
 -- If the shard has lost a promotion or a removal of a board, this script empties the shard, except
--- for snapshots. Its boards are then built again with the definitions in Kafka, because the results
--- since that promotion or removal come from these definitions. The caller has deleted the leader
--- reports (delete-leaders-1.lua).
+-- for snapshots. Its boards are then built again with the definitions in Kafka, because these
+-- definitions have made the results since that promotion or removal. The caller has deleted the
+-- leader reports (delete-leaders-1.lua).
 --
--- The caller looks for such a loss before, in short calls, because there may be many boards. Every
--- change of a pointer sets a new version (shard.lua). If the version has changed since the caller
--- looked, this script refuses to end the resync.
+-- The caller looks for such a loss in short calls before this one, because there may be many
+-- boards. Every change of a pointer sets a new version (shard.lua). If the version has changed
+-- since the caller looked, this script refuses to end the resync.
 --
 -- KEYS  continuity, recovery_targets, applied_offsets, published, live, registered, records,
 --       promotions, shadows, previous, definitions, snapshots, emptied
@@ -56,7 +57,8 @@ end
 if replication_id() ~= server or call('GET', continuity) ~= begun then return '' end
 if (call('HGET', live, VERSION) or '') ~= seen_version then return '' end
 
--- Nothing below can fail.
+-- Below, only the first write can fail: Redis refuses it if its memory is full. Then nothing is
+-- written.
 local resynced = format('%s %d', server, math.max(now_in_us(), time_of(begun) + 1))
 call('SET', continuity, resynced)
 if is_outdated == '1' then empty() end

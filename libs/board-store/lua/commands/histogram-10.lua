@@ -1,4 +1,5 @@
--- How many players of a view have which first column, in equal buckets (the last may be narrower).
+-- Counts the players of a view by their first column, in buckets of equal width. The last bucket
+-- may be narrower.
 --
 -- KEYS  those of places.lua
 -- ARGV  those of places.lua, bucket_count
@@ -22,7 +23,7 @@ if found[3] == 0 then return lines(found) end
 local best = best_value ~= '' and tonumber(best_value) or score_at(0)
 local worst = worst_value ~= '' and tonumber(worst_value) or score_at(-1)
 local buckets = tonumber(bucket_count)
-local width = math.floor((worst - best) / buckets) + 1 -- the difference may be rounded
+local width = math.floor((worst - best) / buckets) + 1 -- above 2^53, the difference is rounded
 for bucket = 1, buckets do
   if best > worst then break end
   local last = bucket == buckets and worst or math.min(best + width - 1, worst)

@@ -1,6 +1,6 @@
--- Joins player records to the ban register of a shadow, or settles its views, apart from stretches.
--- So a shadow takes over records that it does not read; and a ranked shadow is settled before it
--- goes live or becomes a snapshot. May be repeated.
+-- Joins player records to the ban register of a shadow, or settles its views, without a stretch. So
+-- a shadow takes over records that it does not read, and a ranked shadow is settled before it goes
+-- live or becomes a snapshot. May be repeated.
 --
 -- KEYS  lease, shadows
 --       run_keys...  arguments.lua

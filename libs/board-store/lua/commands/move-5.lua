@@ -24,7 +24,7 @@
 --          its grace time is not over; LEASE_LOST, LEASE_HELD
 -- Cost  O(1)
 --
--- Works when memory is full, too.
+-- Works even if the memory of Redis is full.
 
 -- include roles.lua
 

@@ -5,14 +5,15 @@
 --       tie_sign    1 earliest, -1 latest, 0 none
 --       best_value, worst_value  of the first column ('' for any): only players in between are read
 --       page_size   number of players
---       anchor      names what follows:
---                     position  position of the first player among these players
---                     share     s: the last player of the first s millionths of the view
---                     player    id, number of players in front: shifted at both ends of the view,
---                               so that the page stays full; no page if the player is not in it
---                     behind    id, state: the players behind this player with this state, which
---                               may be an old one
---                     columns   state: from the first player on who is not better than this state
+--       anchor      where the page begins. Its name, and what `anchored` then has:
+--                     position  position: at this position among the players that are read
+--                     share     s: at the last player of the first s millionths of the view
+--                     player    id, n: n players in front of this player; shifted at both ends of
+--                               the view, so that the page stays full; no page if the player is
+--                               not in the view
+--                     behind    id, state: behind the place of this player with this state, even
+--                               if the player has another state now
+--                     columns   state: at the first player who is not better than this state
 --       anchored...
 -- Returns  places (places.lua); the event clock if the view expired; { 'MOVED', ... } (read.lua)
 -- Cost  O(log players + page); with k equal first columns, O(log k log players); dense: ties.lua
@@ -27,7 +28,7 @@ local function state_of(bytes)
   return bytes and read_state(bytes, tonumber(column_count))
 end
 
--- Whether text a sorts before text b by its bytes: `<` would compare as the locale does.
+-- Whether text a sorts before text b by its bytes. The operator `<` would use the locale.
 local function is_before(a, b)
   for i = 1, math.min(#a, #b) do
     local one, other = string.byte(a, i), string.byte(b, i)
@@ -36,7 +37,7 @@ local function is_before(a, b)
   return #a < #b
 end
 
--- The number of members before a score and member, which may be missing in the ranking.
+-- Counts the members before a score and member. The ranking may lack this member.
 local function count_before(score, member)
   local first = call('ZCOUNT', ranking, '-inf', format('(%d', score))
   local last = call('ZCOUNT', ranking, '-inf', format('%d', score))

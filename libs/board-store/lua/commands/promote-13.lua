@@ -1,7 +1,7 @@
 -- Ends a build or a rollback: brings the shadow to the live applied offsets and, once it is there,
 -- makes it live. The live generation becomes the previous one; an older previous one is discarded.
--- First, a build has to be ranked (rank-shadow-4.lua), player records have to be settled
--- (settle.lua), and the shadow has to take over the player records from before its start.
+-- Before the promotion, a build has to be ranked (rank-shadow-4.lua), player records have to be
+-- settled (settle.lua), and the shadow has to take over the player records from before its start.
 --
 -- KEYS  those of catch-up.lua, live, promotions, previous, discarded, removed, shadow_facts,
 --       live_facts
@@ -12,7 +12,8 @@
 --       grace_ms       grace time for a rollback
 --       leader_count   N of the shadow's top N
 --       taken_over     JSON: partition -> live applied offset when the shadow took over the player
---                      records of live ingest, if that was below the shadow's start
+--                      records of live ingest; only partitions whose offset was below the
+--                      shadow's start
 --       stretches...
 -- Returns  progress_in(the partitions with a live applied offset) and, when caught up, the time in
 --          us of the promotion, or 'unranked', 'unsettled' or 'missed' (records that have to be
@@ -57,8 +58,8 @@ local function promote()
   call('HDEL', shadows, board)
   call('SREM', removed, board)
   call('DEL', shadow_applied_offsets)
-  -- The new definition has no reports; or the last reports are of an open record, so they were
-  -- never published.
+  -- A definition without leaders needs no reports. While a record of the live generation is
+  -- unsettled, the last reports may be of this record: then they were never published.
   if leader_count == '0' or has_unsettled(live_facts) then call('UNLINK', leaders) end
   move_version(live)
   return note_move(promotions, board)

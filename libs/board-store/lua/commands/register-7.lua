@@ -1,13 +1,14 @@
 -- Registers a part of the boards of a shard. The last part marks the shard as registered: until
 -- then, no process applies events to it, so no event misses its board. Does nothing if Redis has
--- lost boards of the parts before: the shard stays unregistered, so all parts are registered again.
+-- lost boards of earlier parts: then the shard stays unregistered, and all parts are registered
+-- again.
 --
 -- Gives boards their first generation, or BUILDING if the shard already has applied offsets or the
 -- definition is unknown. A live generation with a definition stays.
 --
 -- KEYS  live, applied_offsets, definitions, registered, starts, promotions, removed
 -- ARGV  is_last            whether this is the last part of the boards (1, 0)
---       earlier_boards     how many boards the parts before had
+--       earlier_boards     how many boards the earlier parts had
 --       board_count
 --       boards...          for each: name, hash of its definition, definition (JSON; '' unknown),
 --                          starts (JSON; '' whole log), time in us that its promotion must exceed
@@ -54,7 +55,8 @@ for i = boards_from, removed_boards_from - 1, 5 do
   end
 end
 
--- Nothing below can fail.
+-- Below, only the first write can fail: Redis refuses it if its memory is full. Then nothing is
+-- written.
 local is_registered = is_last == '1' and call('EXISTS', registered) == 0
 local has_changed = is_registered or next(promoted_at) ~= nil or #new > 0
 if is_registered then call('SET', registered, '1') end

@@ -7,7 +7,8 @@
 -- Returns  time in us of the removal, later than any promotion; 0 for no such board; LEASE_LOST
 -- Cost  O(1); memory is freed in the background
 --
--- Undoing a registration works when memory is full, too: its first write deletes.
+-- Undoing a registration works even if the memory of Redis is full, because its first write
+-- deletes.
 
 -- include shard.lua
 -- include roles.lua

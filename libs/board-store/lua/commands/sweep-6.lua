@@ -3,7 +3,7 @@
 -- KEYS  live, shadows, views, facts, expiries, leaders
 --       rankings_and_players...  for each view: ranking, players
 -- ARGV  board, generation
---       expired_views...  by their text
+--       expired_views...  their texts
 -- Returns  how many were removed; 0 for a generation that is neither live nor a shadow
 -- Cost  O(log views) for each view; memory is freed in the background
 

@@ -1,5 +1,5 @@
--- Events of players who are banned or erased (ban-register.lua). If the record is not settled yet,
--- the ranking still has the member of the old state: the event removes it.
+-- Applies events of players who are banned or erased (ban-register.lua). Until the player record is
+-- settled, a ranking may still have the member of the old state: the event removes it.
 
 -- include settle.lua
 

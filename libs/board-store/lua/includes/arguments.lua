@@ -2,8 +2,9 @@
 --
 -- Its keys: for each board, views, facts, expiries, event ids of the partition, leaders, bans; then
 -- for each view, ranking and players.
--- Its arguments: boards, views, lists of views, number of values of an entry, and whether all views
--- of its player records are settled then (JSON: run-arguments.ts); the entries as bytes.
+-- Its arguments: first, as JSON (run-arguments.ts), boards, views, lists of views, number of values
+-- in each entry, and whether this call settles the last views of its player records; then the
+-- entries as bytes.
 -- An entry: offset (d), number of the list of its views (H), then
 --   of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column in
 --                sort direction (d each), zeros if its board has fewer columns
@@ -57,8 +58,9 @@ local function read_views(views, key, boards)
   return key
 end
 
--- Most events have the same board and views as an earlier one, so they share one list. The list of
--- a player record is { settles }: the board, and the views to settle.
+-- Replaces the numbers in the lists by boards and views. A list has the number of a board, then the
+-- numbers of views. Most events have the same board and views as an earlier one, so they share one
+-- list. A player record has a list of its own, in `settles`: the board, and the views to settle.
 local function read_lists(lists, boards, views)
   for number, list in ipairs(lists) do
     local numbers = list.settles or list
@@ -80,8 +82,8 @@ local function read_run(at, key)
   return run, at + 2, next_key
 end
 
--- The entries of a run above the applied offset, up to `last`. One struct.unpack reads an entry, as
--- a call costs more than reading its values.
+-- Returns the entries of a run above the applied offset, up to `last`. One struct.unpack reads a
+-- whole entry: a call costs more than reading the values.
 local function read_entries(run, applied_offset, last)
   local layout = '>dHdI4c0I4c0' .. string.rep('d', run.columns)
   local bytes = run.bytes

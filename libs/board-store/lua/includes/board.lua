@@ -8,11 +8,12 @@ local function load_board(board, partition)
   board.moved = {}
   board.counts = {}
 
-  -- Of the views of the run: see load_view.
+  -- load_view sets these two from the views of the run.
   board.first_expiry = math.huge
   board.has_new_views = false
 
-  -- Players to look up in the ban register; false if it is, and remains, empty.
+  -- Players to look up in the ban register; false if the register is empty and the run has no
+  -- player records.
   local needs_register = board.has_records or call('EXISTS', board.bans) == 1
   board.asked = needs_register and {}
 
@@ -27,14 +28,14 @@ local function count(board, name)
   board.counts[name] = (board.counts[name] or 0) + 1
 end
 
--- The number of views, without expired views that are not swept yet.
+-- Counts the views, except expired views that are not swept yet.
 local function views_of(board)
   local views = call('HLEN', board.versions)
   if not board.canExpire then return views end
   return views - call('ZCOUNT', board.expiries, '-inf', format('%d', board.clock))
 end
 
--- The number of views that an event would add if they exceed `maxViews`; else false.
+-- Returns how many views an event would add, if the board would then exceed `maxViews`; else false.
 local function too_many_views(board, views)
   local new = 0
   for i = 1, #views do
@@ -58,7 +59,7 @@ local function oldest_id_time(board)
   return board.partition_clock - board.span
 end
 
--- The id with which a sorted set has an event; false if the event has no event id.
+-- The id of an event in the sorted set; false if the event has no event id.
 local function event_id_of(entry)
   return entry[EVENT_ID] ~= '' and entry[EVENT_ID] .. '\n' .. entry[PLAYER]
 end
@@ -86,8 +87,9 @@ local function is_duplicate(board, entry)
   return false
 end
 
--- A clock that jumps ahead outdates many ids at once. This bound keeps the script short; as a call
--- adds fewer ids, later calls delete the rest. Until then, is_duplicate ignores outdated ids.
+-- If the clock jumps ahead, many ids become outdated at once. This bound keeps the script short. A
+-- call adds fewer ids than the bound, so later calls delete the rest. Until then, is_duplicate
+-- ignores outdated ids.
 local MAX_IDS_DELETED = 5000
 
 local function delete_old_event_ids(board)

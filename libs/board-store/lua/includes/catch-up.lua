@@ -6,13 +6,15 @@
 --       generation     of the shadow
 --       stretch_count
 --
--- The lists of a script end with `stretch_keys...` and `stretches...`. These are for each stretch:
--- partition, first offset, last offset, its records (arguments.lua).
+-- The lists `stretch_keys...` and `stretches...` are the last ones of a script. `stretch_keys` has
+-- the keys of each stretch (arguments.lua). `stretches` has for each stretch: partition, first
+-- offset, last offset, its records (arguments.lua).
 --
--- A stretch is applied up to the live applied offset of its partition, and the shadow's applied
--- offset is set with it. So if a later stretch fails, the shadow still matches its applied offsets.
--- The shadow of a verify has no rankings, as nothing reads them. The shadow of a build gets them
--- later (rank-shadow-4.lua).
+-- A stretch is applied up to the live applied offset of its partition. The shadow's applied offset
+-- is stored together with it. So if a later stretch fails, the shadow still matches its applied
+-- offsets.
+-- The shadow of a verify has no rankings, because nothing reads them. The shadow of a build gets
+-- them later (rank-shadow-4.lua).
 
 -- include lease.lua
 -- include run.lua
@@ -64,8 +66,9 @@ local function catch_up()
 end
 
 -- Returns { caught up in all partitions (1, 0), number of partitions, then for each: partition,
--- applied offset of the shadow, live applied offset }; and whether the shadow is caught up. A
--- shadow whose start is above the live offset counts as caught up.
+-- applied offset of the shadow, live applied offset }; then, as a second value, whether the shadow
+-- is caught up. In a partition that the shadow reads from a start above the live offset, it is
+-- caught up.
 local function progress_in(partitions)
   local found, caught_up = { 1, #partitions }, true
   for _, partition in ipairs(partitions) do

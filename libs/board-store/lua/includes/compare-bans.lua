@@ -1,7 +1,8 @@
--- Walks over the ban registers: `bans` over the shadow's, `extraBans` over the live one, for
--- entries that only this one has. They skip entries above the applied offset. The walks over
--- players skip players whose records are not settled. In both, the live generation is ahead of the
--- shadow.
+-- Walks over the ban registers. `bans` walks over the register of the shadow. `extraBans` walks
+-- over the register of the live generation, to find entries that only this one has.
+--
+-- The live generation may be ahead of the shadow. So both walks skip entries above the applied
+-- offset, and the walks over players skip players whose records are not settled.
 
 -- include ban-register.lua
 
@@ -18,7 +19,8 @@ local function kinds_of(players)
   return kinds
 end
 
--- Whether an entry is of an open run (settle.lua), which also stores entries that change no kind.
+-- Whether an entry is of an open run (settle.lua). An open run also stores entries that change no
+-- kind, and it marks no player for them.
 local function is_ahead(entry)
   local _, _, partition, offset = string.match(entry or '', PARTS_OF_ENTRY)
   return partition and tonumber(offset) > applied_offset_of(applied_offsets, partition)

@@ -1,11 +1,13 @@
--- Walks over one view: `players` checks live states and entries against the shadow's states;
--- `extraPlayers` finds players only the live view has; `ranking`, entries that fit no live state.
+-- Walks over one view:
+--   players       compares the states, and checks the live ranking against them
+--   extraPlayers  finds players that only the live view has
+--   ranking       finds members of the live ranking that fit no live state
 
 local PLAYERS_A_STEP = 500
 local columns, tie = tonumber(column_count), tonumber(tie_sign)
 local view, shadow_players, live_players = view_or_partition, shadow_items, live_items
 
--- Bytes in hexadecimal, as replies are texts; nil for none.
+-- Returns bytes as hexadecimal digits, because replies are texts; nil for nil.
 local function hex(bytes)
   return bytes and string.gsub(bytes, '.', function(byte)
     return format('%02x', string.byte(byte))
@@ -16,7 +18,8 @@ local function differ_in_state(difference, player, expected, found)
   differ(difference, view, player, hex(expected), hex(found))
 end
 
--- The kind of difference between two states.
+-- Returns how two different states differ: 'columns' if values or marks differ, or if the live
+-- state is malformed; else 'reachTime'.
 local function difference_of(expected, found)
   local state, other = read_state(expected, columns), read_state(found, columns)
   if not other then return 'columns' end
@@ -26,8 +29,8 @@ local function difference_of(expected, found)
   return 'reachTime'
 end
 
--- Compares the states of a player. Also checks that the live ranking has the member of the state if
--- the player is present, and lacks it if not.
+-- Compares the two states of a player. If they are equal, checks the live ranking: it must have the
+-- member of the state if the player is present, and must lack it if the player is banned.
 local function compare_player(player, kind, expected, live)
   if not live then return differ_in_state('missing', player, expected) end
   if live ~= expected then
@@ -41,7 +44,8 @@ local function compare_player(player, kind, expected, live)
   end
 end
 
--- The walk ends if the view has expired meanwhile: a sweep may have freed it in one generation.
+-- Makes a walk. The walk ends early if the view has expired meanwhile: a sweep may then have freed
+-- the view in one of the generations.
 local function walk_over(command, key, compare_page)
   return function(cursor, clock)
     if #common_views({ view }, clock) == 0 then return '0', 0, {} end

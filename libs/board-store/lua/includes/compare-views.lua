@@ -20,7 +20,8 @@ local function ends_of(names, views, expiries, clock)
   return found
 end
 
--- When views expire in the shadow, and in the live generation; both by the clock of the shadow.
+-- Returns when each view expires: in the shadow, and in the live generation. For both, the clock of
+-- the shadow decides which views have expired.
 local function ends_in_both(names, clock)
   local expected = ends_of(names, shadow_views, shadow_expiries, clock)
   local live = ends_of(names, live_views, live_expiries, clock)
@@ -55,7 +56,8 @@ walks['extraViews'] = function(cursor, clock)
   return next, 0, {}
 end
 
--- The partition's clock, and the number of event ids in the span: only these drop later events.
+-- Describes the partition's clock, and how many event ids are in the span. Older ids don't matter,
+-- because they drop no later event.
 local function summary_of_ids(facts, event_ids)
   local clock = call('HGET', facts, 'clock:' .. partition)
   if not clock then return 'nothing' end
@@ -74,8 +76,8 @@ local function id_text(id, time)
   return format('"%s" of %s %s', event_id, player, place)
 end
 
--- Whether the live generation lacks an id of the span, or has it with another time; reports the
--- first such id.
+-- Whether one of these ids is in the span, and the live generation lacks it or has it with another
+-- time. Reports the first such id.
 local function ids_differ(ids, times)
   local oldest = call('HGET', shadow_facts, 'clock:' .. partition) - span
   local live = each_of('ZMSCORE', live_event_ids, ids)
@@ -87,8 +89,8 @@ local function ids_differ(ids, times)
   end
 end
 
--- Ends at the first difference. Needs no walk for extra ids: as both generations have the same
--- number of ids, the live one can have an extra id only if it lacks another.
+-- Ends at the first difference. No walk for extra ids is needed: both generations have the same
+-- number of ids, so the live one can have an extra id only if it lacks another.
 walks['eventIds'] = function(cursor)
   local expected = summary_of_ids(shadow_facts, shadow_event_ids)
   local live = summary_of_ids(live_facts, live_event_ids)

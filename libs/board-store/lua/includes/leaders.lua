@@ -1,8 +1,10 @@
--- Leader changes: the difference of a view's top N to its leader report, the last reported top. It
--- belongs to the board, not to a generation, so the first event after a promotion may report what
--- the promotion changed. Events that are applied again after a loss delete the report; the next
--- leader change then has no `since`. A report is the version of the view, a newline, then the top
--- as lines in order: competition rank and columns in sort direction, a tab, the player id.
+-- A leader change is the difference between the top N of a view and its leader report: the top that
+-- was reported last. A report belongs to the board, not to a generation, so the first event after a
+-- promotion may report what the promotion changed. If events are applied again after a loss, they
+-- delete the report; then the next leader change has no `since`.
+--
+-- A report is the version of the view, a newline, then the players of the top in order, one a line:
+-- competition rank and columns in sort direction, a tab, the player id.
 
 -- include member.lua
 -- include verdict.lua
@@ -53,8 +55,8 @@ local function write_leader_change(view)
   since = tonumber(since) or 0 / 0 -- NaN: there is no report
   before = before or ''
   local top = table.concat(top_lines(view), '\n')
-  -- If the last player has left and there is no report, a top with this player may have been
-  -- reported before a loss.
+  -- Without a report, an empty top equals `before`. But if a player has left, a top with this
+  -- player may have been reported before a loss, so the empty top is reported.
   local may_be_new = view.left and not view.report
   if top == before and not may_be_new then return end
   call('HSET', view.board.reports, view.text, view.version .. '\n' .. top)
@@ -62,7 +64,7 @@ local function write_leader_change(view)
   write(pack('>BdHdI4c0I4c0', LEADERS, view.cause, view.number, since, #top, top, #before, before))
 end
 
--- Reports the leaders of the views that the run has changed; if muted, deletes their reports.
+-- Reports the leaders of the views that the run has changed. A muted run deletes their reports.
 local function write_reports(run, unmuted)
   for _, board in ipairs(run.boards) do
     for _, view in ipairs(board.moved) do

@@ -1,4 +1,5 @@
--- The lease of a board: the process whose token it has may write to the shadow. A lease expires.
+-- A lease of a board lets one process write to the shadow of the board: the process that has the
+-- token of the lease. A lease expires.
 
 -- include base.lua
 -- include return-codes.lua
@@ -12,7 +13,8 @@ local function is_unranked(shadow)
   return shadow.purpose == 'verify' or shadow.purpose == 'unranked'
 end
 
--- The shadow of a board, or nil. `kept_until` is the end of its grace time in ms, for a rollback.
+-- Returns the shadow of a board, or nil. `kept_until` is set for a rollback only: it is the end of
+-- the grace time in ms.
 local function shadow_of(shadows, board)
   local text = call('HGET', shadows, board)
   if not text then return nil end

@@ -1,4 +1,6 @@
--- The member of a player in a ranking. test/model/oracle-format.ts computes it in another way.
+-- The member of a player in a ranking: 8 bytes for each further column, 7 bytes for the reach time
+-- if it breaks ties, the player id. Bytewise order is the order of the players.
+-- test/model/oracle-format.ts computes the member in another way.
 
 -- include base.lua
 

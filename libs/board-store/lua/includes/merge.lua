@@ -5,7 +5,8 @@
 
 local MAX_EXACT = 9007199254740991
 
--- Compares an event with a state in all columns of one update: -1 better, 0 equal, 1 worse.
+-- Compares an event with a state in all columns with the same kind of update. Returns -1 if the
+-- event is better, 0 if both are equal, 1 if the event is worse.
 local function compare(updates, compared_update, old, entry)
   for c, update in ipairs(updates) do
     if update == compared_update then
@@ -16,7 +17,8 @@ local function compare(updates, compared_update, old, entry)
   return 0
 end
 
--- The new time of the columns of one update ('best' or 'latest'); nil if they keep value and time.
+-- Returns the new time of the columns with one kind of update ('best' or 'latest'); nil if these
+-- columns keep their values and times.
 local function taken_at(updates, update, old, c, entry)
   local time = entry[TIME]
   if not old then return time end
@@ -30,8 +32,8 @@ local function taken_at(updates, update, old, c, entry)
   return nil
 end
 
--- The state after an event, nil if a sum overflows.
--- Commutes: the same events in any order give the same state, unless a sum overflows.
+-- Returns the state after an event; nil if a sum overflows. The order of events does not matter:
+-- the same events in any order give the same state, unless a sum overflows.
 -- The time of a sum is the time of the latest delta other than 0. If all deltas are 0, it is the
 -- time of the earliest event.
 local function merge(updates, old, entry)

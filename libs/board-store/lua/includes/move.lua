@@ -1,12 +1,16 @@
--- A move is what an event changes for its player in a view: `old` and `state` are the states before
--- (false if there was none) and after, `bytes` are those of `state`. In a ranked board, `score` and
--- `member` follow from `state`, and `old_member` is the member before, false if there was none.
+-- A move is what an event changes for its player in a view. Its fields:
+--   old         the state before, false if there was none
+--   state       the state after
+--   bytes       the bytes of `state`
+--   old_member  the member before, false if there was none; only in a ranked board
+--   score       of the member after; only in a ranked board
+--   member      the member after; only in a ranked board
 
 -- include member.lua
 -- include merge.lua
 
--- Fills and returns a move from the bytes of a state (false if none). Returns false if nothing
--- changes, nil if a sum overflows.
+-- Fills and returns the move of an event. Takes the bytes of the state before, false for none.
+-- Returns false if nothing changes, nil if a sum overflows.
 local function fill_move(move, board, bytes, entry)
   local updates, player = board.updates, entry[PLAYER]
   local old = bytes and read_state(bytes, #updates)
@@ -29,8 +33,8 @@ end
 local position_of = {}
 
 -- Sets view.move of each view, false if nothing changes. Returns true if a sum overflows. Views
--- with the same state of the player share a move. For speed, no table is made or emptied for an
--- event, and neighbours with the same state are not looked up (docs/decisions/0039).
+-- with the same state of the player share a move. For speed, no event makes or empties a table, and
+-- a view with the same state as the view before it needs no lookup (docs/decisions/0039).
 local function find_moves(board, views, entry)
   local player, before = entry[PLAYER], nil
   for i = 1, #views do

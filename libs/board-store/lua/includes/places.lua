@@ -5,7 +5,7 @@
 --       expires_at        ms of the event clock (- never)
 --       column_count
 --       reach_time_width  bytes of the reach time in a member
---       most_counted      most players to read for the dense position (0: not counted)
+--       most_counted      most players to read to count the dense position (0: do not count)
 
 -- include read.lua
 -- include ties.lua
@@ -27,22 +27,24 @@ local function head()
   return { stale(), version or '0', call('ZCARD', ranking) }
 end
 
--- The words as a text of lines, and the states of the players in it, one after the other
--- (state.lua). A client reads a text faster than a list. Ids have no line breaks.
+-- Returns the words as one text, one a line, and the states of its players (state.lua) as one text.
+-- A client reads a text faster than a list. Ids have no line breaks.
 local function lines(words, states)
   return { table.concat(words, '\n'), table.concat(states or {}) }
 end
 
--- The score of a member is the value of the first column, with which its state begins. WITHSCORES
--- would double the time of ZRANGE.
+-- Reads the score of a member from the state of its player: a state begins with the value of the
+-- first column, which is the score. ZRANGE with WITHSCORES would take twice the time.
 local function score_of(state)
   return (read_bytes('>d', state))
 end
 
--- Returns `limit` players from a position on, as lines: head, then position, competition position
--- and dense position ('' if not counted) of the first one, number of players in the view with worse
--- columns than the last one, `from` and `to` (the range of scores: its first position, and the
--- first one behind it), then the ids of the players. With their states.
+-- Returns `limit` players from a position on, with their states. The lines are:
+--   the items of head
+--   position, competition position and dense position ('' if not counted) of the first player
+--   number of players in the view with worse columns than the last player
+--   `from` and `to`: first position in the range of scores, first position behind it
+--   ids of the players
 local function places(first, limit, from, to)
   local members, found = {}, head()
   if limit > 0 then

@@ -8,13 +8,15 @@
 -- include member.lua
 -- include places.lua
 
--- Takes players and their states, false for none. Returns two lists: head, then for each player who
--- is in the view: id, position, competition position, number of players with worse columns; and the
--- states of these players.
+-- Takes player ids and their states, false for none. Returns two lists for the players who are in
+-- the view:
+-- - the items of head (places.lua), then for each player: id, position, competition position,
+--   number of players with worse columns
+-- - the states of these players
 local function places_of(ids, states)
   local found = head()
   local found_states = {}
-  local ties = {} -- score and further columns -> first position of the tie, and the one behind it
+  local ties = {} -- score, further columns -> first position of the tie, first position behind it
   for i, id in ipairs(ids) do
     local state = states[i] and read_state(states[i], tonumber(column_count))
     local member = state and member_of(tonumber(tie_sign), state, id)

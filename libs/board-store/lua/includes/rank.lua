@@ -1,13 +1,15 @@
--- The ranking of a view, for scripts that write: ranks and changes. See view.lua for the fields.
+-- Reads ranks from the ranking of a view, and changes the ranking, for scripts that write. See
+-- view.lua for the fields of a view.
 
 -- include base.lua
 
 local forward_to, NOBODY, ALL = redis.set_repl, redis.REPL_NONE, redis.REPL_ALL
 
--- How many players have better columns, whatever their reach time. A probe member has only the
--- bytes of the further columns. It sorts before every member that begins with them, so its rank is
--- the answer. No member equals it, as player ids are never empty. Nothing can fail between ZADD and
--- ZREM. ZREM can't delete the key, as the ranking has the player, too. Replicas get no probe.
+-- Counts the players with better columns, whatever their reach time. Adds a probe, a member that
+-- has only the bytes of the further columns. The probe sorts before every member that begins with
+-- these bytes, so its rank is the answer. No member equals it, because player ids are never empty.
+-- Nothing can fail between ZADD and ZREM, so no probe stays. ZREM can't delete the key, because the
+-- ranking also has the player. Replicas get no probe.
 local function probe_better_columns(ranking, score, columns)
   if columns == '' then return call('ZCOUNT', ranking, '-inf', format('(%d', score)) end
   forward_to(NOBODY)
@@ -18,7 +20,8 @@ local function probe_better_columns(ranking, score, columns)
   return better
 end
 
--- The position of a member and, if published, its competition position; -1 if there is no member.
+-- Returns the position of a member and, if the board publishes competition ranks, its competition
+-- position. A member that is missing has position -1.
 local function positions(view, state, member)
   local position = member and call('ZRANK', view.ranking, member) or -1
   if not view.board.competition then return position end
@@ -27,8 +30,8 @@ local function positions(view, state, member)
   return position, probe_better_columns(view.ranking, state[1], columns)
 end
 
--- Does not forward its writes to the append-only file and replicas. At the end of the run,
--- store_ranking forwards the result, which is half the bytes.
+-- Does not forward its writes to the append-only file and to replicas. At the end of the run,
+-- store_ranking forwards only the result: half as many bytes.
 local function update_ranking(ranking, move)
   local old, new = move.old_member, move.member
   forward_to(NOBODY)
@@ -37,8 +40,9 @@ local function update_ranking(ranking, move)
   forward_to(ALL)
 end
 
--- Redis forwards a command, with all its arguments, only if it changes something. A live ranking
--- has its new members already, so one of them is also removed and added again.
+-- Stores the new members of the run, and so forwards them to the append-only file and to replicas.
+-- Redis forwards a command, with all its arguments, only if the command changes something. A live
+-- ranking already has its new members. So each chunk also removes one of them and adds it again.
 local function store_ranking(view)
   local old_members, added = view.old_members, view.added
   for first, last in chunks(old_members) do

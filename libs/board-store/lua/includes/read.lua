@@ -7,8 +7,8 @@
 
 -- include continuity.lua
 
--- nil if the caller names the generation to read. Otherwise { 'MOVED', generation, its definition
--- (JSON), its starts (JSON) }, each '' if it does not exist.
+-- Returns nil if the caller names the generation to read. Otherwise returns { 'MOVED', generation,
+-- its definition (JSON), its starts (JSON) }, with '' for each part that does not exist.
 local function moved()
   local generation = call('HGET', live, board)
   if snapshot ~= '' then
@@ -21,7 +21,8 @@ local function moved()
   return { 'MOVED', generation, definition or '', start_offsets or '' }
 end
 
--- 1 while Redis lacks published events, or may lack some, as it is to be resynced; else 0.
+-- Returns 1 if Redis lacks published events, or if it may lack some because it has to be resynced;
+-- else 0.
 local function stale()
   local is_recovering = call('HLEN', recovery_targets) > 0
   return (is_recovering or not is_continued(call('GET', continuity))) and 1 or 0

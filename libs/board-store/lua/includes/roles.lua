@@ -23,9 +23,9 @@ local function read_role(role, id)
   return generation and { generation = generation, kept_until = kept_until }
 end
 
--- Moves a generation that read_role found. The discarded shadow of a rollback becomes previous
--- again. The first write is one that Redis accepts even if its memory is full; once a script has
--- written, Redis refuses no further write.
+-- Moves a generation that read_role found. If the shadow of a rollback is discarded, it becomes
+-- previous again. The first write is HDEL, which Redis accepts even if its memory is full. After
+-- the first write of a script, Redis refuses no further write.
 local function move(found, from, to)
   local generation = found.generation
   call('HDEL', ROLES[from], from == 'snapshot' and generation or board)

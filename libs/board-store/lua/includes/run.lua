@@ -1,6 +1,6 @@
 -- Applies a run or stretch to its boards. load_run only reads; apply_run writes and cannot fail. A
--- stretch may have player records between events. All records are joined before the first event:
--- the order of events and records changes nothing.
+-- stretch may have player records between events. All records are joined before the first event,
+-- because the result does not depend on the order of events and records.
 
 -- include arguments.lua
 -- include board.lua
@@ -59,7 +59,6 @@ local function apply_entry(run, entry)
   end
 end
 
--- Notes what to load for an entry.
 local function request(run, views, entry)
   local board = views.board
   request_states(views, entry[PLAYER])

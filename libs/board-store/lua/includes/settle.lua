@@ -17,7 +17,7 @@ local leave, state_of_records, apply_record, unsettled_players
 
 do -- a script can have 200 locals at a time; the locals of this block end with it
   local UNSETTLED = 'unsettled:'
-  local NOBODY = '\0' -- as passed (verdict.lua) writes it
+  local NOBODY = '\0' -- no passed players, as `passed` (verdict.lua) writes them
 
   local function unsettled_field(partition, record)
     return format('%s%s %d', UNSETTLED, partition, record[OFFSET])
@@ -35,7 +35,7 @@ do -- a script can have 200 locals at a time; the locals of this block end with 
     return found
   end
 
-  -- Writes a movement of a player who enters or leaves a ranking, and overtakes nobody.
+  -- Writes the movement of a player who enters or leaves a ranking. No player counts as overtaken.
   local function write_place(view, entry, state, before, after, better_before, better_after)
     write_movement(view, entry, state, state, before, after, better_before, better_after)
     if view.board.overtook > 0 then write(NOBODY) end
@@ -77,7 +77,7 @@ do -- a script can have 200 locals at a time; the locals of this block end with 
     end
   end
 
-  -- Makes the ranking of a view fit the entry of the player of a record.
+  -- Makes the ranking of a view fit the player's entry in the ban register.
   local function settle(view, record)
     local board = view.board
     local player = record[PLAYER]
@@ -96,8 +96,8 @@ do -- a script can have 200 locals at a time; the locals of this block end with 
   end
 
   -- Returns whether a record of the run is marked, and whether the run remains open after this
-  -- call. Sets `is_marked` of each record. If a record that changes a kind is not marked yet, this
-  -- call is not the last one of the run.
+  -- call. Sets `is_marked` of each record. While a record that changes a kind is not marked, the
+  -- run needs a later call: clears run.isLast.
   function state_of_records(run, partition)
     local is_marked = false
     local is_open = false
@@ -111,7 +111,8 @@ do -- a script can have 200 locals at a time; the locals of this block end with 
     return is_marked, is_open and not run.isLast
   end
 
-  -- Marks a record and settles views of its player. The last call of the run removes the mark.
+  -- Marks a record that changes a kind, and settles views of its player. The last call of the run
+  -- removes the mark.
   function apply_record(run, views, record)
     local board = views.board
     local field = unsettled_field(run.partition, record)

@@ -1,9 +1,9 @@
--- The two values of a shard that every apply call names: the version of its pointers, and its
--- continuity (continuity.lua).
+-- Every apply call names two values of its shard: the version of the pointers, and the continuity
+-- (continuity.lua).
 --
--- Version: every change of the live, building, removed or registered boards sets a new one. It is
--- Redis TIME in us, and larger than the previous one, so it never repeats. The identity of the
--- ranklog (JSON, identity-check.ts) follows it in the same field of `live`.
+-- Every change of the live, building, removed or registered boards sets a new version. A version is
+-- Redis TIME in us, or the previous version + 1 if that is larger, so it never repeats. In its
+-- field of `live`, the identity of the ranklog (JSON, identity-check.ts) follows it.
 
 -- include base.lua
 -- include continuity.lua
@@ -11,7 +11,7 @@
 local VERSION = '' -- no board has this name
 local BUILDING = '-' -- the pointer of a board whose first generation is being built
 
--- The time and the identity; '0' and '' if there is no version.
+-- Returns the time in the version, and the identity; '0' and '' if there is no version.
 local function read_version(live)
   return string.match(call('HGET', live, VERSION) or '0', '^(%d+) ?(.*)$')
 end
@@ -23,7 +23,8 @@ local function move_version(live, identity)
   call('HSET', live, VERSION, format('%d %s', version, identity or kept))
 end
 
--- The time in us of a move of the board's pointer: later than the previous move, and than `since`.
+-- The time in us for the next move of the board's pointer: later than the move before, and than
+-- `since`.
 local function next_move(promotions, board, since)
   return math.max(now_in_us(), since + 1, tonumber(call('HGET', promotions, board) or '0') + 1)
 end

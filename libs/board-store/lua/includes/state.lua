@@ -9,7 +9,7 @@ local MAX_COLUMNS = 8 -- as boards.schema.json: a spec compares the two
 local STATE_LAYOUTS = {} -- by number of columns
 for columns = 1, MAX_COLUMNS do STATE_LAYOUTS[columns] = '>' .. string.rep('ddB', columns) end
 
--- nil if the bytes are not a state of so many columns.
+-- Returns nil if the bytes are not a state with this number of columns.
 local function read_state(bytes, columns)
   if #bytes ~= BYTES_OF_A_COLUMN * columns then return nil end
   local state = { read_bytes(STATE_LAYOUTS[columns], bytes) }

@@ -6,7 +6,8 @@
 
 local columns_width = 8 * (tonumber(column_count) - 1)
 
--- How many players a step of different_columns reads, and from which length on it jumps over a tie.
+-- A step of different_columns reads STEP players. If it ends LONG_TIE players or more into a tie,
+-- it jumps to the end of the tie.
 local STEP, LONG_TIE = 64, 16
 
 -- Whether the player at a position has this score, and these bytes for the further columns.
@@ -15,7 +16,8 @@ local function has_columns(position, score, columns)
   return tonumber(found[2]) == score and sub(found[1], 1, #columns) == columns
 end
 
--- The first position from `first` on, but before `last`, for which a test fails; else `last`.
+-- Returns the first position from `first` on, but before `last`, for which a test fails; else
+-- `last`. Bisects: after a position that fails, all fail.
 local function first_without(first, last, test)
   while first < last do
     local middle = math.floor((first + last) / 2)
@@ -24,8 +26,9 @@ local function first_without(first, last, test)
   return first
 end
 
--- The first position of the tie that the player at a position belongs to. Checks the neighbour in
--- front, then the first player with this score, then doubles the distance, then bisects.
+-- Returns the position where the tie of the player at a position begins. Checks the player in
+-- front, then the first player with this score. Then goes towards the front by steps that double,
+-- and bisects the last step.
 local function tie_begin(position, score, columns)
   if position == 0 then return 0 end
   if columns ~= '' and not has_columns(position - 1, score, columns) then return position end
@@ -40,7 +43,7 @@ local function tie_begin(position, score, columns)
   end)
 end
 
--- The first position after the tie that the player at a position belongs to.
+-- Returns the first position after the tie of the player at this position.
 local function tie_end(position, score, columns)
   local last = call('ZCOUNT', ranking, '-inf', format('%d', score))
   if columns == '' then return last end
@@ -49,7 +52,8 @@ local function tie_end(position, score, columns)
   end)
 end
 
--- The first position of the tie that the player at a position belongs to, and the one after it.
+-- Returns the position where the tie of the player at a position begins, and the first position
+-- after the tie.
 local function tie_of(position, score, columns)
   local score_text = format('%d', score)
   local is_alone = call('ZCOUNT', ranking, score_text, score_text) == 1
@@ -57,9 +61,9 @@ local function tie_of(position, score, columns)
   return tie_begin(position, score, columns), tie_end(position, score, columns)
 end
 
--- How many different sets of column values the players before a position have; nil if that would
--- read more than about `most` players. A jump counts as STEP players, as it searches for the end of
--- the tie.
+-- Counts the different sets of column values of the players before a position. Returns nil if that
+-- would read more than about `most` players. A jump counts as STEP players, because it searches for
+-- the end of the tie.
 local function different_columns(last, most)
   local count, position, looked = 0, 0, 0
   local began, score, columns = 0, nil, nil -- of the last tie

@@ -37,8 +37,8 @@ local function write_dead_letter(entry, code, detail)
   write(pack('>BdI4c0I4c0', DEAD_LETTER, entry[OFFSET], #code, code, #detail, detail))
 end
 
--- One struct.pack writes the whole change of a board with one column: a call costs more than its
--- numbers.
+-- For a board with one column, one struct.pack writes the whole change: a call costs more than the
+-- numbers in it.
 local function write_change(view, entry, before, after, old, state)
   write(pack('>BdHdddd', CHANGE, entry[OFFSET], view.number, before + 1, after + 1, old[1],
     state[1]))
@@ -52,8 +52,8 @@ local function write_movement(view, entry, old, state, before, after, better_bef
   if view.board.competition then write(pack('>dd', better_before + 1, better_after + 1)) end
 end
 
--- The first `overtook` players after the new position, up to the old one; a new player passes all
--- players behind.
+-- Returns the passed players: the first `overtook` players from behind the new position to the old
+-- one. A new player passes all players behind.
 local function passed(view, before, after)
   local players = {}
   local last_passed = before < 0 and call('ZCARD', view.ranking) - 1 or before
@@ -66,8 +66,9 @@ local function passed(view, before, after)
   return pack('>B', #players) .. table.concat(players)
 end
 
--- Stores the written verdicts as a member of an outbox, scored by an offset. Returns the member;
--- nil if there are no verdicts. The next member has heads of its own. A muted run has no outbox.
+-- Stores the written verdicts as a member of an outbox, with an offset as its score. Returns the
+-- member; nil if there are no verdicts. A muted run has no outbox. The next member has heads of its
+-- own.
 local function keep_verdicts(outbox, offset, views)
   if not outbox or #written == 0 then return nil end
   local member = table.concat(written)
@@ -77,8 +78,9 @@ local function keep_verdicts(outbox, offset, views)
   return member
 end
 
--- The members of the outbox with verdicts of the records from `first` to `last`. They may also hold
--- verdicts of other offsets.
+-- Returns the members of the outbox that have verdicts of the records from `first` to `last`. A
+-- score is the last offset of its call, so the first member above `last` may have some, too. The
+-- members may also have verdicts of other offsets.
 local function stored_verdicts(outbox, first, last)
   if first > last then return {} end
   local members = call('ZRANGEBYSCORE', outbox, format('%d', first), format('%d', last))

@@ -1,15 +1,15 @@
 -- The effect of a run or stretch on one view, in these fields:
 --   known        the stored version, false if the board lacks the view
 --   version      the version that the view gets if the run changes it
---   live         rank changes are published: each event updates the ranking, else only the end
---                of the run
+--   live         whether rank changes are published. If so, each event updates the ranking; if
+--                not, only the end of the run does
 --   to_read      players whose states are loaded; some may be repeated
 --   states       player -> bytes of the state during the run, false if there is none
---   move         of the current event, false if it changes nothing; own_move: a table that
---                is reused for it
+--   move         the move of the current event (move.lua), false if the event changes nothing
+--   own_move     a table that each event reuses for its move
 --   cause        offset of the last event that changed the view
 --   left         whether a player who is banned or erased has left the ranking
--- Of players whose state changed, in the order of their first change:
+-- Fields for the players whose state changed, in the order of their first change:
 --   stored       player and bytes of the state, for HSET
 --   stored_at    player -> position of the bytes in `stored`
 --   added        score and member, for ZADD; only in a ranked board
@@ -57,21 +57,20 @@ local function store_version(view)
   board.moved[#board.moved + 1] = view
 end
 
--- Gives the view its new version: an entry of the run changes it.
+-- Notes that an entry changes the view. The first change in a run gives the view its new version.
 local function touch(view, entry)
   if not view.cause then store_version(view) end
   view.cause = entry[OFFSET]
 end
 
--- Makes the views that the board lacks, for an event that leaves no state in them. So every event
--- that passes the bound on views makes its views, also if a sum overflows or its player is erased.
+-- Creates those views that the board lacks, for an event that leaves no state in them. So every
+-- event within `maxViews` creates its views, even if a sum overflows or the player is erased.
 local function make_views(views, entry)
   for i = 1, #views do
     if not views[i].known then touch(views[i], entry) end
   end
 end
 
--- Updates the ranking and writes the change.
 local function publish_move(view, entry, move)
   local board, old, state = view.board, move.old, move.state
   local before, better_before = positions(view, old, move.old_member)
