@@ -25,7 +25,7 @@ export function banText(
   return `${kind} ${occurredAt} ${partition} ${offset} ${JSON.stringify({ reason, by })}`;
 }
 
-/** With the flag `s`, as a reason may have U+2028. */
+/** The flag `s` makes `.` match U+2028, which a reason may contain. */
 const ENTRY = /^(\w+) (-?\d+) (\d+) (\d+) (.*)$/s;
 
 export function parseBan(playerId: string, text: string): BanEntry {
@@ -40,7 +40,7 @@ export function parseBan(playerId: string, text: string): BanEntry {
   };
 }
 
-/** For a difference that verify found: `banned at 2026-11-20T09:00:00.000Z`. */
+/** Describes an entry in a difference that verify found: `banned at 2026-11-20T09:00:00.000Z`. */
 export function describeBan(text: string): string {
   const { kind, time } = parseBan('', text);
   return `${kind} at ${formatTime(time)}`;

@@ -18,8 +18,8 @@ export function identityIn(version: string): string {
 }
 
 /**
- * Reads the boards of shards, except boards whose definition Redis has lost. Returns `known` itself
- * if no version has changed.
+ * Reads the boards of shards. Leaves out boards whose definition Redis has lost. Returns `known`
+ * itself if no version has changed.
  */
 export async function readBoards(
   redis: RedisClient,
@@ -56,7 +56,7 @@ export async function readBoards(
   return { live, building, removed, versions };
 }
 
-/** Makes a generation of its id and of the texts of its definition and starts in Redis. */
+/** Makes a generation from its id, and from the texts of its definition and starts in Redis. */
 export function liveBoardOf(generation: string, text: string, starts?: string | null): LiveBoard {
   const definition = parseDefinitionText(text);
   const { board } = definition;
@@ -93,7 +93,7 @@ function parseStarts(text: string): Starts {
   return offsetsOf(JSON.parse(text) as Record<string, number>);
 }
 
-/** Offsets by partition, of a hash in Redis or in JSON. */
+/** Offsets by partition, from a hash in Redis or from JSON. */
 export function offsetsOf(hash: Readonly<Record<string, string | number>>): Map<number, number> {
   const offsets = new Map<number, number>();
   for (const [partition, offset] of Object.entries(hash))

@@ -3,7 +3,9 @@ const LENGTH_BYTES = 4;
 /** The most bytes of UTF-8 for one UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3;
 
-/** Writes what `struct.unpack` of Lua reads. Its buffer grows, and is reused after `clear`. */
+/**
+ * Writes bytes that `struct.unpack` of Lua reads. Its buffer grows, and is reused after `clear`.
+ */
 export class ByteWriter {
   #bytes = Buffer.alloc(INITIAL_BYTES);
   #position = 0;
@@ -44,7 +46,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what `struct.pack` of Lua has written, in order. */
+/** Reads bytes that `struct.pack` of Lua has written, in order. */
 export class ByteReader {
   #position = 0;
 

@@ -20,8 +20,8 @@ export interface Boards {
 export type ShadowPurpose = 'build' | 'verify' | 'snapshot' | 'rollback';
 
 /**
- * A generation that catches up with the live applied offsets; only the holder of the board's lease
- * may write to it.
+ * A generation that catches up with the live applied offsets. Only the holder of the lease of the
+ * board may write to it.
  */
 export interface Shadow extends LiveBoard {
   readonly purpose: ShadowPurpose;
@@ -60,7 +60,10 @@ export interface PromoteOptions {
   readonly takenOver?: Readonly<Record<string, number>>;
 }
 
-/** A marked, unsettled player record. `entry` is the player's current one in the ban register. */
+/**
+ * A player record that is marked and not settled. `entry` is the player's current entry in the ban
+ * register, which may be of a later record.
+ */
 export interface UnsettledRecord extends Pick<PlayerEntry, 'playerId' | 'offset' | 'entry'> {
   readonly partition: number;
 }
@@ -76,7 +79,7 @@ export type ShadowRefusal =
   'leaseLost' | 'shadowGone' | 'gap' | 'generationChanged' | 'serverChanged';
 
 /**
- * A catch-up call that was not refused. `appliedOffsets` has the partitions of the call; after
+ * A catch-up call that was not refused. `appliedOffsets` has the partitions of the call; for
  * promote and compare, it has all partitions.
  */
 interface Applied {
@@ -85,15 +88,17 @@ interface Applied {
 }
 
 /**
- * The outcome of a catch-up call. It has no ending until the shadow is at the live applied offsets:
- * before, a call only applies its stretches.
+ * The outcome of a catch-up call. Until the shadow is at the live applied offsets, a call only
+ * applies its stretches, and its outcome has no ending.
  */
 export type CatchUpOutcome<Ending> =
   | (Applied & { readonly ending: Ending })
   | (Applied & { readonly ending?: undefined })
   | { readonly status: ShadowRefusal; readonly ending?: undefined };
 
-/** Where a ranking continues. Valid on `server` only: another server begins the ranking again. */
+/**
+ * Where a ranking continues. Valid on `server` only: on another server, the ranking begins again.
+ */
 export interface RankingCursor {
   readonly server: string;
   /** Views that were found and are not ranked yet. */
@@ -129,7 +134,7 @@ export interface ComparisonWalk {
   readonly cursor: string;
 }
 
-/** Where a comparison continues. Valid on `server` only: another server begins it again. */
+/** Where a comparison continues. Valid on `server` only: on another server, it begins again. */
 export interface ComparisonCursor {
   readonly server: string;
   readonly walk: ComparisonWalk;
@@ -169,7 +174,7 @@ export interface TooManyViews {
 export interface ComparisonStep {
   readonly next?: ComparisonCursor;
   readonly compared: number;
-  /** The number of the shadow's places that the step compared; 0 if it compared something else. */
+  /** How many places of the shadow the step compared; 0 if it compared something else. */
   readonly places: number;
   readonly views: number;
   readonly differences: readonly Difference[];

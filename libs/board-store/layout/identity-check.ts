@@ -4,7 +4,7 @@ import { OtherIdentityError } from './store-errors.js';
 import type { Identity } from './types.js';
 import type { RedisClient } from './redis-client.js';
 
-/** The place of an identity in Redis, for `compare`. */
+/** The argument `where` of `compare` for an identity in Redis. */
 export const REDIS = 'Redis';
 
 const ORIGINS: Readonly<Record<keyof Identity, string>> = {

@@ -1,6 +1,6 @@
 // To add a key: add it here, with its type, what it holds and for how long. Raise LAYOUT if older
 // code would misread a new form, and say so in the changelog. To change how long Redis keeps
-// something: lua/commands/apply-7.lua cuts the outbox, that of an idle partition every
+// something: lua/commands/apply-7.lua cuts the outbox; for an idle partition, this happens every
 // KEEP_UP_EVERY_MS (src/ingest/partition-ingest.ts). lua/commands/sweep-6.lua deletes expired
 // views, lua/includes/board.lua drops event ids, and the setting `rollbackGrace` bounds previous
 // generations.
@@ -8,8 +8,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The version of the layout. It is a part of the keys of each shard, so that a ranklog with another
- * layout finds no boards, and so misreads none.
+ * The version of the layout. It is a part of the keys of each shard: a ranklog with another layout
+ * finds no boards, so it misreads none.
  */
 const LAYOUT = 4;
 
@@ -52,7 +52,7 @@ export class KeySpace {
   readonly records = this.#ofShard('records');
   /** hash: partition -> the largest published position that a call or a resync has named */
   readonly published = this.#ofShard('published');
-  /** zset: verdicts of an apply call -> its last offset; those from the published position on */
+  /** zset: verdicts of an apply call -> its last offset; only from the published position on */
   readonly outbox = (shard: number, partition: number) => this.#key(shard, `outbox:${partition}`);
 
   /** hash: generation -> JSON of its definition; of every generation that still has keys */
@@ -72,15 +72,16 @@ export class KeySpace {
   /** hash: board -> previous generation, space, time in ms until which it is kept for a rollback */
   readonly previous = this.#ofShard('previous');
   /**
-   * hash: board -> its shadow, purpose (of a build, its state: lua/commands/rank-shadow-4.lua) and,
-   * for a rollback, time in ms until which it was kept for one (lua/includes/lease.lua)
+   * hash: board -> its shadow, purpose (a build has its state instead:
+   * lua/commands/rank-shadow-4.lua) and, for a rollback, end of the grace time in ms
+   * (lua/includes/lease.lua)
    */
   readonly shadows = this.#ofShard('shadows');
   /** hash: snapshot (a generation) -> board */
   readonly snapshots = this.#ofShard('snapshots');
   /**
-   * hash: generation -> JSON of its definition; of a shard that was emptied, until the sweep
-   * discards them
+   * hash: generation -> JSON of its definition; only generations of a shard that was emptied, until
+   * the sweep discards them
    */
   readonly emptied = this.#ofShard('emptied');
   /** set: generations whose memory is to be freed */
@@ -89,9 +90,9 @@ export class KeySpace {
   readonly removed = this.#ofShard('removed');
 
   /**
-   * string: token of the holder; expires. The holder of `BOARD` may write to the shadow of the
-   * board, of `BOARD (import)` may import into the board, of `(periods)` may announce the results
-   * of closed windows
+   * string: token of the holder; expires. The name decides what the holder may do. `BOARD`: write
+   * to the shadow of the board; `BOARD (import)`: import into the board; `(periods)`: announce the
+   * results of closed windows
    */
   readonly lease = this.#ofBoard('lease');
   /** hash: board -> JSON of its running or last reconciliation */

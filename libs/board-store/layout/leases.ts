@@ -43,7 +43,9 @@ export async function renewLease(
   });
 }
 
-/** The token of a lease, null if nobody holds it; and the error for processes that want it. */
+/**
+ * Returns the token of a lease (null if nobody holds it), and the error for processes that want it.
+ */
 export async function heldLease(redis: RedisClient, key: string, board: string) {
   const [token, msLeft] = await Promise.all([redis.get(key), redis.pttl(key)]);
   const holder = holderOf(token ?? '');

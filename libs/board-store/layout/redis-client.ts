@@ -1,8 +1,8 @@
 import type { Cluster, Redis } from 'ioredis';
 
 /**
- * A client of one server, or of a Redis Cluster. All keys of a command must be of one shard, as a
- * cluster finds the node by them. Send commands without a key to `primariesOf`.
+ * A client of one server, or of a Redis Cluster. All keys of a command must be of one shard,
+ * because a cluster chooses the node by them. Send commands without a key to `primariesOf`.
  */
 export type RedisClient = Redis | Cluster;
 
@@ -12,8 +12,8 @@ export function primariesOf(redis: RedisClient): readonly Redis[] {
 }
 
 /**
- * A replica answered. It refuses scripts and writes with such an error itself, but answers plain
- * reads with data that may be old.
+ * A replica answered. A replica itself refuses scripts and writes with such an error, but it
+ * answers plain reads, with data that may be old.
  */
 export class ReplicaError extends Error {
   constructor(primary: string) {
@@ -32,8 +32,8 @@ export function replicaErrorOf(info: Replication): ReplicaError | undefined {
 }
 
 /**
- * Call it after a read on the same connection: it rejects unless a primary answered. Asks nothing
- * of a cluster, as its replicas answer no read of a key (MOVED).
+ * Call it after a read, on the same connection: it rejects unless a primary answered. Sends nothing
+ * to a cluster, because replicas of a cluster answer no read of a key (MOVED).
  * @throws ReplicaError
  */
 export async function requirePrimary(redis: RedisClient): Promise<void> {

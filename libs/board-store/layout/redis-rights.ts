@@ -1,7 +1,10 @@
 import type { KeySpace } from './keys.js';
 import type { Redis } from 'ioredis';
 
-/** The commands that ranklog sends and that its scripts call. A spec compares them. */
+/**
+ * The commands that ranklog sends and that its scripts call. A spec compares this list with the
+ * code.
+ */
 export const COMMANDS = (
   'DEL EVAL EVALSHA EXISTS GET HDEL HEXISTS HGET HGETALL HINCRBY HKEYS HLEN HMGET HRANDFIELD ' +
   'HSCAN HSET HVALS INFO MEMORY|USAGE PEXPIRE PING PTTL RENAME SADD SET SISMEMBER SMEMBERS ' +
@@ -13,8 +16,8 @@ export const COMMANDS = (
 const NODE_COMMANDS = ['ASKING', 'CLUSTER|INFO', 'CLUSTER|SLOTS'];
 
 /**
- * Without EVAL and EVALSHA: redis.acl_check_cmd gets no arguments of a command, and for these two,
- * Redis 7.0 would read beyond the end of the list.
+ * Without EVAL and EVALSHA: redis.acl_check_cmd is called with a key, but without the other
+ * arguments of a command. For these two, Redis 7.0 would then read beyond the end of the list.
  */
 const CHECKED = COMMANDS.filter((command) => !command.startsWith('EVAL'));
 
@@ -29,8 +32,8 @@ end
 return refused`;
 
 /**
- * The commands that a server, or a node of a cluster, refuses its user on the keys of a key space.
- * Runs no command but EVAL, in which it checks the others. Needs Redis 7.0.
+ * The commands that a server, or a node of a cluster, refuses to its user on the keys of a key
+ * space. Runs only EVAL, which checks the rights to the other commands. Needs Redis 7.0.
  */
 export async function refusedCommands(
   redis: Redis,

@@ -1,7 +1,9 @@
 import { rowsOf } from '../lua/scripts.js';
 import type { RedisClient } from './redis-client.js';
 
-/** About how many fields of a hash one call reads: so it is short, however large the hash is. */
+/**
+ * About how many fields of a hash one call reads. This keeps the call short if the hash is large.
+ */
 export const FIELDS_A_CALL = 1_000;
 
 /**
@@ -24,9 +26,9 @@ export async function* scanHash(
 const MOST_SCANS = 10;
 
 /**
- * The fields and values of a hash that may have one for each board. Scans again unless it found as
- * many fields as the hash has. A scan can miss fields if the hash changes meanwhile, or if another
- * server answers, as that one has the fields in another order.
+ * The fields and values of a hash that may have one for each board. A scan can miss fields if the
+ * hash changes meanwhile, or if another server answers: it has the fields in another order. So this
+ * scans again unless it found as many fields as the hash has.
  * Cost: as scanHash, and one request.
  */
 export async function readHash(redis: RedisClient, key: string): Promise<Map<string, string>> {

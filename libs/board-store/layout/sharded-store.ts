@@ -43,7 +43,10 @@ export abstract class ShardedStore {
   }
 }
 
-/** By partition, the largest number in the hashes of all shards, whose fields are partitions. */
+/**
+ * The fields of the hashes are partitions. Returns the largest number of each partition in any
+ * hash.
+ */
 export function largestOf(
   shards: readonly Readonly<Record<string, string>>[],
 ): Map<number, number> {

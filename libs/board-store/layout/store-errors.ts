@@ -1,7 +1,7 @@
-// To add an error of Redis: add its class here. Those of a replica are in redis-client.ts and
-// lua/includes/base.lua. src/infra/redis.ts leaves a replica, and lists the errors that show that
-// Redis is unavailable. src/query/http/problems.ts answers it over HTTP, src/cli/text/failures.ts
-// has its exit code.
+// To add an error of Redis: add its class here. Errors of replicas are in redis-client.ts and
+// lua/includes/base.lua. src/infra/redis.ts disconnects from a replica, and lists the errors that
+// show that Redis is unavailable. src/query/http/problems.ts answers an error over HTTP, and
+// src/cli/text/failures.ts has its exit code.
 
 import { formatTime } from '#board';
 import { RanklogError } from '#errors';
@@ -152,7 +152,7 @@ export class OtherIdentityError extends BoardStoreError {
     where: string,
     readonly kept: Partial<Identity>,
     readonly differences: readonly string[],
-    /** False if Redis has keys of another number of shards: it decides the shard of each board. */
+    /** False if Redis has another number of shards: this number decides the shard of each board. */
     readonly isMovable: boolean,
   ) {
     const adopt = 'make the settings of this process the stored ones with "ranklog topics --adopt"';

@@ -58,7 +58,10 @@ export interface DeadLetterEntry {
   readonly detail: string;
 }
 
-/** The last record of a run: it identifies the log. The hash covers key and value. */
+/**
+ * The last record of a run. A record identifies the log: in another log, this offset has another
+ * record or none. The hash covers key and value.
+ */
 export interface RecordIdentity {
   readonly offset: number;
   readonly timestamp: number;
@@ -87,7 +90,7 @@ export interface RecoveryTarget {
 }
 
 /**
- * One atomic step: a run of consecutive offsets of one partition, with the entries of one shard.
+ * One atomic step: a run of consecutive offsets of one partition. It has the entries of one shard.
  */
 export interface ApplyCall {
   readonly shard: number;
@@ -97,11 +100,11 @@ export interface ApplyCall {
   /** The published position. A call never straddles it: all its entries are on one side. */
   readonly published: number;
   /**
-   * First offset of the run: at most the stored applied offset + 1. Offsets without an entry have
-   * nothing to apply.
+   * First offset of the run: at most the stored applied offset + 1. At offsets without an entry,
+   * there is nothing to apply.
    */
   readonly from: number;
-  /** Last offset of the run: the new applied offset. */
+  /** Last offset of the run: the new applied offset, unless player records remain unsettled. */
   readonly through: number;
   readonly entries: readonly ApplyEntry[];
   /** Whether all views of its player records are settled after this call. */
