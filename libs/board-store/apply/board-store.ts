@@ -29,7 +29,7 @@ import { parseVerdicts } from './verdicts.js';
 import type { Redis } from 'ioredis';
 import { primariesOf, type RedisClient } from '../layout/redis-client.js';
 
-/** The most expired views that one sweep removes from a board, so that its script is short. */
+/** The most expired views that one sweep removes from a board. The bound keeps its script short. */
 const MOST_SWEPT = 100;
 
 /** Writes to the boards in Redis. Every method may be repeated after a lost reply. */
@@ -50,7 +50,7 @@ export class BoardStore extends ShardedStore {
     return this.allShards.length;
   }
 
-  /** The shard that handles the records of a partition that belong to no board. */
+  /** The shard that handles those records of a partition that belong to no board. */
   homeShard(partition: number): number {
     return partition % this.shards;
   }
@@ -86,11 +86,11 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Makes new boards live, in parts: a shard counts as registered after the last one. If the shard
-   * has applied offsets, a new board becomes `building`: it may lack events. `current` are the
-   * definition records of Kafka; `begins` are the starts of boards without such a record.
-   * `unreadable` are boards whose definitions are unknown: if Redis lacks them, they become
-   * `building`, so that their events wait.
+   * Makes new boards live, in parts: a shard counts as registered after its last part. If the shard
+   * has applied offsets, a new board becomes `building`, because it may lack events. `current` are
+   * the definition records of Kafka; `begins` are the starts of boards without such a record.
+   * `unreadable` are boards whose definitions are unknown: if Redis lacks such a board, it becomes
+   * `building`, so that its events wait.
    */
   async registerBoards(
     definitions: readonly BoardDefinition[],
@@ -145,7 +145,7 @@ export class BoardStore extends ShardedStore {
 
   /**
    * When the pointer of each board last moved: a time in us of Redis' clock.
-   * Cost: one request per shard.
+   * Cost: two requests per shard, more with thousands of boards.
    */
   async promotions(): Promise<Map<string, number>> {
     const shards = await this.perShard((shard) =>
@@ -165,7 +165,8 @@ export class BoardStore extends ShardedStore {
 
   /**
    * The boards; the same object until they change.
-   * Cost: one request per shard, and then at most four more.
+   * Cost: one request per shard. If boards have changed, seven more per shard, more with thousands
+   * of boards.
    * @throws OtherIdentityError
    */
   async boards(): Promise<Boards> {
@@ -204,7 +205,8 @@ export class BoardStore extends ShardedStore {
   }
 
   /**
-   * Whether the outbox has verdicts of records below an offset that are not known to be published.
+   * Whether the outbox has verdicts of records from the published position to below an offset:
+   * these may be unpublished.
    * Cost: linear in the outbox.
    */
   async hasUnpublished(partition: number, below: number): Promise<boolean> {
@@ -241,7 +243,7 @@ export class BoardStore extends ShardedStore {
 
     const viewsOf = new Map<string, ResolvedView[]>();
     for (const [playerId, states] of found) {
-      // The views exist, so Redis already knows when they expire.
+      // These views exist, so Redis already knows when they expire.
       const views = states.map(({ view }) => ({
         view,
         expiresAt: null,
@@ -291,7 +293,7 @@ export class BoardStore extends ShardedStore {
   }
 }
 
-/** The words on one board for lua/commands/register-7.lua. */
+/** The items of `boards` in lua/commands/register-7.lua for one board. */
 type Registration = readonly [
   board: string,
   hash: string,

@@ -11,8 +11,8 @@ export interface BegunResync extends Continuity {
 }
 
 /**
- * A definition record, as far as a resync needs it. `definition` is null for a removed board, and
- * absent if it can't be read.
+ * The parts of a definition record that a resync needs. `definition` is null for a removed board,
+ * and absent if it can't be read.
  */
 export interface Promoted {
   readonly since: number;
@@ -22,8 +22,8 @@ export interface Promoted {
 export interface Recovered {
   readonly token: string;
   /**
-   * Boards whose last promotion or removal the shard had lost. If any, it was emptied and recovers
-   * from the start of the log.
+   * Boards whose last promotion or removal the shard had lost. If there are any, the shard was
+   * emptied and recovers from the start of the log.
    */
   readonly outdated: readonly string[];
 }
@@ -74,7 +74,7 @@ export class ContinuityStore extends ShardedStore {
     await renewLease(this.redis, key, token, ms);
   }
 
-  /** Lets other processes begin a resync, even if this one has not ended. */
+  /** Lets other processes begin a resync, even if this resync has not ended. */
   async release({ lease: { key, token } }: BegunResync): Promise<void> {
     await releaseLease(this.redis, key, token);
   }
@@ -83,8 +83,8 @@ export class ContinuityStore extends ShardedStore {
    * Ends a resync. `positions` are the published positions of all partitions, read after their
    * publishers were fenced. `current` are the definition records in Kafka, by board. Partitions
    * below their position recover from now on. A shard that has lost a promotion or removal recovers
-   * from the start of the log. Returns undefined if the shard has changed meanwhile: repeat the
-   * resync then.
+   * from the start of the log. Returns undefined if the shard has changed meanwhile: then repeat
+   * the resync.
    * Cost: two requests for each thousand boards, and some more.
    */
   async endResync(
@@ -182,7 +182,10 @@ export class ContinuityStore extends ShardedStore {
     return found.flat();
   }
 
-  /** The applied record of a partition with the largest offset of all shards. */
+  /**
+   * Each shard stores the last record of a partition that it has applied. Returns the one with the
+   * largest offset.
+   */
   async lastRecord(partition: number): Promise<RecordIdentity | undefined> {
     const texts = await this.perShard((shard) =>
       this.redis.hget(this.keys.records(shard), String(partition)),
@@ -197,8 +200,8 @@ export class ContinuityStore extends ShardedStore {
   }
 
   /**
-   * Stores what checkedRecord returns. The last applied record alone can't reveal a recreated
-   * topic: it may already come from the new log.
+   * Stores the record that checkedRecord returns. The last applied record alone can't reveal a
+   * recreated topic, because it may already come from the new log.
    */
   async storeCheckedRecord(partition: number, record: RecordIdentity): Promise<void> {
     await this.redis.hset(this.keys.checkedRecords(), String(partition), recordText(record));

@@ -68,7 +68,9 @@ export function runArguments(
   };
 }
 
-/** A board of a run: its number, and the numbers of its views and of the lists of its views. */
+/**
+ * A board of a run, with its number and two maps: views to their numbers, lists of views to theirs.
+ */
 interface NumberedBoard {
   readonly number: number;
   readonly live: LiveBoard;
