@@ -28,7 +28,7 @@ export interface ShadowPlace {
 }
 
 /**
- * The keys and arguments of a script that includes lua/includes/catch-up.lua; `ending` are those
+ * The keys and arguments of a script that includes lua/includes/catch-up.lua. `ending` has those
  * that only this script takes.
  */
 export function catchUpArguments(
@@ -71,7 +71,10 @@ export function catchUpOutcome(reply: CatchUpReply): CatchUpOutcome<string[]> {
   return { status: 'applied', appliedOffsets, ending: words.slice(endingFrom) };
 }
 
-/** What only lua/commands/promote-13.lua takes. `live` is the live generation. */
+/**
+ * The keys and arguments that only lua/commands/promote-13.lua takes. `live` is the live
+ * generation.
+ */
 export function promotionEnding(
   { keys, shard, shadow }: ShadowPlace,
   live: string,
@@ -107,7 +110,10 @@ export function beginComparison(
   return { server: '', walk: beginWalk('views'), rest };
 }
 
-/** What only lua/commands/compare-generations-15.lua takes. `live` is the live generation. */
+/**
+ * The keys and arguments that only lua/commands/compare-generations-15.lua takes. `live` is the
+ * live generation.
+ */
 export function comparisonEnding(
   { keys, shard, shadow }: ShadowPlace,
   live: string,
@@ -209,7 +215,7 @@ export function readRanking(cursor: RankingCursor, reply: RankReply): RankingSte
     return { players, next: { ...cursor, views, playersCursor } };
   }
 
-  // The step found views instead. The reply has their versions, too.
+  // The step ranked no players: it found views. The reply has their versions, too.
   const views = rowsOf(found, 2).map(([view = '']) => view);
   const viewsCursor = nextViewsCursor === '0' ? '' : nextViewsCursor;
   return { players, next: { server, views, playersCursor, viewsCursor } };

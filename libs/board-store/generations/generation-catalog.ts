@@ -13,7 +13,7 @@ const VIEWS_PER_STEP = 100;
 export class GenerationCatalog extends ShardedStore {
   /**
    * All generations except discarded ones, sorted by board. The live one of a board comes first.
-   * Cost: eight requests per shard, more with thousands of boards.
+   * Cost: sixteen requests per shard, more with thousands of boards.
    */
   async generations(): Promise<GenerationOverview[]> {
     const found = await this.perShard((shard) => this.#generationsOf(shard));
@@ -95,8 +95,9 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Discards the generations of a role that `isUnneeded` by the second word of their entries: the
-   * purpose of a shadow, or the end of the grace time. Returns how many.
+   * Discards the generations of a role for which `isUnneeded` returns true. `isUnneeded` gets the
+   * second word of an entry: the purpose of a shadow, or the end of the grace time. Returns how
+   * many were discarded.
    */
   async #discardThose(
     shard: number,
@@ -121,13 +122,13 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Frees some memory of a discarded generation: first views, then everything else. Needs no
-   * script, as nothing else writes to the generation. Returns whether it may have more views.
+   * Frees some memory of a discarded generation: first its views, then everything else. Needs no
+   * script, because nothing else writes to the generation. Returns whether it may have more views.
    */
   async #deleteSome(shard: number, generation: string): Promise<boolean> {
     const { keys, redis } = this;
-    // Not a scan: a scan from the start may find nothing although views are left, as it stops among
-    // the slots of deleted views.
+    // Not a scan: although views are left, a scan from the start may find none, because it stops
+    // among the slots of deleted views.
     const key = keys.views(shard, generation);
     const views = (await redis.hrandfield(key, VIEWS_PER_STEP)) as string[];
     if (views.length > 0) {
@@ -139,7 +140,8 @@ export class GenerationCatalog extends ShardedStore {
       return true;
     }
 
-    // The facts show which partitions have event ids: the shard may have lost its applied offsets.
+    // The facts show which partitions have event ids. The applied offsets can't: the shard may have
+    // lost them.
     const facts = keys.facts(shard, generation);
     const eventIds: string[] = [];
     for (const field of await redis.hkeys(facts)) {
@@ -166,7 +168,7 @@ export class GenerationCatalog extends ShardedStore {
     const text = await redis.hget(keys.definitions(shard), generation);
     if (text === null) return true;
 
-    // Reads nothing but the name: a later version of ranklog may have written the definition.
+    // Reads only the name, because a later version of ranklog may have written the definition.
     const { board } = JSON.parse(text) as { board: string };
     const live = await redis.hget(keys.live(shard), board);
     if (live === null) return true; // the leader reports were deleted with the board

@@ -46,7 +46,7 @@ export interface NewShadow extends Pick<Shadow, 'definition' | 'starts' | 'ends'
   readonly asOf?: number;
 }
 
-/** States of a build, in the place of its purpose: see lua/commands/rank-shadow-4.lua. */
+/** States of a build, stored in place of its purpose: see lua/commands/rank-shadow-4.lua. */
 export const UNRANKED = 'unranked';
 const RANKING = 'ranking';
 
@@ -69,11 +69,11 @@ export interface Promotion {
   readonly previous?: string;
 }
 
-/** Writes shadows and moves them. Each write needs the lease of the board and may be repeated. */
+/** Writes and moves shadows. Each write needs the lease of the board, and may be repeated. */
 export class GenerationStore extends ShardedStore {
   /**
    * By board, the live generation as last read, to save requests. Scripts refuse calls that name an
-   * outdated one. It is read again for each shadow.
+   * outdated generation. It is read again for each shadow.
    */
   readonly #believed = new Map<string, string>();
 
@@ -229,8 +229,8 @@ export class GenerationStore extends ShardedStore {
 
   /**
    * Ranks some players of a build, or finds some of its views, from `cursor` on. Returns no next
-   * cursor if the ranking is done, or if the script refused the step, as after a restart or
-   * failover of Redis. After a refused step, `promote` is refused, too, or answers UNRANKED.
+   * cursor if the ranking is done, or if the script refused the step, for example after a restart
+   * or failover of Redis. After a refused step, `promote` is also refused, or answers UNRANKED.
    */
   async rank(
     { token }: Lease,
@@ -262,8 +262,8 @@ export class GenerationStore extends ShardedStore {
   }
 
   /**
-   * Brings a shadow to the live applied offsets and, once there, compares a part, from `cursor` on,
-   * with the live generation.
+   * Brings a shadow to the live applied offsets. Once there, compares a part of it with the live
+   * generation, from `cursor` on.
    */
   async compare(
     lease: Lease,
@@ -282,7 +282,7 @@ export class GenerationStore extends ShardedStore {
   }
 
   /**
-   * Joins player records to the ban register of a shadow, apart from its stretches: see
+   * Joins player records to the ban register of a shadow, without a stretch: see
    * lua/commands/join-records-2.lua.
    * @throws LeaseLostError
    */

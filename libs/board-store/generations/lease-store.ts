@@ -72,7 +72,7 @@ export class LeaseStore extends ShardedStore {
     await this.redis.hdel(this.keys.reconciliations(this.shardOf(board)), board);
   }
 
-  /** A running status becomes `failed` if its holder has the lease no more. */
+  /** A running status becomes `failed` if its holder no longer has the lease. */
   async #checked(status: ReconciliationStatus): Promise<ReconciliationStatus> {
     if (status.state !== 'running') return status;
 
