@@ -22,7 +22,7 @@ export interface BansPage {
   readonly next?: string;
 }
 
-/** The state of a player in a view. A player who is in no ranking can have one, too. */
+/** The state of a player in a view. A player who is in no ranking can have a state, too. */
 export interface KeptState {
   readonly view: string;
   readonly columns: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface KeptState {
 }
 
 /**
- * The page after a cursor, which names the last ban of the page before.
+ * The page after a cursor. A cursor names the last ban of the page before.
  * @throws InvalidReadError
  */
 export function bansPage(sorted: readonly BanEntry[], limit: number, after?: string) {

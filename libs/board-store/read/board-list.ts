@@ -8,7 +8,7 @@ import type { RedisClient } from '../layout/redis-client.js';
 /** Lists the boards of all shards. */
 export class BoardList {
   #boards: Boards | undefined;
-  /** The number of shards that Redis had last. */
+  /** The number of shards that Redis had at the last read. */
   protected lastShards = 1;
 
   constructor(
@@ -20,8 +20,8 @@ export class BoardList {
 
   /**
    * The boards of all shards.
-   * Cost: one request, and five per shard; one per shard if no board has changed since the last
-   * call.
+   * Cost: one request, and eight per shard, more with thousands of boards. One request, and one per
+   * shard, if no board has changed since the last call.
    */
   async boards(): Promise<Boards> {
     const known = this.#boards;
@@ -40,8 +40,9 @@ export class BoardList {
   }
 
   /**
-   * The number of shards that Redis has; 1 if no ranklog has claimed it yet. If the node that has
-   * the number loses its data, it stays as it was until a resync stores it again.
+   * The number of shards that Redis has; 1 if no ranklog has claimed it yet. If the node that
+   * stores the number loses its data, this returns the number as last read until a process claims
+   * Redis again.
    */
   async shards(): Promise<number> {
     if (this.choice !== undefined) return this.choice.shards;

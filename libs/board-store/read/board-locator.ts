@@ -15,7 +15,7 @@ import type { RedisClient } from '../layout/redis-client.js';
 import { requireText } from './view-selection.js';
 
 /**
- * At this many changes of the generation, a read gives up. Builds take far longer than reads, so
+ * A read gives up after this many changes of the generation. Builds take far longer than reads, so
  * several changes during one read mean a fault.
  */
 const MOST_FOLLOWED = 5;
@@ -27,8 +27,8 @@ interface LocatorOptions {
 
 /**
  * Finds the generation of a board to read, and caches it with its definition, which never changes.
- * A read names the cached generation to its script. The script reads it only while it is live, or
- * if it is the snapshot to read.
+ * A read names the cached generation to its script. The script reads this generation only if it is
+ * live, or if it is the snapshot to read.
  */
 export class BoardLocator extends BoardList {
   readonly #found = new Map<string, Located>();
@@ -54,8 +54,8 @@ export class BoardLocator extends BoardList {
 
   /**
    * Runs a read for the generation of a board. Repeats the read if the live generation has changed,
-   * or if the cached definition lacks the view or column: the live one may have it. With a cached
-   * generation, the read begins in the same tick, so that several reads share a trip.
+   * or if the cached definition lacks the view or column, because the live definition may have it.
+   * With a cached generation, the read begins in the same tick, so that several reads share a trip.
    * @throws ListingInterruptedError if pinned and the live generation has changed
    * @throws UnknownGenerationError if the live generation changes too often
    */
@@ -80,8 +80,8 @@ export class BoardLocator extends BoardList {
 
   /** Throws unless a read may follow the board to another generation. */
   #requireFollowable({ board, generation }: Located, attempt: number): void {
-    // A listing can't continue in another generation. If the read is of a snapshot, the snapshot is
-    // gone instead.
+    // A listing can't continue in another generation. For a read of a snapshot, the error means
+    // that the snapshot is gone: the next `locate` rejects.
     const readsLive = this.commands.snapshot === undefined;
     if (this.#isPinned && readsLive) throw new ListingInterruptedError(board);
     if (attempt === MOST_FOLLOWED) throw new UnknownGenerationError(board, generation);

@@ -74,7 +74,9 @@ export class BoardReader implements ViewReads {
   readonly #commands: ReadCommands;
   readonly #pages: PagedReads;
 
-  /** `shards` is for ranklog itself, which knows their number. */
+  /**
+   * Only ranklog itself passes `shards`, the number of shards. Other readers read it from Redis.
+   */
   constructor({ redis, prefix = 'ranklog', generation }: ReaderOptions, shards?: number) {
     const keys = new KeySpace(prefix);
     this.#redis = redis;
@@ -87,7 +89,7 @@ export class BoardReader implements ViewReads {
 
   /**
    * The live boards with their definitions, sorted by name.
-   * Cost: two requests, and at most five per shard.
+   * Cost: two requests, and at most eight per shard, more with thousands of boards.
    */
   async boards(): Promise<LiveBoard[]> {
     const live = await this.#locator.live();
@@ -234,7 +236,7 @@ export class BoardReader implements ViewReads {
    */
   async bans(board: string, { limit = 100, after }: BansRequest = {}): Promise<BansPage> {
     whole('limit', limit, 1, MOST_PLAYERS);
-    // First: the ban register fills until the board is not stale.
+    // Read this first: if the board is not stale, the ban register that is read next is complete.
     const stale = await this.isStale(board);
     const bans = await this.allBans(board);
     return { board, stale, ...bansPage(bans, limit, after) };
@@ -257,8 +259,9 @@ export class BoardReader implements ViewReads {
 
   /**
    * The ban, unban or erasure that counts for a player on a board; null if there is none, or if
-   * Redis lost it and it is not applied again yet (`isStale`). It counts a moment before the player
-   * has left all views, or is back in them. `appliedOffsets` shows whether its record is applied.
+   * Redis lost it and it is not applied again yet (`isStale`). It begins to count a moment before
+   * the player has left all views, or is back in them. `appliedOffsets` shows whether its record is
+   * applied.
    * Cost: O(1).
    */
   async ban(board: string, playerId: string): Promise<BanEntry | null> {
@@ -360,10 +363,10 @@ export class BoardReader implements ViewReads {
   };
 
   /**
-   * A step of a search for players whose id contains a text, in either case of ASCII letters. There
-   * is no index: a step looks at about 1,000 players and returns the cursor of the next step, even
-   * if it found no player. A player who is in the view during the whole search is found at least
-   * once.
+   * A step of a search for players whose id contains a text. ASCII letters match in upper and lower
+   * case. There is no index: a step looks at about 1,000 players and returns the cursor of the next
+   * step, even if it found no player. A player who is in the view during the whole search is found
+   * at least once.
    * Cost: reads 1,000 players, and O(log N) per player found.
    */
   search: ViewReads['search'] = async (board, text, { after, ...selection } = {}) => {

@@ -41,10 +41,10 @@ export class PagedReads {
   }
 
   /**
-   * Joins the steps of a listing into pages; only the first can be empty. HSCAN may repeat views of
-   * the previous step when the hash table shrinks, so a page drops views that it, or the page
-   * before it, already has. `after` is the cursor of another listing. Leaves out views without
-   * players, unless `withEmpty`.
+   * Joins the steps of a listing into pages; only the first page can be empty. HSCAN may repeat
+   * views of the previous step when the hash table shrinks, so a page drops views that it already
+   * has, or that the page before it has. `after` is the cursor of another listing. Leaves out views
+   * without players, unless `withEmpty`.
    * @throws ListingInterruptedError, InvalidReadError
    */
   async *views(board: string, after?: string, withEmpty = false): AsyncGenerator<ViewsPage> {
@@ -110,8 +110,8 @@ function cursorBehind({ generation, server, cursor }: ViewsStep): string {
 }
 
 /**
- * The view of a page, its anchor and the range of scores. A page without the cursor of another one
- * begins at `position`.
+ * The view of a page, its anchor and the range of scores. A page begins behind the page of its
+ * cursor, or at `position` if it has no cursor.
  */
 function beginOf(definition: BoardDefinition, request: PageRequest, position: number) {
   const { after, scores } = request;

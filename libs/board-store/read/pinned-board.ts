@@ -43,7 +43,10 @@ export class PinnedBoard {
     return clock === null ? null : Number(clock);
   }
 
-  /** As BoardReader.viewPages, and also the views whose players are all banned or erased. */
+  /**
+   * Lists views as BoardReader.viewPages does, and also views whose players are all banned or
+   * erased.
+   */
   views(): AsyncGenerator<ViewsPage> {
     return this.pages.views(this.live.board, undefined, true);
   }

@@ -35,8 +35,8 @@ export interface Page extends ReadableView, DenseOption {
 }
 
 /**
- * A call named a generation that is not the one to read. The reply of the script names the right
- * one: see lua/includes/read.lua. Only BoardLocator.read handles this error.
+ * A call named a generation that is not the one to read. The reply of the script names the one to
+ * read: see lua/includes/read.lua. Only BoardLocator.read handles this error.
  */
 export class MovedError extends Error {
   readonly reply: readonly string[];
@@ -49,8 +49,8 @@ export class MovedError extends Error {
 
 /**
  * Calls the scripts that read a generation: builds the keys and arguments, and decodes the reply.
- * All methods but `find` and `sizes` reject with MovedError. Those that read one view also reject
- * with ExpiredViewError.
+ * All methods but `find` and `sizes` may reject with MovedError. Methods that read one view may
+ * also reject with ExpiredViewError.
  */
 export class ReadCommands {
   /** `snapshot` is the generation to read instead of live ones. */
@@ -80,7 +80,10 @@ export class ReadCommands {
     return Promise.all(sizes);
   }
 
-  /** Counting dense ranks reads the players in front. At the top it is free, so always done. */
+  /**
+   * Counts dense ranks if asked to: Redis then reads the players in front. Always counts them at
+   * the top, where this costs nothing.
+   */
   async page(located: Located, page: Page) {
     const { definition } = located;
     const { view, anchor, limit, bounds = ['', ''], mostCounted = MOST_COUNTED } = page;

@@ -9,15 +9,15 @@ import {
   type ViewSelection,
 } from './view-selection.js';
 
-/** The most players that one read returns, or that a caller names by id. */
+/** The most players that one read returns, or that one read can name by id. */
 export const MOST_PLAYERS = 1_000;
 
 /** The most views that one read of a player covers. */
 export const MOST_REQUESTS = 100;
 
 /**
- * The most players that Redis reads to count the dense ranks of one read, in all its views
- * together. This takes Redis 10 ms.
+ * The most players that Redis reads to count the dense ranks of one read. All views of the read
+ * share this number. Reading so many takes Redis 10 ms.
  */
 export const MOST_COUNTED = 10_000;
 
@@ -34,8 +34,8 @@ export interface DenseOption {
   /**
    * Whether to count dense ranks (1 2 2 3). A page from the top of the view always has them. For
    * any other read, Redis reads up to 10,000 players in front, which takes 10 ms. That is enough
-   * for the first 5,000 ranks. Later ranks have a dense rank if enough players are tied. The
-   * requests of one `playerOn` share the 10,000 players evenly.
+   * for the first 5,000 ranks, and for later ranks if enough players are tied. The requests of one
+   * `playerOn` share the 10,000 players evenly.
    */
   readonly dense?: boolean | undefined;
 }

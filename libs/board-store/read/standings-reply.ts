@@ -51,7 +51,7 @@ export interface Standings extends ViewHead {
 }
 
 export interface Neighbour extends Standing {
-  /** Per column, the lead of the better one of the two players; negative where it is worse. */
+  /** Per column, how far the player with the better rank leads; negative if the other one leads. */
   readonly gap: Readonly<Record<string, string>>;
 }
 
@@ -107,7 +107,7 @@ export interface PlacesReply {
 }
 
 /**
- * A page as Redis returned it. `first` is the position of its first player; positions begin at 0.
+ * A page as Redis returned it. `first` is the position of its first player. Positions begin at 0.
  */
 interface Places {
   readonly definition: BoardDefinition;
@@ -164,8 +164,8 @@ export function placesOf(definition: BoardDefinition, view: string, reply: Place
 }
 
 /**
- * A page with the cursor of the next one, and, if the request had a range of scores, with the
- * number of players in it.
+ * A page with the cursor of the next page and, if the request had a range of scores, with the
+ * number of players in this range.
  */
 export function standingsOf(page: Places): Standings {
   const { head, first, from, to, entries, bounds = NO_BOUNDS } = page;

@@ -19,7 +19,8 @@ export interface BoardOverview {
 export class StoreStatus extends BoardList {
   /**
    * The live boards with their counters, sorted by name.
-   * Cost: two requests, at most five per shard, and three per board.
+   * Cost: two requests, at most eight per shard (more with thousands of boards), and three per
+   * board.
    */
   async overviews(): Promise<BoardOverview[]> {
     const shards = await this.shards();
@@ -66,7 +67,6 @@ export class StoreStatus extends BoardList {
     return largestOf(await this.#ofShards((shard) => this.keys.published(shard)));
   }
 
-  /** The hash of each shard. */
   async #ofShards(keyOf: (shard: number) => string): Promise<Record<string, string>[]> {
     const shards = await this.allShards();
     return Promise.all(shards.map((shard) => this.redis.hgetall(keyOf(shard))));

@@ -28,7 +28,7 @@ export interface ViewSelection {
   readonly at?: Date | number | undefined;
 }
 
-/** A value as an error shows it: a text in quotes. */
+/** A value in the form for an error: a text in quotes, cut if it is long. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
   return (Array.isArray(value) ? JSON.stringify(value) : String(value)).slice(0, 80);
@@ -77,8 +77,8 @@ export function selectedView(definition: BoardDefinition, selection: ViewSelecti
 }
 
 /**
- * Checks the dimensions in a request with a cursor. The view comes from the cursor, but a misspelt
- * dimension should not go unnoticed.
+ * Checks the dimensions in a request that has a cursor. The view comes from the cursor, but a
+ * misspelt dimension should be reported.
  * @throws NoSuchViewError
  */
 export function checkDimensions(
@@ -118,8 +118,8 @@ interface PageEnd {
 const hashOf = derived(definitionHash);
 
 /**
- * A cursor for the page after a player. It names the view, and the definition: another definition
- * can't read the state.
+ * A cursor for the page after a player. It names the view and the definition, because another
+ * definition can't read the state.
  */
 export function cursorAfter(definition: BoardDefinition, end: PageEnd): string {
   const { view, state, playerId, bounds } = end;
