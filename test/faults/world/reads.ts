@@ -42,7 +42,12 @@ export class Reads {
     private readonly world: World,
     private readonly random: Random,
   ) {
-    this.#redis = openRedis(world.redis.url, { commandTimeout: COMMAND_TIMEOUT_MS });
+    // Leaves a server that does not answer, as workers do: a frozen primary that goes on has old
+    // boards, which are not marked as stale.
+    this.#redis = openRedis(world.redis.url, {
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      socketTimeout: COMMAND_TIMEOUT_MS,
+    });
     this.#redis.on('error', () => undefined); // commands report errors
     const options = { redis: this.#redis, prefix: world.keys.prefix };
     this.#reader = new BoardReader(options);
