@@ -13,8 +13,8 @@ export class StoreReader {
   constructor(@Inject(Stores) private readonly stores: Omit<Stores, 'keys' | 'generations'>) {}
 
   /**
-   * Cost: up to seventeen requests per shard, and one per running reconciliation; their replies
-   * grow with the boards.
+   * Cost: up to thirty requests per shard, more with thousands of boards, and one per running
+   * reconciliation.
    */
   async read() {
     const { store, continuity, catalog, leases } = this.stores;
