@@ -14,7 +14,9 @@ function App() {
   const route = routeOf(hash);
   const isOperations = hash === '#operations';
   const name = isOperations ? 'Operations' : route.board || 'Boards';
-  useEffect(() => void (document.title = `${name} · ranklog`), [name]);
+  useEffect(() => {
+    document.title = `${name} · ranklog`;
+  }, [name]);
   return (
     <>
       <nav class="line pages" aria-label="Pages">
@@ -41,13 +43,20 @@ function Health() {
   const read = () => getJson<{ age?: number }>('/v1/boards');
   const { value, problem } = useAnswer('health', { read });
   const isAway = problem !== undefined && !(problem instanceof HttpReadError);
-  const away = 'The service does not answer. This page shows what it read last, and tries again.';
-  const text = isAway
-    ? away
-    : value?.age !== undefined && 'Redis does not answer: ranks as last read.';
+  let health: string | undefined;
+  let text: string | undefined;
+  if (isAway) {
+    health = 'unreachable';
+    text = 'The service does not answer. This page shows what it read last, and tries again.';
+  } else if (value?.age !== undefined) {
+    health = 'failing';
+    text = 'Redis does not answer: ranks as last read.';
+  } else if (value !== undefined) {
+    health = 'ok';
+  }
   return (
-    <div role="status" data-health={isAway ? 'unreachable' : value && (text ? 'failing' : 'ok')}>
-      {text && <p class="notice">{text}</p>}
+    <div role="status" data-health={health}>
+      {text !== undefined && <p class="notice">{text}</p>}
     </div>
   );
 }

@@ -57,7 +57,10 @@ export function catchUpArguments(
   };
 }
 
-/** Reads a reply. `ending` has the words that the script adds once the shadow is caught up. */
+/**
+ * Reads a reply. `ending` of the outcome has the words that the script adds once the shadow is
+ * caught up.
+ */
 export function catchUpOutcome(reply: CatchUpReply): CatchUpOutcome<string[]> {
   if (!Array.isArray(reply)) return { status: refusalOf(reply) as ShadowRefusal };
 

@@ -21,8 +21,8 @@ export class GenerationCatalog extends ShardedStore {
   }
 
   /**
-   * Discards a snapshot; may be repeated. Returns false unless a snapshot, or a discarded
-   * generation whose memory is not freed yet, has this id.
+   * Discards a snapshot; may be repeated. Returns false if this is the id of neither a snapshot nor
+   * a discarded generation whose memory is not freed yet.
    */
   async removeSnapshot(generation: string): Promise<boolean> {
     for (const shard of this.allShards) {

@@ -16,17 +16,15 @@ import { countText } from './value-text.js';
 
 export function reportJson(report: VerifyReport) {
   const { definition, differences, tooManyViews, ...facts } = report;
-  return {
-    ...facts,
-    ...(tooManyViews === undefined ? {} : { notComparable: reasonText(tooManyViews) }),
-    differences: differences.map(({ view, kind, playerId = null, expected, found }) => ({
-      view,
-      kind,
-      playerId,
-      expected: sideOf(definition, kind, expected)?.json ?? null,
-      found: sideOf(definition, kind, found)?.json ?? null,
-    })),
-  };
+  const rows = differences.map(({ view, kind, playerId = null, expected, found }) => ({
+    view,
+    kind,
+    playerId,
+    expected: sideOf(definition, kind, expected)?.json ?? null,
+    found: sideOf(definition, kind, found)?.json ?? null,
+  }));
+  if (tooManyViews === undefined) return { ...facts, differences: rows };
+  return { ...facts, notComparable: reasonText(tooManyViews), differences: rows };
 }
 
 /** A report for people: a sentence, and a line for each difference. */
@@ -92,7 +90,7 @@ function sideOf(definition: BoardDefinition, kind: Difference['kind'], text?: st
 function stateSide(definition: BoardDefinition, text: string) {
   const bytes = Buffer.from(text, 'hex');
   const count = definition.columns.length;
-  const [state] = isState(bytes, count) ? readStates(bytes, count) : [];
+  const state = isState(bytes, count) ? readStates(bytes, count)[0] : undefined;
   if (state === undefined || !state.every(isValid))
     return { json: { raw: text }, text: `(invalid) ${text}` };
 

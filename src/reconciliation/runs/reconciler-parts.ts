@@ -26,6 +26,6 @@ export interface RunOptions {
   readonly keepsShadows?: boolean | undefined;
   /** The most records of the log to read per second, so that live ingest is not slowed down. */
   readonly eventsPerSecond?: number | undefined;
-  /** Called twice a second, and when a board ends. */
+  /** Called twice a second, and when the work on a board ends. */
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }

@@ -22,7 +22,8 @@ call('HSET', definitions, generation, definition)
 if start_offsets ~= '' then call('HSET', starts, generation, start_offsets) end
 call('HSET', origins, generation, origin)
 for i = initial_offsets_from, #ARGV, 2 do
-  local partition, applied_offset = ARGV[i], ARGV[i + 1]
+  local partition = ARGV[i]
+  local applied_offset = ARGV[i + 1]
   call('HSET', shadow_applied_offsets, partition, applied_offset)
 end
 return 1

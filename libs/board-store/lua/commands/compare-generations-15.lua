@@ -60,9 +60,11 @@ end
 -- Returns some fields and their values, or members and scores, as two lists; and the next cursor.
 local function scan(command, key, cursor, step)
   local reply = call(command, key, cursor, 'COUNT', step)
-  local names, values = {}, {}
+  local names = {}
+  local values = {}
   for i = 1, #reply[2], 2 do
-    names[#names + 1], values[#values + 1] = reply[2][i], reply[2][i + 1]
+    names[#names + 1] = reply[2][i]
+    values[#values + 1] = reply[2][i + 1]
   end
   return names, values, reply[1]
 end

@@ -16,13 +16,16 @@
 --                     columns   state: at the first player who is not better than this state
 --       anchored...
 -- Returns  places (places.lua); the event clock if the view expired; { 'MOVED', ... } (read.lua)
--- Cost  O(log players + page); with k equal first columns, O(log k log players); dense: ties.lua
+-- Cost  O(log players + page); O(log k log players + page) if k players have the same first column.
+--       To count the dense position, reads about most_counted players at most
 
 -- include state.lua
 -- include member.lua
 -- include places.lua
 
-local size, limit, tie = call('ZCARD', ranking), tonumber(page_size), tonumber(tie_sign)
+local size = call('ZCARD', ranking)
+local limit = tonumber(page_size)
+local tie = tonumber(tie_sign)
 
 local function state_of(bytes)
   return bytes and read_state(bytes, tonumber(column_count))
@@ -57,8 +60,10 @@ end
 
 function anchors.player(_, id, in_front)
   local state = state_of(call('HGET', players, id))
-  local position = state and call('ZRANK', ranking, member_of(tie, state, id))
-  return position and math.max(0, math.min(position - tonumber(in_front), size - limit))
+  if not state then return nil end
+  local position = call('ZRANK', ranking, member_of(tie, state, id))
+  if not position then return nil end
+  return math.max(0, math.min(position - tonumber(in_front), size - limit))
 end
 
 function anchors.behind(_, id, bytes)

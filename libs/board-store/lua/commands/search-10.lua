@@ -16,9 +16,11 @@ local STEP = 1000
 local refused = moved() or expired_by()
 if refused then return refused end
 local scan = call('HSCAN', players, cursor, 'MATCH', pattern, 'COUNT', STEP)
-local ids, states = {}, {}
+local ids = {}
+local states = {}
 for i = 1, #scan[2], 2 do
-  ids[#ids + 1], states[#states + 1] = scan[2][i], scan[2][i + 1]
+  ids[#ids + 1] = scan[2][i]
+  states[#states + 1] = scan[2][i + 1]
 end
 local found, found_states = places_of(ids, states)
 table.insert(found, 1, scan[1])

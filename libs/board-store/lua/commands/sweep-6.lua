@@ -13,9 +13,12 @@ local is_live = call('HGET', live, board) == generation
 local shadow = shadow_of(shadows, board)
 if not is_live and not (shadow and shadow.generation == generation) then return 0 end
 local clock = tonumber(call('HGET', facts, 'clock'))
-local removed, key = 0, rankings_and_players_from
+local removed = 0
+local key = rankings_and_players_from
 for i = expired_views_from, #ARGV do
-  local view, ranking, players = ARGV[i], KEYS[key], KEYS[key + 1]
+  local view = ARGV[i]
+  local ranking = KEYS[key]
+  local players = KEYS[key + 1]
   local expires = tonumber(call('ZSCORE', expiries, view))
   if clock and expires and expires <= clock then
     call('UNLINK', ranking, players)

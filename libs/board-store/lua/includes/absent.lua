@@ -18,7 +18,8 @@ local function pass_erased(views, entry)
   make_views(views, entry)
   local player = entry[PLAYER]
   for _, view in ipairs(views) do
-    local board, bytes = view.board, view.states[player]
+    local board = view.board
+    local bytes = view.states[player]
     if bytes then
       if not board.unranked then leave(view, entry, read_state(bytes, #board.updates)) end
       view.states[player] = false

@@ -42,8 +42,8 @@ local function too_many_views(board, views)
     if not views[i].known then new = new + 1 end
   end
   if new == 0 then return false end
-  local exceeds = views_of(board) + new > board.maxViews
-  return exceeds and new
+  if views_of(board) + new <= board.maxViews then return false end
+  return new
 end
 
 local function advance_clock(board, time)
@@ -74,7 +74,8 @@ end
 -- Whether an event is a duplicate. If not, stores its id. Also advances the partition's clock. An
 -- event from before the span is never a duplicate, and its id is not stored.
 local function is_duplicate(board, entry)
-  local id, time = event_id_of(entry), entry[TIME]
+  local id = event_id_of(entry)
+  local time = entry[TIME]
   board.partition_clock = math.max(board.partition_clock or time, time)
   if not id or time <= oldest_id_time(board) then return false end
   local seen = board.seen[id]
@@ -101,7 +102,8 @@ end
 local function store_board(board, partition)
   local facts = {}
   local function set(name, value)
-    facts[#facts + 1], facts[#facts + 2] = name, format('%d', value)
+    facts[#facts + 1] = name
+    facts[#facts + 1] = format('%d', value)
   end
   if #board.moved > 0 then set('version', board.version) end
   if board.canExpire and board.clock then set('clock', board.clock) end

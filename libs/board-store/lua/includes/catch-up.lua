@@ -24,7 +24,9 @@ local function applied_offset_of(key, partition)
 end
 
 local function read_stretches()
-  local stretches, at, key = {}, stretches_from, stretch_keys_from
+  local stretches = {}
+  local at = stretches_from
+  local key = stretch_keys_from
   for i = 1, tonumber(stretch_count) do
     local stretch = { partition = ARGV[at] }
     stretch.first = tonumber(ARGV[at + 1])
@@ -65,17 +67,19 @@ local function catch_up()
   return stretches
 end
 
--- Returns { caught up in all partitions (1, 0), number of partitions, then for each: partition,
--- applied offset of the shadow, live applied offset }; then, as a second value, whether the shadow
--- is caught up. In a partition that the shadow reads from a start above the live offset, it is
--- caught up.
+-- Returns two values. The first is a list: caught up in all partitions (1, 0), number of
+-- partitions, then for each: partition, applied offset of the shadow, live applied offset. The
+-- second is whether the shadow is caught up. A shadow whose start in a partition is above the live
+-- applied offset is caught up there.
 local function progress_in(partitions)
-  local found, caught_up = { 1, #partitions }, true
+  local found = { 1, #partitions }
+  local caught_up = true
   for _, partition in ipairs(partitions) do
     local shadow_offset = applied_offset_of(shadow_applied_offsets, partition)
     local live_offset = applied_offset_of(applied_offsets, partition)
     if shadow_offset < live_offset then caught_up = false end
-    found[#found + 1], found[#found + 2] = partition, format('%d', shadow_offset)
+    found[#found + 1] = partition
+    found[#found + 1] = format('%d', shadow_offset)
     found[#found + 1] = format('%d', live_offset)
   end
   if not caught_up then found[1] = 0 end

@@ -1,8 +1,9 @@
 -- Walks over the ban registers. `bans` walks over the register of the shadow. `extraBans` walks
 -- over the register of the live generation, to find entries that only this one has.
 --
--- The live generation may be ahead of the shadow. So both walks skip entries above the applied
--- offset, and the walks over players skip players whose records are not settled.
+-- The shadow ends at the live applied offsets. The live generation may already have entries above
+-- them, of an open run (settle.lua). So both walks skip these entries, and the walks over players
+-- skip players whose records are not settled.
 
 -- include ban-register.lua
 
@@ -11,7 +12,8 @@ local shadow_register, live_register = shadow_items, live_items
 
 -- The kind of each player's entry in the register of the shadow; false for a player to skip.
 local function kinds_of(players)
-  local entries, kinds = {}, {}
+  local entries = {}
+  local kinds = {}
   if call('EXISTS', shadow_bans) == 1 then load_entries(shadow_bans, players, entries) end
   for i, player in ipairs(players) do
     kinds[i] = not unsettled[player] and kind_of(entries[player])
@@ -19,8 +21,8 @@ local function kinds_of(players)
   return kinds
 end
 
--- Whether an entry is of an open run (settle.lua). An open run also stores entries that change no
--- kind, and it marks no player for them.
+-- Whether an entry is of an open run. `unsettled` does not show this for each entry: an open run
+-- marks no player for an entry that changes no kind.
 local function is_ahead(entry)
   local _, _, partition, offset = string.match(entry or '', PARTS_OF_ENTRY)
   return partition and tonumber(offset) > applied_offset_of(applied_offsets, partition)

@@ -21,11 +21,13 @@ end
 
 -- The top of a view as lines of a report.
 local function top_lines(view)
-  local board, lines = view.board, {}
+  local board = view.board
+  local lines = {}
   local found = call('ZRANGE', view.ranking, 0, board.leaders - 1, 'WITHSCORES')
   local rank, columns
   for i = 1, #found, 2 do
-    local member, score = found[i], tonumber(found[i + 1])
+    local member = found[i]
+    local score = tonumber(found[i + 1])
     local prefix = sub(member, 1, board.columns_width)
     local is_tied = columns and columns.score == score and columns.prefix == prefix
     if not is_tied then
@@ -55,8 +57,8 @@ local function write_leader_change(view)
   since = tonumber(since) or 0 / 0 -- NaN: there is no report
   before = before or ''
   local top = table.concat(top_lines(view), '\n')
-  -- Without a report, an empty top equals `before`. But if a player has left, a top with this
-  -- player may have been reported before a loss, so the empty top is reported.
+  -- Without a report, `before` is empty, so an empty top seems unchanged. But if a player has left,
+  -- a top with this player may have been reported before a loss. So the empty top is reported.
   local may_be_new = view.left and not view.report
   if top == before and not may_be_new then return end
   call('HSET', view.board.reports, view.text, view.version .. '\n' .. top)
@@ -68,8 +70,10 @@ end
 local function write_reports(run, unmuted)
   for _, board in ipairs(run.boards) do
     for _, view in ipairs(board.moved) do
-      if view.reported then
-        if unmuted then write_leader_change(view) else call('HDEL', board.reports, view.text) end
+      if view.reported and unmuted then
+        write_leader_change(view)
+      elseif view.reported then
+        call('HDEL', board.reports, view.text)
       end
       if #run.records > 0 then keep_verdicts(run.outbox, view.cause, { view }) end
     end

@@ -9,9 +9,11 @@ local EARLIEST_TIME = -62135596800000
 local LATEST_TIME = 253402300799999
 
 local function member_of(tie, state, player)
-  local columns, reached = '', state[2]
+  local columns = ''
+  local reached = state[2]
   for i = 4, #state, 3 do
-    local value, time = state[i], state[i + 1]
+    local value = state[i]
+    local time = state[i + 1]
     local sign, rest = 1, value
     if value < 0 then sign, rest = 0, value + TWO_POW_53 end
     columns = columns .. pack('>BI7', sign, rest)

@@ -10,7 +10,8 @@ local MAX_EXACT = 9007199254740991
 local function compare(updates, compared_update, old, entry)
   for c, update in ipairs(updates) do
     if update == compared_update then
-      local value, present = entry[VALUES + c], old[3 * c - 2]
+      local value = entry[VALUES + c]
+      local present = old[3 * c - 2]
       if value ~= present then return value < present and -1 or 1 end
     end
   end
@@ -41,13 +42,16 @@ local function merge(updates, old, entry)
   local time = entry[TIME]
   local judged, taken -- the last update for which taken_at was called, and what it returned
   for c = 1, #updates do
-    local update, value, i = updates[c], entry[VALUES + c], 3 * c - 2
+    local update = updates[c]
+    local value = entry[VALUES + c]
+    local i = 3 * c - 2
     if update == 'sum' then
       local sum, at, mark = 0, time, 0
       if old then sum, at, mark = old[i], old[i + 1], old[i + 2] end
       if value ~= 0 then
         if mark == 0 or time > at then at = time end
-        sum, mark = sum + value, 1
+        sum = sum + value
+        mark = 1
         if sum > MAX_EXACT or sum < -MAX_EXACT then return nil end
       elseif mark == 0 and time < at then
         at = time

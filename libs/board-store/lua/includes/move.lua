@@ -12,7 +12,8 @@
 -- Fills and returns the move of an event. Takes the bytes of the state before, false for none.
 -- Returns false if nothing changes, nil if a sum overflows.
 local function fill_move(move, board, bytes, entry)
-  local updates, player = board.updates, entry[PLAYER]
+  local updates = board.updates
+  local player = entry[PLAYER]
   local old = bytes and read_state(bytes, #updates)
   local state = merge(updates, old, entry)
   if not state then return nil end
@@ -36,7 +37,8 @@ local position_of = {}
 -- with the same state of the player share a move. For speed, no event makes or empties a table, and
 -- a view with the same state as the view before it needs no lookup (docs/decisions/0039).
 local function find_moves(board, views, entry)
-  local player, before = entry[PLAYER], nil
+  local player = entry[PLAYER]
+  local before
   for i = 1, #views do
     local view = views[i]
     local bytes = view.states[player]

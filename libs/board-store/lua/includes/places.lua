@@ -46,7 +46,8 @@ end
 --   `from` and `to`: first position in the range of scores, first position behind it
 --   ids of the players
 local function places(first, limit, from, to)
-  local members, found = {}, head()
+  local members = {}
+  local found = head()
   if limit > 0 then
     members = call('ZRANGE', ranking, format('%d', first), format('%d', first + limit - 1))
   end

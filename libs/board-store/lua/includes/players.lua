@@ -25,7 +25,8 @@ local function places_of(ids, states)
       local columns = sub(member, 1, columns_width)
       local key = format('%d ', state[1]) .. columns
       ties[key] = ties[key] or { tie_of(position, state[1], columns) }
-      local tie_first, tie_behind = ties[key][1], ties[key][2]
+      local tie_first = ties[key][1]
+      local tie_behind = ties[key][2]
       local n = #found
       found[n + 1] = id
       found[n + 2] = position

@@ -33,7 +33,8 @@ end
 -- Does not forward its writes to the append-only file and to replicas. At the end of the run,
 -- store_ranking forwards only the result: half as many bytes.
 local function update_ranking(ranking, move)
-  local old, new = move.old_member, move.member
+  local old = move.old_member
+  local new = move.member
   forward_to(NOBODY)
   if old and old ~= new then call('ZREM', ranking, old) end
   call('ZADD', ranking, move.score, new)
@@ -44,7 +45,8 @@ end
 -- Redis forwards a command, with all its arguments, only if the command changes something. A live
 -- ranking already has its new members. So each chunk also removes one of them and adds it again.
 local function store_ranking(view)
-  local old_members, added = view.old_members, view.added
+  local old_members = view.old_members
+  local added = view.added
   for first, last in chunks(old_members) do
     local removed = {}
     for i = first, last do

@@ -34,7 +34,8 @@ local function tie_begin(position, score, columns)
   if columns ~= '' and not has_columns(position - 1, score, columns) then return position end
   local better = call('ZCOUNT', ranking, '-inf', format('(%d', score))
   if columns == '' or has_columns(better, score, columns) then return better end
-  local tied, step = position - 1, 1
+  local tied = position - 1
+  local step = 1
   while better < tied - step and has_columns(tied - step, score, columns) do
     tied, step = tied - step, 2 * step
   end
@@ -65,7 +66,9 @@ end
 -- would read more than about `most` players. A jump counts as STEP players, because it searches for
 -- the end of the tie.
 local function different_columns(last, most)
-  local count, position, looked = 0, 0, 0
+  local count = 0
+  local position = 0
+  local looked = 0
   local began, score, columns = 0, nil, nil -- of the last tie
   while position < last do
     if looked >= most then return nil end

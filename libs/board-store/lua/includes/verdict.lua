@@ -26,7 +26,9 @@ end
 
 local function write_head(view)
   local board = view.board
-  local generation, columns, text = board.generation, board.columns, view.text
+  local generation = board.generation
+  local columns = board.columns
+  local text = view.text
   write(pack('>BHI4c0I4c0I4c0dBB', HEAD, view.number, #generation, generation, #columns, columns,
     #text, text, tonumber(view.version), board.competition and 1 or 0,
     board.overtook > 0 and 1 or 0))

@@ -39,7 +39,8 @@ local function request_states(views, player)
 end
 
 local function load_states(view)
-  local players, states = view.to_read, view.states
+  local players = view.to_read
+  local states = view.states
   for first, last in chunks(players) do
     local found = call('HMGET', view.players, unpack(players, first, last))
     for i, bytes in ipairs(found) do states[players[first + i - 1]] = bytes end
@@ -72,7 +73,9 @@ local function make_views(views, entry)
 end
 
 local function publish_move(view, entry, move)
-  local board, old, state = view.board, move.old, move.state
+  local board = view.board
+  local old = move.old
+  local state = move.state
   local before, better_before = positions(view, old, move.old_member)
   update_ranking(view.ranking, move)
   local after, better_after = positions(view, state, move.member)
@@ -84,7 +87,8 @@ end
 -- Applies view.move to the player of an entry.
 local function move_player(view, entry)
   local player = entry[PLAYER]
-  local move, stored = view.move, view.stored
+  local move = view.move
+  local stored = view.stored
   touch(view, entry)
   view.states[player] = move.bytes
   local at = view.stored_at[player]
