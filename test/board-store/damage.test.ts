@@ -3,12 +3,14 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { BoardDefinition, ResolvedEvent } from '#board';
 import {
+  banText,
   BoardReader,
   type ComparisonCursor,
   type Difference,
   type Shadow,
   type Stretch,
 } from '#board-store';
+import { settlingCalls } from '../../src/ingest/split-calls.js';
 import { definitionArbitrary } from '../model/definitions.js';
 import { eventArbitrary } from '../model/inputs.js';
 import { PROPERTY_TIMEOUT, runs } from '../model/arbitrary.js';
@@ -18,7 +20,7 @@ import { readBytes, readScores, type BoardPlace } from '../model/store-keys.js';
 import { arena, lasting, scored, stretchOf, T0 } from './fixture.js';
 import { stateOf } from '../model/oracle-format.js';
 import { damages } from './damages.js';
-import { endingOf, GenerationFixture } from './generation-fixture.js';
+import { endingOf, EVENTS, GenerationFixture } from './generation-fixture.js';
 import { openTestRedis } from './test-redis.js';
 
 const testRedis = openTestRedis();
@@ -155,6 +157,27 @@ describe('damage to a board', () => {
     },
     PROPERTY_TIMEOUT,
   );
+
+  it('is not reported for a ban that is half applied, and settled by a rollback', async () => {
+    const board = await DamagedBoard.make(arena, [EVENTS]);
+    const { fixture } = board;
+    const { generations, lease, store } = fixture;
+    const names = { board: 'arena', playerId: 'a' };
+    const place = { partition: 0, offset: EVENTS.length };
+    const entry = banText({ kind: 'banned', ...names, occurredAt: T0 }, place);
+    const entries = [{ kind: 'player' as const, ...names, offset: place.offset, entry }];
+    const call = fixture.call([], { from: place.offset });
+    await store.apply({ ...call, through: place.offset, entries }); // marks the record
+
+    await fixture.makeLive(await fixture.begin(), board.stretches());
+    const rollback = await generations.beginRollback(lease);
+    const views = await store.viewsOfPlayers(rollback, ['a']);
+    for (const one of settlingCalls(entries, views, arena))
+      await generations.joinRecords(lease, rollback, { partition: 0, ...one });
+    await fixture.makeLive(rollback);
+    expect(await fixture.ranking(fixture.live)).toHaveLength(2); // b and its score
+    expect(await board.differences()).toEqual([]);
+  });
 
   it('is reported player by player among many players, without false differences under traffic', async () => {
     const players = Array.from({ length: 1_700 }, (_, index) => `p${index}`);

@@ -114,7 +114,7 @@ export function beginComparison(
 }
 
 /**
- * The keys and arguments that only lua/commands/compare-generations-15.lua takes. `live` is the
+ * The keys and arguments that only lua/commands/compare-generations-16.lua takes. `live` is the
  * live generation.
  */
 export function comparisonEnding(
@@ -137,6 +137,7 @@ export function comparisonEnding(
     liveViews: keys.views(shard, live),
     liveExpiries: keys.expiries(shard, live),
     liveFacts: keys.facts(shard, live),
+    liveBans: keys.bans(shard, live),
     shadowItems: itemsOf(generation),
     liveItems: itemsOf(live),
     liveRanking: keys.ranking(shard, live, walk.name),
@@ -152,7 +153,7 @@ export function comparisonEnding(
 }
 
 /**
- * Reads the words that lua/commands/compare-generations-15.lua adds to a reply. The first argument
+ * Reads the words that lua/commands/compare-generations-16.lua adds to a reply. The first argument
  * is the cursor of the call.
  */
 export function readComparison(

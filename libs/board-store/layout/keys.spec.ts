@@ -3,7 +3,7 @@ import { readScript } from '../lua/script-text.js';
 import { SCRIPTS } from '../lua/scripts.js';
 import { KeySpace, slotOf } from './keys.js';
 
-/** The keys of a step of a comparison are event ids or players: see compare-generations-15.lua. */
+/** The keys of a step of a comparison are event ids or players: see compare-generations-16.lua. */
 const EITHER = ['shadow_items', 'live_items'];
 
 it('keys have the same names in scripts', () => {

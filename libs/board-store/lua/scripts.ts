@@ -102,7 +102,7 @@ export const SCRIPTS = [
   'begin-shadow-9',
   'build-4',
   'claim-1',
-  'compare-generations-15',
+  'compare-generations-16',
   'delete-leaders-1',
   'delete-reports-3',
   'end-resync-13',

@@ -2,7 +2,7 @@
 -- a part of it with the live generation.
 --
 -- KEYS  those of catch-up.lua, live, shadow_views, shadow_expiries, shadow_facts, shadow_bans,
---       live_views, live_expiries, live_facts
+--       live_views, live_expiries, live_facts, live_bans
 --       shadow_items, live_items  event ids in the walk eventIds, ban registers in the walks bans
 --                                 and extraBans, players in the others
 --       live_ranking, stretch_keys...
