@@ -12,7 +12,7 @@ import { endingOf, GenerationFixture } from './generation-fixture.js';
 import { dumpKeys } from './test-redis.js';
 
 /** More players than one call compares or ranks. */
-const EVENTS = Array.from({ length: 2_500 }, (_, index) => scored(`player-${index}`, [index]));
+const EVENTS = Array.from({ length: 1_500 }, (_, index) => scored(`player-${index}`, [index]));
 
 describe('on another server', () => {
   let own: RedisServer;
@@ -91,7 +91,7 @@ describe('on another server', () => {
     expect(endingOf(await promote())).toBe(UNRANKED);
   };
 
-  // Its calls: to find the views, to rank 2,000 and 500 players, and to end.
+  // Its calls: to find the views, to rank 1,000 and 500 players, and to end.
   it.each([2, 3, 4])(
     'call %i of a ranking is refused, and the ranking can begin again',
     async (nth) => {
