@@ -42,7 +42,10 @@ function isRetry(record: HeadedRecord): boolean {
 }
 
 function texts(headers: RecordHeaders, name: string): string[] {
-  return [headers[name] ?? []].flat().map(String);
+  const value = headers[name];
+  if (value === undefined) return [];
+  if (Array.isArray(value)) return (value as readonly (Buffer | string)[]).map(String);
+  return [String(value)];
 }
 
 /**

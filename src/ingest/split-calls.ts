@@ -23,11 +23,11 @@ export const FULL_CALL: CallLimits = { entries: 500, viewUpdates: 2_000 };
 export const MAX_CALL_BYTES = 1_048_576;
 
 /** Cost of an update that looks up ranks before and after. */
-const UPDATE_WITH_RANKS = 2;
+export const UPDATE_WITH_RANKS = 2;
 /** Each further column adds this share of the cost of an update. */
 const FURTHER_COLUMN = 1 / 8;
 /** Cost of reading and storing a view, once per call. */
-const UPDATES_OF_A_VIEW = 2;
+export const UPDATES_OF_A_VIEW = 2;
 /** How many named players (overtaken, or in a top N) cost as much as one update. */
 const NAMES_OF_AN_UPDATE = 10;
 

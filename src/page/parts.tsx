@@ -34,7 +34,11 @@ function TokenForm() {
 }
 
 const TIMES = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-/** Shows a time that is outside the range of Date as it is: as a number of milliseconds. */
+
+/**
+ * A time for people. `time` is a number of ms if it is outside the years 0001 to 9999; such a time
+ * is shown unchanged.
+ */
 export const timeText = (time: string) => {
   const date = new Date(time);
   return Number.isNaN(date.valueOf()) ? time : TIMES.format(date);
@@ -78,7 +82,7 @@ export function Table({ route, entries }: { route: Route; entries: readonly Stan
       </thead>
       <tbody>
         {entries.map((entry) => (
-          <Row key={entry.playerId} {...{ route, entry }} />
+          <Row key={entry.playerId} route={route} entry={entry} />
         ))}
       </tbody>
     </table>

@@ -1,5 +1,5 @@
 import { MOST_SHARDS } from '../../config/settings-formats.js';
-import { FULL_CALL } from '../../ingest/split-calls.js';
+import { FULL_CALL, UPDATE_WITH_RANKS, UPDATES_OF_A_VIEW } from '../../ingest/split-calls.js';
 import { COSTS, MEASURED_ID_BYTES, PLAYER, PROCESS_BYTES, SLOWDOWN, type Cost } from './costs.js';
 
 export interface Load {
@@ -19,7 +19,10 @@ export interface Load {
   readonly shards?: number | undefined;
 }
 
-/** What a load needs. CPU is in us, sizes are in bytes; those without a time are per event. */
+/**
+ * What a load needs. CPU is in us, sizes are in bytes. `received`, `sent`, `written`, and the sizes
+ * in `kafka`, are per event.
+ */
 export interface Size {
   readonly processes: {
     readonly count: number;
@@ -52,7 +55,10 @@ export interface Size {
 
 /** Half of each core is left, so that ranklog can catch up after an outage while events come. */
 const USE = 0.5;
-/** Boards and shards fall at random: how many times the mean the busiest node of a cluster has. */
+/**
+ * The load of the busiest node of a cluster, as a multiple of the mean. Boards and shards are
+ * spread at random, so some nodes get more than others.
+ */
 const BUSIEST_NODE = 1.4;
 /** A build makes a second generation beside the live one. */
 const GENERATIONS = 2;
@@ -64,21 +70,19 @@ const LEAST_SHARDS = 64;
 const SHARDS_PER_NODE = 8;
 /** Of a full transaction. A shard without records gets one call for each transaction. */
 const EVENTS_OF_TRANSACTION = 2_000;
-/** In updates of a call, see FULL_CALL: an update with ranks, and a view. */
-const COST_OF_UPDATE = 2;
-/** Powers of ten: players and views of a Redis. */
+/** Powers of ten of players times views on one Redis: the bounds of the interpolation. */
 const FEW = 4;
 const MILLION = 6;
 
 /**
- * What a load needs if all boards have as many players and events, each event is published, and the
- * batches are full, as they are when ranklog has all the work that it can do.
+ * What a load needs if all boards have equally many players and events, each event is published,
+ * and the batches are full, as they are when ranklog has all the work that it can do.
  */
 export function sizeOf(load: Load): Size {
   const nodes = nodesOf(load);
   const shards = shardsOf(load, nodes);
   const work = workOf(load, shards);
-  const cpu = work.of(COSTS['CPU of processes']);
+  const cpu = costOf(work, COSTS['CPU of processes']);
   const processes = Math.max(1, Math.ceil((load.eventsPerSecond * cpu) / 1e6 / USE));
   const memory = memoryOf(load);
   const ofBusiest = shareOfBusiest(nodes);
@@ -90,17 +94,17 @@ export function sizeOf(load: Load): Size {
       shards,
       cpuPerEvent: redisCpuOf(load, nodes),
       callsPerEvent: work.calls,
-      received: work.of(COSTS['to Redis']),
-      sent: work.of(COSTS['from Redis']),
-      written: work.of(COSTS['append-only file'], load.views),
+      received: costOf(work, COSTS['to Redis']),
+      sent: costOf(work, COSTS['from Redis']),
+      written: costOf(work, COSTS['append-only file'], load.views),
       memory,
       peakMemory: GENERATIONS * memory,
       nodeMemory: ofBusiest * memory,
       nodePeakMemory: ofBusiest * GENERATIONS * memory,
     },
     kafka: {
-      event: work.of(COSTS['event in Kafka']),
-      result: work.of(COSTS['result in Kafka']),
+      event: costOf(work, COSTS['event in Kafka']),
+      result: costOf(work, COSTS['result in Kafka']),
     },
     board: limitsOfBoard(load),
   };
@@ -137,7 +141,8 @@ function memoryOf({ players, views, idBytes }: Load): number {
 }
 
 function redisCpuOf(load: Load, nodes: number): number {
-  const cpu = workOf(load, shardsOf(load, nodes)).of(COSTS['CPU of Redis']);
+  const work = workOf(load, shardsOf(load, nodes));
+  const cpu = costOf(work, COSTS['CPU of Redis']);
   return cpu * slowdownOf((load.players * load.views) / nodes);
 }
 
@@ -153,30 +158,48 @@ function slowdownOf(entries: number): number {
   return atMillion + (atTenMillion - atMillion) * (power - MILLION);
 }
 
-/**
- * What ranklog does per event, with full batches. An event has an id `ids` times in what is
- * counted.
- */
-function workOf({ boards, views, idBytes }: Load, shards: number) {
-  const events = eventsOfRun(boards, views);
-  const called = distinct(distinct(shards, boards), events);
-  const calls = called / events + (shards - called) / EVENTS_OF_TRANSACTION;
-  const boardsInCalls = distinct(boards, events) / events;
-  const furtherViews = views - 1;
-  const of = (cost: Cost, ids = 1) =>
-    cost.event +
-    cost.furtherView * furtherViews +
-    (cost.boardInCall + cost.viewInCall * furtherViews) * boardsInCalls +
-    cost.call * calls +
-    cost.idByte * ids * (idBytes - MEASURED_ID_BYTES);
-  return { calls, of };
+/** What ranklog does per event, with full batches. */
+interface Work {
+  readonly calls: number;
+  readonly boardsInCalls: number;
+  readonly furtherViews: number;
+  /** How much longer an id is than in the measurements. */
+  readonly furtherIdBytes: number;
 }
 
-/** How many events a run has: see CallWork, which counts a view of a run as well as its updates. */
+function workOf({ boards, views, idBytes }: Load, shards: number): Work {
+  const events = eventsOfRun(boards, views);
+  const shardsWithBoards = distinct(shards, boards);
+  const called = distinct(shardsWithBoards, events);
+  return {
+    calls: called / events + (shards - called) / EVENTS_OF_TRANSACTION,
+    boardsInCalls: distinct(boards, events) / events,
+    furtherViews: views - 1,
+    furtherIdBytes: idBytes - MEASURED_ID_BYTES,
+  };
+}
+
+/** The cost of an event that contains the id of its player `ids` times. */
+function costOf(work: Work, cost: Cost, ids = 1): number {
+  const ofBoard = cost.boardInCall + cost.viewInCall * work.furtherViews;
+  return (
+    cost.event +
+    cost.furtherView * work.furtherViews +
+    ofBoard * work.boardsInCalls +
+    cost.call * work.calls +
+    cost.idByte * ids * work.furtherIdBytes
+  );
+}
+
+/**
+ * How many events fit into a run. As in CallWork, each update has a cost, and each view has a
+ * further cost once per run.
+ */
 function eventsOfRun(boards: number, views: number): number {
-  const cost = (events: number) => COST_OF_UPDATE * views * (events + distinct(boards, events));
+  const updatesOf = (events: number) =>
+    UPDATE_WITH_RANKS * views * events + UPDATES_OF_A_VIEW * views * distinct(boards, events);
   let events = FULL_CALL.entries;
-  while (events > 1 && cost(events) > FULL_CALL.viewUpdates) events--;
+  while (events > 1 && updatesOf(events) > FULL_CALL.viewUpdates) events--;
   return events;
 }
 

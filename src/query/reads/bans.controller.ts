@@ -22,7 +22,8 @@ export class BansController {
   @RequireScope('operate')
   @Read(':player', PlayerBan, 'The ban, unban or erasure that counts for a player')
   async ban(@Param() { board, player }: BoardPlayerParams, @Query() _: NoQuery) {
-    const stale = await this.reader.isStale(board); // first: the register fills until it is false
+    // Read this first: if the board is not stale, the ban register that is read next is complete.
+    const stale = await this.reader.isStale(board);
     const [ban, kept] = await Promise.all([
       this.reader.ban(board, player),
       this.reader.kept(board, player),

@@ -40,8 +40,8 @@ export class ScoreLogEnds {
 
   /**
    * Why these boards with closing windows may lack a record below the ends, or can't be announced.
-   * Undefined if they have all records, and will have them even after a loss of Redis. `ends` lacks
-   * partitions that were added later.
+   * Undefined if they have all records, and will have them even after a loss of Redis. Checks only
+   * the partitions in `ends`, so not those that were added after it was read.
    * Cost: two requests for the topics, two to each leader, three for the positions, one for each
    * board; for each partition that is behind, searches for the ends of its log and of its results.
    */
@@ -116,8 +116,8 @@ export class ScoreLogEnds {
   }
 
   /**
-   * The published position of a partition; `stored` without the right to read results, which only
-   * the role ingest needs.
+   * The published position of a partition. Returns `stored` if ranklog must not read results here:
+   * only the role `ingest` needs that right.
    */
   async #publishedPosition(partition: number, stored: number): Promise<number> {
     try {

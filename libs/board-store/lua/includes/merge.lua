@@ -58,7 +58,10 @@ local function merge(updates, old, entry)
       end
       state[i], state[i + 1], state[i + 2] = sum, at, mark
     else
-      if update ~= judged then judged, taken = update, taken_at(updates, update, old, c, entry) end
+      if update ~= judged then
+        judged = update
+        taken = taken_at(updates, update, old, c, entry)
+      end
       if taken then
         state[i], state[i + 1], state[i + 2] = value, taken, 1
       else
