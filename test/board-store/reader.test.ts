@@ -229,14 +229,14 @@ async function compareViews(filled: Filled, limit: number) {
   const { reader, oracle } = filled;
   const made = oracle.memory('arena').views;
   const views = await reader.views('arena');
-  expect(views).toEqual(
-    oracle.views('arena').map((view) => ({
-      view,
-      size: oracle.standings('arena', view).length,
-      version: expect.any(Number),
-      expiresAt: made.get(view)?.expiresAt,
-    })),
-  );
+  const expected = oracle.views('arena').map((view) => ({
+    view,
+    size: oracle.standings('arena', view).length,
+    version: expect.any(Number),
+    expiresAt: made.get(view)?.expiresAt,
+  }));
+  // An event whose sum overflows makes its views, but no player.
+  expect(views).toEqual(expected.filter(({ size }) => size > 0));
   for (const { view, version } of views.slice(0, MOST_READ)) {
     await comparePages(filled, view, limit);
     await comparePlayers(filled, view);
