@@ -106,9 +106,11 @@ export async function connect(
 
     const reading = readIdentity(redis, connection, settings);
     const skipping = passOverSkipped(connection);
-    // These reads fail if rights or topics are missing. The checks give a better error for that.
+    // Both reads fail if rights or topics are missing. The checks below give a better error for
+    // that, so they come first. withGroup handles a failure of `reading`.
     skipping.catch(() => undefined);
-    const subject = { settings: await withGroup(settings, reading), roles, redis, connection };
+    const checked = await withGroup(settings, reading);
+    const subject = { settings: checked, roles, redis, connection };
     if (roles.length > 0) await checkServers(subject, logger);
     await requireTopics(admin, requiredTopics(topics));
 

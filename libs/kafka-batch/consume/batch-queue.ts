@@ -105,7 +105,10 @@ export class BatchQueue {
   }
 }
 
-/** The worker must get a batch alone if it refuses the batch, or throws instead of handling it. */
+/**
+ * The worker refuses a batch after a gap, and throws for an unreadable one. The batches before it
+ * must be handled first, so it is not joined to them.
+ */
 function canJoin(last: QueuedBatch, next: QueuedBatch): boolean {
   return next.from === last.nextOffset && next.unreadable === undefined;
 }

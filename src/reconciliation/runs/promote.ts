@@ -47,7 +47,7 @@ async function goLive(parts: ReconcilerParts, work: ShadowWork): Promise<Promoti
     );
     switch (promotion) {
       case UNRANKED:
-        // Not all players of a build are ranked. A restart of Redis also ends a ranking early.
+        // The build is not ranked yet, or `rank` ended early because Redis restarted.
         takenOver = await takeOverWithRetries(parts, work);
         await rank(parts, work);
         break;

@@ -7,7 +7,7 @@
 -- entries as bytes.
 -- An entry: offset (d), number of the list of its views (H), then
 --   of an event: occurredAt in ms (d), player id, event id ('' for none), a value per column in
---                sort direction (d each), zeros if its board has fewer columns
+--                sort direction (d each), then zeros up to the number of values
 --   of a player record: 0 (d), player id, entry of the ban register, zeros. Its list names
 --                the views to settle (settle.lua)
 --   of a dead letter (its list is 0): 0 (d), code, detail, zeros

@@ -16,7 +16,8 @@ local ROLES = {
 local function read_role(role, id)
   if role == 'shadow' then return shadow_of(shadows, board) end
   if role == 'snapshot' then
-    return call('HEXISTS', snapshots, id) == 1 and { generation = id } or nil
+    if call('HEXISTS', snapshots, id) == 0 then return nil end
+    return { generation = id }
   end
   local text = call('HGET', previous, board) or ''
   local generation, kept_until = string.match(text, '^(%S+) (%d+)$')

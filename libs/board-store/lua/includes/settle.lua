@@ -7,8 +7,9 @@
 -- - Each later call settles some views: it makes their rankings fit the entries.
 -- - The last call deletes the fields.
 --
--- Any process may repeat any of these calls, because a settled view does not change any more. Each
--- record has members of its own in the outbox.
+-- Any process may repeat any of these calls, because a settled view does not change any more. The
+-- outbox keeps the verdicts of each record under its offset, so the last call finds those of all
+-- calls.
 
 -- include ban-register.lua
 -- include view.lua

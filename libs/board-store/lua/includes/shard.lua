@@ -2,8 +2,8 @@
 -- (continuity.lua).
 --
 -- Every change of the live, building, removed or registered boards sets a new version. A version is
--- Redis TIME in us, or the previous version + 1 if that is larger, so it never repeats. In its
--- field of `live`, the identity of the ranklog (JSON, identity-check.ts) follows it.
+-- Redis TIME in us, or the previous version + 1 if that is larger, so it never repeats. The same
+-- field of `live` also has the identity of the ranklog, after a space (JSON, identity-check.ts).
 
 -- include base.lua
 -- include continuity.lua
