@@ -1,4 +1,4 @@
-import { liveBoardOf, parseOrigin, VERSION } from '../layout/boards.js';
+import { byBoard, liveBoardOf, parseOrigin, VERSION } from '../layout/boards.js';
 import type { GenerationOverview } from '../layout/generation-types.js';
 import type { KeySpace } from '../layout/keys.js';
 import { heldLease } from '../layout/leases.js';
@@ -236,12 +236,6 @@ export class GenerationCatalog extends ShardedStore {
     }
     return found;
   }
-}
-
-function byBoard(one: GenerationOverview, other: GenerationOverview): number {
-  if (one.board < other.board) return -1;
-  if (one.board > other.board) return 1;
-  return 0;
 }
 
 type Facts = Pick<GenerationOverview, 'role' | 'since' | 'keptUntil'>;

@@ -1,3 +1,4 @@
+import { byBoard } from '../layout/boards.js';
 import type { Lease, ReconciliationStatus } from '../layout/generation-types.js';
 import { heldLease, holderOf, LEASE_MS, releaseLease, takeLease } from '../layout/leases.js';
 import { ShardedStore } from '../layout/sharded-store.js';
@@ -65,7 +66,7 @@ export class LeaseStore extends ShardedStore {
     );
     const statuses = texts.flat().map((text) => JSON.parse(text) as ReconciliationStatus);
     const checked = await Promise.all(statuses.map((status) => this.#checked(status)));
-    return checked.sort((a, b) => (a.board < b.board ? -1 : 1));
+    return checked.sort(byBoard);
   }
 
   async deleteStatus(board: string): Promise<void> {

@@ -112,3 +112,13 @@ export function parseRecord(text: string | null | undefined): RecordIdentity | u
   const [offset, timestamp, hash = ''] = text.split(' ');
   return { offset: Number(offset), timestamp: Number(timestamp), hash };
 }
+
+/** Orders by the name of the board. */
+export function byBoard(
+  one: { readonly board: string },
+  other: { readonly board: string },
+): number {
+  if (one.board < other.board) return -1;
+  if (one.board > other.board) return 1;
+  return 0;
+}

@@ -1,4 +1,4 @@
-import { readBoards } from '../layout/boards.js';
+import { byBoard, readBoards } from '../layout/boards.js';
 import type { Boards } from '../layout/generation-types.js';
 import type { KeySpace } from '../layout/keys.js';
 import { chosenShards, type ShardChoice } from '../layout/sharded-store.js';
@@ -36,7 +36,7 @@ export class BoardList {
    */
   async live(): Promise<LiveBoard[]> {
     const { live } = await this.boards();
-    return [...live.values()].sort((a, b) => (a.board < b.board ? -1 : 1));
+    return [...live.values()].sort(byBoard);
   }
 
   /**
