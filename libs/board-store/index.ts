@@ -18,7 +18,7 @@ export {
 } from './generations/generation-store.js';
 export * from './layout/identity-check.js';
 export { HOLDER, LEASE_MS } from './layout/leases.js';
-export { KeySpace, shardOf } from './layout/keys.js';
+export { KeySpace, shardOf, SLOTS } from './layout/keys.js';
 export { LeaseStore } from './generations/lease-store.js';
 export {
   primariesOf,

@@ -59,7 +59,7 @@ const MOST_VIEWS = 256;
 const MOST_ID_BYTES = 128;
 
 const size = new LazyCommand('size')
-  .description('estimate the processes, Redis nodes, memory and traffic that a load needs')
+  .description('estimate the processes, Redis primaries, memory and traffic that a load needs')
   .requiredOption('--events-per-second <n>', 'score events of the busiest minute', wholeNumber)
   .requiredOption(
     '--players <n>',

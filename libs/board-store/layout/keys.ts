@@ -168,6 +168,9 @@ export class KeySpace {
   }
 }
 
+/** The number of slots of a Redis Cluster. */
+export const SLOTS = 16_384;
+
 /** The slot of a hash tag: its CRC16 (XMODEM), modulo the number of slots. */
 export function slotOf(tag: string): number {
   let crc = 0;
@@ -179,7 +182,7 @@ export function slotOf(tag: string): number {
       if (hasHighBit) crc ^= 0x1021;
     }
   }
-  return crc % 16_384;
+  return crc % SLOTS;
 }
 
 /** The shard of a board: the first 4 bytes of its name's SHA-256, modulo the number of shards. */

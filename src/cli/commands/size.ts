@@ -47,7 +47,7 @@ function redisRows({ redis }: Size, { perSecond, cores }: Formats): Row[] {
   const ofNode = `${bytesText(redis.nodeMemory)} on the busiest node`;
   const peakOfNode = `${bytesText(redis.nodePeakMemory)} on the busiest node`;
   return [
-    ['Redis nodes', count(redis.nodes), cores(redis.cpuPerEvent)],
+    ['Redis primaries', count(redis.nodes), cores(redis.cpuPerEvent)],
     ['shards', count(redis.shards), `${redis.callsPerEvent.toFixed(3)} calls per event`],
     ['memory of Redis', bytesText(redis.memory), ofNode],
     ['  in a build of all', bytesText(redis.peakMemory), peakOfNode],

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { COSTS, PLAYER, PROCESS_BYTES, SLOWDOWN } from './costs.js';
-import { sizeOf, type Load } from './size.js';
+import { KeySpace, shardOf } from '#board-store';
+import { shareOfBusiest, sizeOf, type Load } from './size.js';
 
 const load: Load = {
   eventsPerSecond: 1_000,
@@ -38,16 +39,29 @@ describe('sizeOf', () => {
   });
 
   it('adds processes and nodes with the events, and nodes with the memory', () => {
-    const many = { ...load, eventsPerSecond: 50_000, boards: 1_000, players: 1e6 };
+    const many = { ...load, eventsPerSecond: 20_000, boards: 1_000, players: 1e6 };
     const { processes, redis, problems } = sizeOf(many);
     expect(processes.count).toBeGreaterThan(4);
     expect(redis.nodes).toBeGreaterThan(4);
-    expect(redis.shards).toBe(8 * redis.nodes);
+    expect(redis.shards).toBe(16 * redis.nodes);
     expect(sizeOf({ ...many, eventsPerSecond: 100_000 }).redis.shards).toBe(256);
     expect(problems).toEqual([]);
     const large = sizeOf({ ...load, boards: 1_000, players: 1e9 });
     expect(large.redis.nodes).toBeGreaterThan(10);
     expect(large.redis.nodePeakMemory).toBeLessThanOrEqual(load.nodeMemory);
+  });
+
+  it.each([
+    [3, 64, 100],
+    [4, 64, 100],
+    [6, 96, 100],
+    [6, 96, 10_000],
+    [16, 256, 1_000],
+    [34, 256, 1_000],
+    [34, 256, 100],
+  ])('has the busiest of %d nodes with %d shards and %d boards within 20 %%', (...given) => {
+    expect(shareOfBusiest(...given) / medianShare(...given)).toBeGreaterThan(0.8);
+    expect(shareOfBusiest(...given) / medianShare(...given)).toBeLessThan(1.2);
   });
 
   it('calls each shard at least once per transaction', () => {
@@ -62,11 +76,28 @@ describe('sizeOf', () => {
       expect.stringMatching(/^a board has more players than fit into one Redis: make several/),
     ]);
     const huge = sizeOf({ ...load, eventsPerSecond: 1e8, boards: 1e6, players: 1e6 });
-    expect(huge.problems).toEqual([expect.stringMatching(/^it needs more Redis nodes than 256/)]);
+    expect(huge.problems).toEqual([
+      expect.stringMatching(/^256 shards can't .* several ranklogs$/),
+    ]);
     const spread = { ...load, boards: 1_000, eventsPerSecond: 200_000, partitions: 1, shards: 2 };
     expect(sizeOf(spread).problems).toEqual([
       expect.stringMatching(/^\d+ processes need as many partitions, not 1$/),
-      expect.stringMatching(/^\d+ Redis nodes need as many shards, not 2$/),
+      expect.stringMatching(/^2 shards can't .* use more shards$/),
     ]);
   });
 });
+
+/** The part of the boards on the busiest node, in the median of sets of boards. */
+function medianShare(nodes: number, shards: number, boards: number): number {
+  const keys = new KeySpace('ranklog');
+  const nodeOf = Array.from({ length: shards }, (_, shard) =>
+    Math.floor((keys.slot(shard) * nodes) / 16_384),
+  );
+  const sets = Array.from({ length: 25 }, (_, set) => {
+    const counts = Array<number>(nodes).fill(0);
+    for (let board = 0; board < boards; board++)
+      counts[nodeOf[shardOf(`${set}-${board}`, shards)]!]!++;
+    return Math.max(...counts) / boards;
+  });
+  return sets.sort((one, other) => one - other)[12]!;
+}

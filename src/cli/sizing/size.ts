@@ -1,3 +1,4 @@
+import { KeySpace, SLOTS } from '#board-store';
 import { MOST_SHARDS } from '../../config/settings-formats.js';
 import { FULL_CALL, UPDATE_WITH_RANKS, UPDATES_OF_A_VIEW } from '../../ingest/split-calls.js';
 import { COSTS, MEASURED_ID_BYTES, PLAYER, PROCESS_BYTES, SLOWDOWN, type Cost } from './costs.js';
@@ -31,6 +32,7 @@ export interface Size {
   };
   readonly partitions: number;
   readonly redis: {
+    /** Primaries: their replicas come on top. */
     readonly nodes: number;
     readonly shards: number;
     readonly cpuPerEvent: number;
@@ -55,19 +57,15 @@ export interface Size {
 
 /** Half of each core is left, so that ranklog can catch up after an outage while events come. */
 const USE = 0.5;
-/**
- * The load of the busiest node of a cluster, as a multiple of the mean. Boards and shards are
- * spread at random, so some nodes get more than others.
- */
-const BUSIEST_NODE = 1.4;
+/** Which slots the shards are in. Another prefix has others, with much the same spread. */
+const KEYS = new KeySpace('ranklog');
 /** A build makes a second generation beside the live one. */
 const GENERATIONS = 2;
 const PARTITIONS_PER_PROCESS = 2;
 /** A Redis Cluster needs three primaries to survive the loss of one. */
 const LEAST_NODES = 3;
-const MOST_NODES = MOST_SHARDS;
 const LEAST_SHARDS = 64;
-const SHARDS_PER_NODE = 8;
+const SHARDS_PER_NODE = 16;
 /** Of a full transaction. A shard without records gets one call for each transaction. */
 const EVENTS_OF_TRANSACTION = 2_000;
 /** Powers of ten of players times views on one Redis: the bounds of the interpolation. */
@@ -85,7 +83,7 @@ export function sizeOf(load: Load): Size {
   const cpu = costOf(work, COSTS['CPU of processes']);
   const processes = Math.max(1, Math.ceil((load.eventsPerSecond * cpu) / 1e6 / USE));
   const memory = memoryOf(load);
-  const ofBusiest = shareOfBusiest(nodes);
+  const ofBusiest = shareOfBusiest(nodes, shards, load.boards);
   const size = {
     processes: { count: processes, cpuPerEvent: cpu, memory: PROCESS_BYTES },
     partitions: load.partitions ?? PARTITIONS_PER_PROCESS * processes,
@@ -114,8 +112,10 @@ export function sizeOf(load: Load): Size {
 /** One Redis if it is enough, else the smallest cluster that is. */
 function nodesOf(load: Load): number {
   if (neededNodes(load, 1) <= 1) return 1;
+  // A node without a shard would have no work.
+  const most = Math.max(LEAST_NODES, load.shards ?? MOST_SHARDS);
   let nodes = LEAST_NODES;
-  while (nodes < MOST_NODES && neededNodes(load, nodes) > nodes) nodes++;
+  while (nodes < most && neededNodes(load, nodes) > nodes) nodes++;
   return nodes;
 }
 
@@ -123,7 +123,8 @@ function nodesOf(load: Load): number {
 function neededNodes(load: Load, nodes: number): number {
   const byCpu = (load.eventsPerSecond * redisCpuOf(load, nodes)) / 1e6 / USE;
   const byMemory = (GENERATIONS * memoryOf(load)) / load.nodeMemory;
-  return shareOfBusiest(nodes) * nodes * Math.max(byCpu, byMemory);
+  const ofBusiest = shareOfBusiest(nodes, shardsOf(load, nodes), load.boards);
+  return ofBusiest * nodes * Math.max(byCpu, byMemory);
 }
 
 function shardsOf({ shards }: Load, nodes: number): number {
@@ -132,8 +133,23 @@ function shardsOf({ shards }: Load, nodes: number): number {
   return Math.min(MOST_SHARDS, Math.max(LEAST_SHARDS, SHARDS_PER_NODE * nodes));
 }
 
-function shareOfBusiest(nodes: number): number {
-  return nodes === 1 ? 1 : BUSIEST_NODE / nodes;
+/**
+ * The part of the load that the busiest node of a cluster has, with slots in equal ranges. Shards
+ * fall at random into the slots, and boards into the shards: the number of boards of a node spreads
+ * by the square root of its mean, and one standard deviation is added.
+ */
+export function shareOfBusiest(nodes: number, shards: number, boards: number): number {
+  if (nodes === 1) return 1;
+  const shardsByNode = Array<number>(nodes).fill(0);
+  for (let shard = 0; shard < shards; shard++) {
+    const node = Math.floor((KEYS.slot(shard) * nodes) / SLOTS);
+    shardsByNode[node] = (shardsByNode[node] ?? 0) + 1;
+  }
+  const shares = shardsByNode.map((ofNode) => {
+    const share = ofNode / shards;
+    return share + Math.sqrt((share * (1 - share)) / boards);
+  });
+  return Math.min(1, Math.max(1 / boards, ...shares));
 }
 
 function memoryOf({ players, views, idBytes }: Load): number {
@@ -217,19 +233,18 @@ function limitsOfBoard(load: Load): Size['board'] {
 }
 
 function problemsOf(load: Load, { processes, partitions, redis, board }: Omit<Size, 'problems'>) {
-  const wayOut = 'make several boards of it, for example one for each region or league';
+  const severalBoards = 'make several boards of it, for example one for each region or league';
   const problems: string[] = [];
   if (load.eventsPerSecond / load.boards > board.eventsPerSecond)
-    problems.push(`a board has more events than one Redis applies: ${wayOut}`);
+    problems.push(`a board has more events than one Redis applies: ${severalBoards}`);
   if (load.players / load.boards > board.players)
-    problems.push(`a board has more players than fit into one Redis: ${wayOut}`);
+    problems.push(`a board has more players than fit into one Redis: ${severalBoards}`);
+  const isOneBoard = problems.length > 0; // more primaries don't help it
   if (partitions < processes.count)
     problems.push(`${processes.count} processes need as many partitions, not ${partitions}`);
-  if (redis.nodes === MOST_NODES && neededNodes(load, redis.nodes) > redis.nodes)
-    problems.push(
-      `it needs more Redis nodes than ${MOST_NODES}, which is the most: run several ranklogs`,
-    );
-  if (redis.shards < redis.nodes)
-    problems.push(`${redis.nodes} Redis nodes need as many shards, not ${redis.shards}`);
+  if (!isOneBoard && neededNodes(load, redis.nodes) > redis.nodes) {
+    const wayOut = load.shards === undefined ? 'run several ranklogs' : 'use more shards';
+    problems.push(`${redis.shards} shards can't spread it over enough Redis primaries: ${wayOut}`);
+  }
   return problems;
 }
