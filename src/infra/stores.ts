@@ -38,17 +38,18 @@ export class Stores {
   readonly reader: BoardReader;
 
   readonly #redis: RedisClient;
-  readonly #shards: number;
+  readonly #settings: StoreSettings;
 
   constructor(
     redis: RedisClient,
-    { redisPrefix: prefix, shards }: StoreSettings,
+    settings: StoreSettings,
     { identity, generation, without }: StoreOptions = {},
   ) {
+    const { redisPrefix: prefix, shards } = settings;
     const keys = new KeySpace(prefix);
     this.keys = keys;
     this.#redis = redis;
-    this.#shards = shards;
+    this.#settings = settings;
     this.store = new BoardStore(redis, keys, { shards, identity });
     const read = { shards, ...(without && { without }) };
     this.continuity = new ContinuityStore(redis, keys, read);
@@ -64,7 +65,17 @@ export class Stores {
    * @throws UnknownBoardError, BoardBuildingError
    */
   pinned(board: string): Promise<PinnedBoard> {
-    return PinnedBoard.open(this.#redis, this.keys, this.#shards, board);
+    return PinnedBoard.open(this.#redis, this.keys, this.#settings.shards, board);
+  }
+
+  /**
+   * Cost: a request to each shard of a Redis Cluster.
+   * @throws the error of a shard if all shards wait, or if it is another error
+   */
+  async answering(): Promise<AnsweringStores> {
+    const waiting = await waitingShards(this.#redis, this.keys, this.#settings.shards);
+    const without = waiting.map(({ shard }) => shard);
+    return { stores: new Stores(this.#redis, this.#settings, { without }), waiting };
   }
 }
 
@@ -85,13 +96,18 @@ export interface WaitingShard {
   readonly reason: string;
 }
 
+/** Stores that do not read the shards that wait, for a status. */
+export interface AnsweringStores {
+  readonly stores: Stores;
+  readonly waiting: readonly WaitingShard[];
+}
+
 /**
  * The shards of a Redis Cluster whose node is away or whose slot moves. Asks each shard for two
  * keys at once, of which one usually does not exist: while a slot moves, a node refuses this
  * request as it refuses scripts.
- * @throws the error of a shard if all shards wait, or if it is another error
  */
-export async function waitingShards(
+async function waitingShards(
   redis: RedisClient,
   keys: KeySpace,
   shards: number,

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { canClose } from '#board';
-import { KeySpace, StoreStatus } from '#board-store';
 import { committedOffsets } from '#kafka-batch';
 import { passOverSkipped } from '../../infra/skipped-batches.js';
 import { readIdentity } from '../../infra/identity.js';
 import { closingProblems, requireTopics } from '../../infra/topics.js';
 import { isRedisUnavailable } from '../../infra/redis.js';
-import { Stores, storedShards, waitingShards, type WaitingShard } from '../../infra/stores.js';
+import { storedShards, Stores, type AnsweringStores } from '../../infra/stores.js';
 import { KeptSample } from '../../query/status/kept-sample.js';
 import {
   LogSamples,
@@ -40,13 +39,12 @@ export async function status(options: StatusOptions): Promise<number> {
   const { group } = await readIdentity(redis, kafka, settings);
   const isDone = wait === undefined || (await waitFor(kafka, client, { group, seconds: wait }));
   // After the wait, in which Redis may be claimed.
-  const [stores, waiting] = await openAnsweringStores(client);
+  const answering = await openAnsweringStores(client);
+  const { stores, waiting } = answering;
   const published = await readPublished(kafka, group, stores.status);
   const services = new PeriodServices(stores, kafka, { group }, settings);
-  // The windows of all boards are read, or none.
-  const listed = () => (waiting.length > 0 ? Promise.resolve([]) : listPeriods(services));
-  const samples = new LogSamples(kafka, new KeptSample(listed));
-  const found = await readStatus(stores, readLogStatus(kafka, published, samples));
+  const samples = new LogSamples(kafka, new KeptSample(() => listPeriods(services)));
+  const found = await readStatus(answering, readLogStatus(kafka, published, samples, waiting));
   print(found, options, toText);
   const live = await stores.status.live();
   const closing = live.filter(({ definition }) => canClose(definition)).map(({ board }) => board);
@@ -65,20 +63,14 @@ export async function status(options: StatusOptions): Promise<number> {
   return EXIT.no;
 }
 
-/** The stores, without the shards of a cluster that wait. */
-async function openAnsweringStores(session: RedisClientSession): Promise<[Stores, WaitingShard[]]> {
+async function openAnsweringStores(session: RedisClientSession): Promise<AnsweringStores> {
   const { redis, settings } = session;
-  const { redisPrefix } = settings;
-  const keys = new KeySpace(redisPrefix);
   // The number is in a slot of its own, whose node may be away while all shards answer.
   const shards = await storedShards(redis, settings).catch((error: unknown) => {
     if (redis.isCluster && isRedisUnavailable(error)) return settings.shards;
     throw error;
   });
-  const waiting = await waitingShards(redis, keys, shards);
-  if (waiting.length === 0) return [new Stores(redis, { redisPrefix, shards }), []];
-  const without = waiting.map(({ shard }) => shard);
-  return [new Stores(redis, { redisPrefix, shards }, { without }), waiting];
+  return new Stores(redis, { ...settings, shards }).answering();
 }
 
 /** Paragraphs on all that there is to see: no part of it is shown if it is empty. */
@@ -120,23 +112,19 @@ async function waitFor(
   client: RedisClientSession,
   { group, seconds }: { readonly group: string; readonly seconds: number },
 ): Promise<boolean> {
-  const { admin, topics, settings } = kafka;
-  const keys = new KeySpace(settings.redisPrefix);
-  // Again at each poll, because Redis may be claimed meanwhile.
-  const openStatus = async () => {
-    const shards = await storedShards(client.redis, settings);
-    return new StoreStatus(client.redis, keys, { shards });
-  };
-  const published = await readPublished(kafka, group, await openStatus());
+  const { admin, topics } = kafka;
+  const before = await openAnsweringStores(client);
+  const published = await readPublished(kafka, group, before.stores.status);
   const positions = await readPositions(kafka, published);
   const goal = sum(positions.map(({ committedEnd }) => committedEnd));
   const deadline = performance.now() + seconds * 1_000;
   using bar = new ProgressBar('events published', goal);
   for (;;) {
-    const status = await openStatus();
+    // Again at each poll, because Redis may be claimed meanwhile.
+    const { stores, waiting } = await openAnsweringStores(client);
     const [committed, applied] = await Promise.all([
       committedOffsets(admin, group, topics.scoreEvents),
-      status.nextOffsets(),
+      stores.status.nextOffsets(),
     ]);
     const reached = positions.map(({ partition, committedEnd, published }) => {
       // The group has no offset of what was published before it was deleted, but of all that is
@@ -145,7 +133,7 @@ async function waitFor(
       return Math.min(committedEnd, position, applied.get(partition) ?? 0);
     });
     bar.update(sum(reached));
-    if (sum(reached) === goal) return true;
+    if (sum(reached) === goal && waiting.length === 0) return true;
     if (performance.now() >= deadline) return false;
     await delay(POLL_MS);
   }

@@ -10,7 +10,7 @@ import {
   unreadableFrom,
 } from '#kafka-batch';
 import type { KafkaConnection } from '../../infra/kafka.js';
-import type { Stores } from '../../infra/stores.js';
+import type { AnsweringStores, Stores, WaitingShard } from '../../infra/stores.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
 import { periodJson, type BoardPeriods } from '../../reconciliation/periods/period-list.js';
 import { reconciliationJson } from '../../reconciliation/runs/reconciliation-json.js';
@@ -39,17 +39,22 @@ export class LogSamples {
   }
 }
 
-/** The part that Kafka knows. @throws errors of Kafka */
+/**
+ * The part that Kafka knows. Without the closed windows while a shard waits, because they are read
+ * of all boards or of none.
+ * @throws errors of Kafka
+ */
 export async function readLogStatus(
   clients: Clients,
   published: PublishedPositions,
   samples: LogSamples,
+  waiting: readonly WaitingShard[],
 ) {
   const [positions, letters, misplaced, boards] = await Promise.all([
     readPositions(clients, published),
     samples.letters.get(),
     samples.misplaced.get(),
-    samples.periods.get(),
+    waiting.length > 0 ? [] : samples.periods.get(),
   ]);
   return { positions, letters, misplaced, periods: boards.flatMap(unannouncedOf) };
 }
@@ -165,7 +170,10 @@ function readStore({ status, catalog, continuity, leases }: Stores) {
  * Joins what Redis knows with `log`. Cost: twenty requests to each shard, three for each board.
  * @throws what `log` rejects with
  */
-export async function readStatus(stores: Stores, log: ReturnType<typeof readLogStatus>) {
+export async function readStatus(
+  { stores, waiting }: AnsweringStores,
+  log: ReturnType<typeof readLogStatus>,
+) {
   const [{ positions, letters, misplaced, periods }, store] = await Promise.all([
     log,
     readStore(stores),
@@ -187,6 +195,7 @@ export async function readStatus(stores: Stores, log: ReturnType<typeof readLogS
     deadLetters: letters,
     misplaced,
     periods,
+    waitingShards: waiting,
   };
 }
 

@@ -28,9 +28,11 @@ export class StatusController {
   @RequireScope('operate')
   @Read('', Status, 'Partitions, boards, generations and dead letters')
   async read(@Query() _: NoQuery) {
-    const { connection, identity, stores } = this;
+    const { connection, identity } = this;
+    const answering = await this.stores.answering();
+    const { stores, waiting } = answering;
     const published = await readPublished(connection, identity.group, stores.status);
-    const log = inTime(readLogStatus(connection, published, this.#samples));
-    return readStatus(stores, log);
+    const log = inTime(readLogStatus(connection, published, this.#samples, waiting));
+    return readStatus(answering, log);
   }
 }
