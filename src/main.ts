@@ -9,6 +9,7 @@ import type { ProcessOptions } from './infra/config.module.js';
 import { DefinitionsTopic } from './infra/definitions-topic.js';
 import { claimIdentity, withGroup } from './infra/identity.js';
 import { KafkaConnection } from './infra/kafka.js';
+import { isRedisUnavailable } from './infra/redis.js';
 import type { Shutdown } from './infra/shutdown.js';
 import { Stores } from './infra/stores.js';
 import { checkScoreTopic } from './infra/topics.js';
@@ -68,8 +69,7 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
   const warnings = await checkScoreTopic(admin, topics.scoreEvents, settings);
   for (const warning of warnings) logger.warn(warning);
 
-  if (!roles.includes('reconciliation'))
-    await claimIdentity(app.get(BoardStore), app.get(DefinitionsTopic));
+  if (!roles.includes('reconciliation')) await claim(app, options);
   if (roles.includes('ingest')) app.connectMicroservice({ strategy: app.get(KafkaBatchServer) });
   if (roles.includes('query')) describeRoutes(app);
 
@@ -87,6 +87,16 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
     logger.error(error.message, { error });
     shutdown.fail();
   };
+}
+
+/** For reads alone, a process also starts while a shard of a Redis Cluster waits. */
+async function claim(app: NestFastifyApplication, { roles, logger }: Starting): Promise<void> {
+  try {
+    await claimIdentity(app.get(BoardStore), app.get(DefinitionsTopic));
+  } catch (error) {
+    if (roles.includes('ingest') || !isRedisUnavailable(error)) throw error;
+    logger.warn(`Redis and the settings are not compared: ${toError(error).message}`);
+  }
 }
 
 /** Logs why closing windows can't be announced. Boards work without that, so the start goes on. */

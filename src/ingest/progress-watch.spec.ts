@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { RedisClient } from '#board-store';
 import { UnreadableBatchError, type ConsumerHealth, type PartitionHealth } from '#kafka-batch';
 import type { KafkaBatchServer } from '#kafka-batch/nest';
 import { loggerTo } from '../../test/support/loggers.js';
 import type { Settings } from '../config/settings.js';
+import { RedisClients } from '../infra/redis.js';
 import type { Shutdown } from '../infra/shutdown.js';
 import { NeedsOperatorError } from './ingest-errors.js';
 import { ProgressWatch } from './progress-watch.js';
@@ -33,6 +35,7 @@ describe('ProgressWatch', () => {
   let health: ConsumerHealth;
   let failures: string[];
   let watch: ProgressWatch;
+  let redis: { isCluster: boolean; status: string };
   const partitions = (...all: PartitionHealth[]) => ({
     loopAgeMs: 100,
     partitions: new Map(all.map((one, partition) => [partition, one])),
@@ -43,11 +46,15 @@ describe('ProgressWatch', () => {
     failures = [];
     health = partitions(RUNNING, RUNNING);
     const transport: Pick<KafkaBatchServer, 'health'> = { health: () => health };
+    redis = { isCluster: false, status: 'ready' };
     watch = new ProgressWatch(
       transport as KafkaBatchServer,
+      new RedisClients(redis as RedisClient),
       { fail: () => failures.push(logged.at(-1) ?? '') } as unknown as Shutdown,
-      loggerTo((message) => logged.push(message)),
-      { stallTimeout: 60_000, topicPrefix: 't' } as Settings,
+      {
+        settings: { stallTimeout: 60_000, topicPrefix: 't' } as Settings,
+        logger: loggerTo((message) => logged.push(message)),
+      },
     );
     watch.onApplicationBootstrap();
   });
@@ -75,6 +82,17 @@ describe('ProgressWatch', () => {
     expect(failures).toEqual([
       't.score-events/1 (backingOff) has made no progress for 61 s; last error: Command timed out; ending, so that another process can continue',
     ]);
+  });
+
+  it('accepts that a shard of a cluster waits, unless the process has no connection', () => {
+    const error = new Error('Redis Cluster: a primary does not answer');
+    health = partitions({ state: 'backingOff', error, stuckMs: 3_600_000, ...NO_LAG });
+    redis.isCluster = true;
+    jest.advanceTimersByTime(3_600_000);
+    expect(failures).toEqual([]);
+    redis.status = 'reconnecting';
+    jest.advanceTimersByTime(5_000);
+    expect(failures).toHaveLength(1);
   });
 
   it('ends a process whose fetch loop hangs', () => {

@@ -7,10 +7,9 @@ import {
 import { topicNames } from '#contracts';
 import { UnreadableBatchError, type ConsumerHealth } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
-import type { Settings } from '../config/settings.js';
-import { SETTINGS } from '../infra/config.module.js';
-import { Logger } from '../infra/logger.js';
+import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { RecurringTask } from '../infra/recurring-task.js';
+import { isRedisUnavailable, RedisClients } from '../infra/redis.js';
 import { Shutdown } from '../infra/shutdown.js';
 import { isStopped, NeedsOperatorError } from './ingest-errors.js';
 
@@ -19,8 +18,9 @@ const MAX_INTERVAL_MS = 5_000;
 /**
  * Ends a process that makes no progress, so that its supervisor starts another one. While other
  * partitions run, a partition that has stopped permanently or needs operator action is no reason to
- * end it. A batch that can't be read is never a reason: another process could not read it either.
- * Time in which the process itself was suspended does not count.
+ * end it. Two things are never a reason, as another process would not get further either: a batch
+ * that can't be read, and a shard of a Redis Cluster that waits while others answer. Time in which
+ * the process itself was suspended does not count.
  */
 @Injectable()
 export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -34,10 +34,11 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
 
   constructor(
     private readonly transport: KafkaBatchServer,
+    private readonly clients: RedisClients,
     private readonly shutdown: Shutdown,
-    private readonly logger: Logger,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(PROCESS_OPTIONS) private readonly options: Pick<ProcessOptions, 'settings' | 'logger'>,
   ) {
+    const { settings } = options;
     this.#topic = topicNames(settings.topicPrefix).scoreEvents;
     this.#everyMs = Math.min(settings.stallTimeout / 4, MAX_INTERVAL_MS);
     this.#checks = new RecurringTask(() => this.#check(), this.#everyMs);
@@ -62,7 +63,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     const reason = this.#stall(this.transport.health(), now);
     if (reason === undefined) return;
     void this.#checks.stop();
-    this.logger.error(`${reason}; ending, so that another process can continue`);
+    this.options.logger.error(`${reason}; ending, so that another process can continue`);
     this.shutdown.fail();
   }
 
@@ -73,6 +74,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
 
     for (const [partition, { state, error, stuckMs }] of partitions) {
       if (!this.#isTooLong(stuckMs, now) || error instanceof NeedsOperatorError) continue;
+      if (this.#isOfOneShard(error)) continue;
       const last = error === undefined ? 'no error' : `last error: ${error.message}`;
       return (
         `${this.#topic}/${partition} (${state}) has made no progress for ${seconds(stuckMs)}; ` +
@@ -100,8 +102,14 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     return `all partitions of ${this.#topic} in this process are stopped (${reasons.join('; ')})`;
   }
 
+  /** Without any connection to the cluster, the reason may be this process. */
+  #isOfOneShard(error: Error | undefined): boolean {
+    const { main: redis } = this.clients;
+    return redis.isCluster && redis.status === 'ready' && isRedisUnavailable(error);
+  }
+
   #isTooLong(ms: number, now: number): boolean {
-    return Math.min(ms, now - this.#awakeSince) >= this.settings.stallTimeout;
+    return Math.min(ms, now - this.#awakeSince) >= this.options.settings.stallTimeout;
   }
 }
 
