@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadSettings } from '../config/settings.js';
-import { kafkaVersionProblem, redisReplicas, redisVersion, type Subject } from './server-checks.js';
+import {
+  kafkaVersionProblem,
+  redisReplicas,
+  redisShards,
+  redisVersion,
+  type Subject,
+} from './server-checks.js';
 
 const { settings } = loadSettings({});
 const withInfo = (info: string) =>
@@ -32,4 +38,12 @@ it('a primary with two replicas should need one for writes', async () => {
   );
   const others = [`${primary}min_slaves_good_slaves:1\r\n`, 'connected_slaves:1\r\n'];
   for (const info of others) await expect(redisReplicas(withInfo(info))).resolves.toBeUndefined();
+});
+
+it('each primary of a cluster should have a shard', async () => {
+  const nodes = () => [{}, {}, {}];
+  const withShards = (shards: number) =>
+    ({ settings: { shards }, redis: { isCluster: true, nodes } }) as unknown as Subject;
+  await expect(redisShards(withShards(1))).resolves.toContain('RANKLOG_SHARDS is 1, so not all of');
+  await expect(redisShards(withShards(3))).resolves.toBeUndefined();
 });

@@ -100,6 +100,14 @@ export const redisReplicas = ofEachPrimary(async ({ server, name }) => {
   );
 });
 
+export const redisShards: Check = ({ redis, settings: { shards } }) => {
+  const { length: primaries } = primariesOf(redis);
+  const text =
+    `RANKLOG_SHARDS is ${shards}, so not all of the ${primaries} primaries of the Redis Cluster ` +
+    'get boards; set it to 64 or more before the first start, as another number takes a recovery';
+  return Promise.resolve(shards < primaries ? text : undefined);
+};
+
 const redisRights = ofEachPrimary(async ({ server, name, settings, isNode }) => {
   const { redisPrefix } = settings;
   const refused = await refusedCommands(server, new KeySpace(redisPrefix), isNode);
@@ -151,6 +159,7 @@ export const REDIS_CHECKS: Checks = {
   'Redis eviction': redisEviction,
   'Redis persistence': redisPersistence,
   'Redis replicas': redisReplicas,
+  'Redis shards': redisShards,
   'Redis rights': redisRights,
 };
 export const KAFKA_CHECKS: Checks = { 'Kafka version and rights': kafkaRights };
