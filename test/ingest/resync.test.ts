@@ -84,6 +84,26 @@ describe('a resync', () => {
     expect(await redis.exists(keys.resyncLease(0))).toBe(0);
   });
 
+  it('is one for all shards that a loss has hit, so that publishers are fenced once', async () => {
+    store = new ContinuityStore(redis, keys, { shards: 4 });
+    const instance = new Instance();
+    instance.open();
+    const before = await instance.resync.continuity();
+    expect(instance.begun).toBe(1);
+    await redis.del(keys.continuity(1));
+    await redis.del(keys.continuity(3));
+    instance.resync.suspect(new StoreChangedError(1, before[1] ?? '', 'was emptied'));
+    const after = await instance.resync.continuity();
+    expect(instance.begun).toBe(2);
+    expect(after.map((token, shard) => token === before[shard])).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect(instance.logged.at(-1)).toBe('compared shard 1, 3 with Kafka: nothing is missing');
+  });
+
   it('goes to another instance after the lease of a killed instance expires, and the killed instance cannot end it', async () => {
     // never renewed
     const killed = (await store.beginResync(0, await store.continuity(0), { ms: 400 }))!;

@@ -1,4 +1,5 @@
 import { shardOf } from '#board-store';
+import { PERIODS_LEASE } from '../../../src/reconciliation/periods/period-services.js';
 import { eventually } from '../../support/eventually.js';
 import { RedisCluster } from '../../support/redis-cluster.js';
 import type { RedisNode } from '../../support/redis-node.js';
@@ -16,9 +17,9 @@ function clusterOf({ group }: World): RedisCluster {
   throw new Error('Redis is not a cluster');
 }
 
-/** The slot of a shard that has a board. */
+/** The slot of a shard that has a board, or the lease of the announcer. */
 async function someSlot(world: World, random: Random): Promise<number> {
-  const shard = shardOf(pick(random, BOARD_NAMES), world.shards);
+  const shard = shardOf(pick(random, [...BOARD_NAMES, PERIODS_LEASE]), world.shards);
   return clusterOf(world).slotOf(world.keys.appliedOffsets(shard));
 }
 
