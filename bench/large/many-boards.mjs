@@ -1,9 +1,10 @@
 // @ts-check
-// Many boards of some players: register, fill, list, start again, resync, and the loss of a
-// promotion.
+// Many boards of some players: register, fill, read, build one of them again, list, start again,
+// resync, and the loss of a promotion.
 import { randomUUID } from 'node:crypto';
 import { parseBoardsFile } from '#board';
 import {
+  BoardReader,
   BoardStore,
   ContinuityStore,
   GenerationCatalog,
@@ -12,12 +13,34 @@ import {
 } from '#board-store';
 import { toEntry } from '../apply/contenders.mjs';
 import { BOARDS } from '../read/filled-board.mjs';
+import { Builder, buildAndVerify } from './builder.mjs';
 import { usedMemory } from './calls.mjs';
 
 /** @typedef {import('./calls.mjs').Calls} Calls */
+/** @typedef {import('#board').BoardDefinition} BoardDefinition */
 
 const BATCH = 500;
+const READ = 10_000;
 const FAR = 9_000_000_000_000_000; // us: later than any promotion
+
+/**
+ * The event at an offset.
+ * @param {BoardDefinition} board @param {number} at @param {number} each
+ */
+function entryAt(board, at, each) {
+  return toEntry(board, { player: `player-${at % each}`, delta: at % 1_000, time: at }, at);
+}
+
+/**
+ * What a build of the first board reads.
+ * @param {BoardDefinition} board @param {{ count: number, each: number }} size
+ */
+function sourceOf(board, { count, each }) {
+  const definition = { ...board, board: 'board-0' };
+  const entries = Array.from({ length: each }, (_, at) => entryAt(definition, at, each));
+  const stretch = { partition: 0, from: 0, through: count * each - 1, entries };
+  return { definition, stretches: () => [stretch] };
+}
 
 /**
  * @param {import('ioredis').Redis} redis @param {Calls} calls @param {{ boards: number, each:
@@ -27,7 +50,8 @@ export async function manyBoards(redis, calls, { boards: count, each }) {
   const [one] = parseBoardsFile(BOARDS, 'bench');
   if (one === undefined) throw new Error('the bench has no board');
   const definitions = Array.from({ length: count }, (_, i) => ({ ...one, board: `board-${i}` }));
-  const keys = new KeySpace(`b${randomUUID().slice(0, 4)}`);
+  const prefix = `b${randomUUID().slice(0, 4)}`;
+  const keys = new KeySpace(prefix);
   const store = new BoardStore(redis, keys, { shards: 1 });
   const continuity = new ContinuityStore(redis, keys, { shards: 1 });
   const catalog = new GenerationCatalog(redis, keys, { shards: 1 });
@@ -50,15 +74,10 @@ export async function manyBoards(redis, calls, { boards: count, each }) {
     const events = count * each;
     for (let from = 0; from < events; from += BATCH) {
       const length = Math.min(BATCH, events - from);
-      const entries =
-        definitions.length === 0
-          ? []
-          : Array.from({ length }, (_, index) => {
-              const at = from + index;
-              const board = definitions[Math.floor(at / each)] ?? one;
-              const score = { player: `player-${at % each}`, delta: at % 1_000, time: at };
-              return toEntry(board, score, at);
-            });
+      const entries = Array.from({ length }, (_, index) => {
+        const at = from + index;
+        return entryAt(definitions[Math.floor(at / each)] ?? one, at, each);
+      });
       const run = {
         believed: from - 1,
         published: from + length,
@@ -72,6 +91,11 @@ export async function manyBoards(redis, calls, { boards: count, each }) {
     }
   });
   const full = await usedMemory(redis);
+  const reader = new BoardReader({ redis, prefix });
+  await calls.step(`read: a page of ${Math.min(count, READ)} boards`, async () => {
+    for (const { board } of definitions.slice(0, READ)) await reader.standings(board);
+  });
+  await buildAndVerify(calls, new Builder(redis, prefix, sourceOf(one, { count, each })));
   await calls.step('list: live boards', () => new StoreStatus(redis, keys).live());
   await calls.step('list: boards with counters', () => new StoreStatus(redis, keys).overviews());
   await calls.step('list: generations', () => catalog.generations());
