@@ -9,7 +9,7 @@ import type { ProcessOptions } from './infra/config.module.js';
 import { DefinitionsTopic } from './infra/definitions-topic.js';
 import { claimIdentity, withGroup } from './infra/identity.js';
 import { KafkaConnection } from './infra/kafka.js';
-import { isRedisUnavailable } from './infra/redis.js';
+import { isRedisUnavailable, RedisClients } from './infra/redis.js';
 import type { Shutdown } from './infra/shutdown.js';
 import { Stores } from './infra/stores.js';
 import { checkScoreTopic } from './infra/topics.js';
@@ -22,6 +22,7 @@ import { BoardRegistrar } from './reconciliation/boards/board-registrar.js';
 import { announcementProblems } from './reconciliation/boards/announcement-problems.js';
 
 const BOARDS_RETRY_MS = 500;
+const CLAIM_RETRY_MS = 5_000;
 
 export type StartOptions = Omit<ProcessOptions, 'start'> & { readonly shutdown: Shutdown };
 type Starting = StartOptions & Required<Pick<ProcessOptions, 'start'>>;
@@ -89,13 +90,33 @@ async function start(app: NestFastifyApplication, options: Starting): Promise<vo
   };
 }
 
-/** For reads alone, a process also starts while a shard of a Redis Cluster waits. */
-async function claim(app: NestFastifyApplication, { roles, logger }: Starting): Promise<void> {
+/**
+ * For reads alone, a process also starts while a shard of a Redis Cluster waits, and claims it
+ * later.
+ */
+async function claim(app: NestFastifyApplication, options: Starting): Promise<void> {
+  const [store, definitions] = [app.get(BoardStore), app.get(DefinitionsTopic)];
   try {
-    await claimIdentity(app.get(BoardStore), app.get(DefinitionsTopic));
+    await claimIdentity(store, definitions);
   } catch (error) {
-    if (roles.includes('ingest') || !isRedisUnavailable(error)) throw error;
-    logger.warn(`Redis and the settings are not compared: ${toError(error).message}`);
+    const { roles, logger, shutdown } = options;
+    const isForReads = !roles.includes('ingest') && app.get(RedisClients).main.isCluster;
+    if (!isForReads || !isRedisUnavailable(error)) throw error;
+    logger.warn(`not all of Redis is compared with the settings yet: ${toError(error).message}`);
+    void claimLater(() => claimIdentity(store, definitions), shutdown.signal);
+  }
+}
+
+/** If the settings are those of another ranklog, the IdentityCheck ends the process. */
+async function claimLater(claimAll: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      await delay(CLAIM_RETRY_MS, undefined, { signal });
+      await claimAll();
+      return;
+    } catch (error) {
+      if (!isRedisUnavailable(error)) return;
+    }
   }
 }
 

@@ -37,9 +37,15 @@ function entryAt(board, at, each) {
  */
 function sourceOf(board, { count, each }) {
   const definition = { ...board, board: 'board-0' };
-  const entries = Array.from({ length: each }, (_, at) => entryAt(definition, at, each));
-  const stretch = { partition: 0, from: 0, through: count * each - 1, entries };
-  return { definition, stretches: () => [stretch] };
+  const starts = Array.from({ length: Math.ceil(each / BATCH) }, (_, index) => index * BATCH);
+  const stretches = starts.map((from) => {
+    const next = Math.min(from + BATCH, each);
+    const entries = Array.from({ length: next - from }, (_, i) =>
+      entryAt(definition, from + i, each),
+    );
+    return { partition: 0, from, through: (next < each ? next : count * each) - 1, entries };
+  });
+  return { definition, stretches: () => stretches };
 }
 
 /**

@@ -1,5 +1,12 @@
 import { Cluster, Redis, type Command } from 'ioredis';
-import { replicaErrorOf, ReplicaError, requirePrimary, type RedisClient } from '#board-store';
+import {
+  primariesOf,
+  replicaErrorOf,
+  ReplicaError,
+  requirePrimary,
+  SLOTS,
+  type RedisClient,
+} from '#board-store';
 import { parseRedisUrl, type RedisAddress } from '#redis-url';
 import { tlsOptions, type Settings } from '../config/settings.js';
 import type { Logger } from './logger.js';
@@ -376,4 +383,20 @@ export function isRedisUnavailable(error: unknown): boolean {
   if (error.name === 'ReplyError') return SERVER_ERROR.test(error.message);
   const { code } = error as NodeJS.ErrnoException;
   return CLIENT_ERROR.test(error.message) || (code !== undefined && SYSTEM_ERRORS.has(code));
+}
+
+/**
+ * Whether a command failed because a node of a Redis Cluster is away, or a slot moves, as the other
+ * nodes say: so the reason is not this process, or its network. Cost: a request to each primary.
+ */
+export async function isOfClusterItself(redis: RedisClient, error: unknown): Promise<boolean> {
+  if (!redis.isCluster || !isRedisUnavailable(error)) return false;
+  if (/\b(ASK|TRYAGAIN) /.test((error as Error).message)) return true;
+  const infos = await Promise.allSettled(primariesOf(redis).map((node) => node.cluster('INFO')));
+  return infos.some((info) => info.status === 'fulfilled' && answeringSlots(info.value) < SLOTS);
+}
+
+/** The slots whose node answers the others, from CLUSTER INFO. */
+function answeringSlots(info: string): number {
+  return Number(/^cluster_slots_ok:(\d+)/m.exec(info)?.[1] ?? SLOTS);
 }

@@ -9,7 +9,7 @@ import { UnreadableBatchError, type ConsumerHealth } from '#kafka-batch';
 import { KafkaBatchServer } from '#kafka-batch/nest';
 import { PROCESS_OPTIONS, type ProcessOptions } from '../infra/config.module.js';
 import { RecurringTask } from '../infra/recurring-task.js';
-import { isRedisUnavailable, RedisClients } from '../infra/redis.js';
+import { isOfClusterItself, RedisClients } from '../infra/redis.js';
 import { Shutdown } from '../infra/shutdown.js';
 import { isStopped, NeedsOperatorError } from './ingest-errors.js';
 
@@ -19,8 +19,8 @@ const MAX_INTERVAL_MS = 5_000;
  * Ends a process that makes no progress, so that its supervisor starts another one. While other
  * partitions run, a partition that has stopped permanently or needs operator action is no reason to
  * end it. Two things are never a reason, as another process would not get further either: a batch
- * that can't be read, and a shard of a Redis Cluster that waits while others answer. Time in which
- * the process itself was suspended does not count.
+ * that can't be read, and a Redis Cluster that itself says that a shard waits. Until it no longer
+ * says so, and while the process itself was suspended, time does not count.
  */
 @Injectable()
 export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -28,7 +28,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
   readonly #everyMs: number;
   readonly #checks: RecurringTask;
   #lastCheck = 0;
-  #awakeSince = 0;
+  #countedFrom = 0;
   /** Since when every partition has stopped permanently or needs operator action. */
   #allStoppedSince: number | undefined;
 
@@ -47,7 +47,7 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
   onApplicationBootstrap(): void {
     const now = performance.now();
     this.#lastCheck = now;
-    this.#awakeSince = now;
+    this.#countedFrom = now;
     this.#checks.start();
   }
 
@@ -55,12 +55,12 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     void this.#checks.stop();
   }
 
-  #check(): void {
+  async #check(): Promise<void> {
     const now = performance.now();
-    if (now - this.#lastCheck > 2 * this.#everyMs) this.#awakeSince = now;
+    if (now - this.#lastCheck > 2 * this.#everyMs) this.#countedFrom = now;
     this.#lastCheck = now;
 
-    const reason = this.#stall(this.transport.health(), now);
+    const reason = await this.#stall(this.transport.health(), now);
     if (reason === undefined) return;
     void this.#checks.stop();
     this.options.logger.error(`${reason}; ending, so that another process can continue`);
@@ -68,13 +68,17 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   /** The reason why the process makes no progress; undefined if it makes progress. */
-  #stall({ loopAgeMs, partitions }: ConsumerHealth, now: number): string | undefined {
+  async #stall(health: ConsumerHealth, now: number): Promise<string | undefined> {
+    const { loopAgeMs, partitions } = health;
     if (this.#isTooLong(loopAgeMs, now))
       return `nothing was fetched from ${this.#topic} for ${seconds(loopAgeMs)}`;
 
     for (const [partition, { state, error, stuckMs }] of partitions) {
+      if (stuckMs > 0 && (await isOfClusterItself(this.clients.main, error))) {
+        this.#countedFrom = now;
+        return undefined;
+      }
       if (!this.#isTooLong(stuckMs, now) || error instanceof NeedsOperatorError) continue;
-      if (this.#isOfOneShard(error)) continue;
       const last = error === undefined ? 'no error' : `last error: ${error.message}`;
       return (
         `${this.#topic}/${partition} (${state}) has made no progress for ${seconds(stuckMs)}; ` +
@@ -102,14 +106,8 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
     return `all partitions of ${this.#topic} in this process are stopped (${reasons.join('; ')})`;
   }
 
-  /** Without any connection to the cluster, the reason may be this process. */
-  #isOfOneShard(error: Error | undefined): boolean {
-    const { main: redis } = this.clients;
-    return redis.isCluster && redis.status === 'ready' && isRedisUnavailable(error);
-  }
-
   #isTooLong(ms: number, now: number): boolean {
-    return Math.min(ms, now - this.#awakeSince) >= this.options.settings.stallTimeout;
+    return Math.min(ms, now - this.#countedFrom) >= this.options.settings.stallTimeout;
   }
 }
 

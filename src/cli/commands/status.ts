@@ -44,7 +44,10 @@ export async function status(options: StatusOptions): Promise<number> {
   const published = await readPublished(kafka, group, stores.status);
   const services = new PeriodServices(stores, kafka, { group }, settings);
   const samples = new LogSamples(kafka, new KeptSample(() => listPeriods(services)));
-  const found = await readStatus(answering, readLogStatus(kafka, published, samples, waiting));
+  const found = await readStatus(
+    answering,
+    readLogStatus(kafka, published, samples, waiting.length === 0),
+  );
   print(found, options, toText);
   const live = await stores.status.live();
   const closing = live.filter(({ definition }) => canClose(definition)).map(({ board }) => board);

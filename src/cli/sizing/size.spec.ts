@@ -77,12 +77,12 @@ describe('sizeOf', () => {
     ]);
     const huge = sizeOf({ ...load, eventsPerSecond: 1e8, boards: 1e6, players: 1e6 });
     expect(huge.problems).toEqual([
-      expect.stringMatching(/^256 shards can't .* several ranklogs$/),
+      expect.stringMatching(/^RANKLOG_SHARDS 256 can't .* several ranklogs$/),
     ]);
     const spread = { ...load, boards: 1_000, eventsPerSecond: 200_000, partitions: 1, shards: 2 };
     expect(sizeOf(spread).problems).toEqual([
       expect.stringMatching(/^\d+ processes need as many partitions, not 1$/),
-      expect.stringMatching(/^2 shards can't .* use more shards$/),
+      expect.stringMatching(/^RANKLOG_SHARDS 2 can't .* use more shards$/),
     ]);
   });
 });

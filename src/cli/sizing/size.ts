@@ -112,8 +112,8 @@ export function sizeOf(load: Load): Size {
 /** One Redis if it is enough, else the smallest cluster that is. */
 function nodesOf(load: Load): number {
   if (neededNodes(load, 1) <= 1) return 1;
-  // A node without a shard would have no work.
-  const most = Math.max(LEAST_NODES, load.shards ?? MOST_SHARDS);
+  // A node without a shard, or without a board, would have no work.
+  const most = Math.max(LEAST_NODES, Math.min(load.shards ?? MOST_SHARDS, load.boards));
   let nodes = LEAST_NODES;
   while (nodes < most && neededNodes(load, nodes) > nodes) nodes++;
   return nodes;
@@ -244,7 +244,9 @@ function problemsOf(load: Load, { processes, partitions, redis, board }: Omit<Si
     problems.push(`${processes.count} processes need as many partitions, not ${partitions}`);
   if (!isOneBoard && neededNodes(load, redis.nodes) > redis.nodes) {
     const wayOut = load.shards === undefined ? 'run several ranklogs' : 'use more shards';
-    problems.push(`${redis.shards} shards can't spread it over enough Redis primaries: ${wayOut}`);
+    problems.push(
+      `RANKLOG_SHARDS ${redis.shards} can't spread it over enough Redis primaries: ${wayOut}`,
+    );
   }
   return problems;
 }

@@ -10,7 +10,7 @@ import {
   unreadableFrom,
 } from '#kafka-batch';
 import type { KafkaConnection } from '../../infra/kafka.js';
-import type { AnsweringStores, Stores, WaitingShard } from '../../infra/stores.js';
+import type { AnsweringStores, Stores } from '../../infra/stores.js';
 import { PublishedPositions } from '../../ingest/published-positions.js';
 import { periodJson, type BoardPeriods } from '../../reconciliation/periods/period-list.js';
 import { reconciliationJson } from '../../reconciliation/runs/reconciliation-json.js';
@@ -40,21 +40,21 @@ export class LogSamples {
 }
 
 /**
- * The part that Kafka knows. Without the closed windows while a shard waits, because they are read
- * of all boards or of none.
+ * The part that Kafka knows. The closed windows are read of all boards or of none: without them
+ * unless all shards answer.
  * @throws errors of Kafka
  */
 export async function readLogStatus(
   clients: Clients,
   published: PublishedPositions,
   samples: LogSamples,
-  waiting: readonly WaitingShard[],
+  allAnswer: boolean,
 ) {
   const [positions, letters, misplaced, boards] = await Promise.all([
     readPositions(clients, published),
     samples.letters.get(),
     samples.misplaced.get(),
-    waiting.length > 0 ? [] : samples.periods.get(),
+    allAnswer ? samples.periods.get() : [],
   ]);
   return { positions, letters, misplaced, periods: boards.flatMap(unannouncedOf) };
 }

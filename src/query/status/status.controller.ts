@@ -32,7 +32,8 @@ export class StatusController {
     const answering = await this.stores.answering();
     const { stores, waiting } = answering;
     const published = await readPublished(connection, identity.group, stores.status);
-    const log = inTime(readLogStatus(connection, published, this.#samples, waiting));
+    const allAnswer = waiting.length === 0;
+    const log = inTime(readLogStatus(connection, published, this.#samples, allAnswer));
     return readStatus(answering, log);
   }
 }
