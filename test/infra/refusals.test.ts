@@ -261,20 +261,22 @@ describe('a start and "ranklog doctor"', () => {
     expect(all.code).toBe(0);
     expect(all.found.map(({ check, outcome }) => [check, outcome])).toEqual(
       [
-        ...['Redis connection', 'Kafka connection'],
-        ...['Redis version', 'Redis eviction', 'Redis persistence'],
-        ...[
-          'Redis replicas',
-          'Redis rights',
-          'Kafka version and rights',
-          'Topics',
-          'Score log',
-          'Identity',
-          'Definitions',
-          'Closing windows',
-          'Boards file',
-          'HTTP tokens',
-        ],
+        'Redis connection',
+        'Kafka connection',
+        'Redis version',
+        'Redis eviction',
+        'Redis persistence',
+        'Redis replicas',
+        'Redis shards',
+        'Redis rights',
+        'Kafka version and rights',
+        'Topics',
+        'Score log',
+        'Identity',
+        'Definitions',
+        'Closing windows',
+        'Boards file',
+        'HTTP tokens',
       ].map((check) => [check, 'ok']),
     );
     expect(await keys()).toEqual(before);
