@@ -17,8 +17,11 @@ import type { RedisNode } from '../support/redis-node.js';
 /** So many that no node has all shards, or all boards. */
 const SHARDS = 32;
 const NAMES = ['arena', ...Array.from({ length: 31 }, (_, number) => `b${number}`)];
-const LEAGUES = 'leagues: { columns: [{ name: points }], dimensions: [[league]] }';
-const BOARDS = `boards: { ${LEAGUES}, ${NAMES.map((name) => `${name}: { columns: [{ name: points }] }`).join(', ')} }`;
+const BOARDS = [
+  'boards:',
+  '  leagues: { columns: [{ name: points }], dimensions: [[league]] }',
+  ...NAMES.map((name) => `  ${name}: { columns: [{ name: points }] }`),
+].join('\n');
 
 it('reads nothing from replicas of a cluster, also if they are asked', async () => {
   const cluster = await RedisCluster.start(6);
@@ -114,7 +117,7 @@ describe('a ranklog on a Redis Cluster', () => {
     expect(await readRankChanges(instance.kafka, instance.topics)).toHaveLength(2);
   });
 
-  it('goes on with the other shards, without a restart, while the node of some is away', async () => {
+  it('goes on with the other shards, without a restart, if a node is away', async () => {
     for (const { redis } of cluster.nodes)
       await redis.call('CONFIG', 'SET', 'cluster-require-full-coverage', 'no');
     instance.env['RANKLOG_STALL_TIMEOUT'] = '10s';
