@@ -386,12 +386,17 @@ export function isRedisUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether a command failed because a node of a Redis Cluster is away, or a slot moves, as the other
- * nodes say: so the reason is not this process, or its network. Cost: a request to each primary.
+ * Whether one of these errors is of a node of a Redis Cluster that is away, or of a slot that
+ * moves, as the other nodes say: so the reason is not this process, or its network. Cost: a request
+ * to each primary.
  */
-export async function isOfClusterItself(redis: RedisClient, error: unknown): Promise<boolean> {
-  if (!redis.isCluster || !isRedisUnavailable(error)) return false;
-  if (/\b(ASK|TRYAGAIN) /.test((error as Error).message)) return true;
+export async function isOfClusterItself(
+  redis: RedisClient,
+  errors: readonly unknown[],
+): Promise<boolean> {
+  const ofRedis = errors.filter(isRedisUnavailable) as Error[];
+  if (!redis.isCluster || ofRedis.length === 0) return false;
+  if (ofRedis.some(({ message }) => /\b(ASK|TRYAGAIN) /.test(message))) return true;
   const infos = await Promise.allSettled(primariesOf(redis).map((node) => node.cluster('INFO')));
   return infos.some((info) => info.status === 'fulfilled' && answeringSlots(info.value) < SLOTS);
 }

@@ -36,8 +36,9 @@ describe('ProgressWatch', () => {
   let failures: string[];
   let watch: ProgressWatch;
   let redis: object;
-  const clusterWith = (info: string) => {
-    const node = { cluster: () => Promise.resolve(info) };
+  const clusterWith = (info: string, ms = 0) => {
+    const answer = () => new Promise((resolve) => setTimeout(() => resolve(info), ms));
+    const node = { cluster: answer };
     return { isCluster: true, nodes: () => [node] };
   };
   const partitions = (...all: PartitionHealth[]) => ({
@@ -111,6 +112,15 @@ describe('ProgressWatch', () => {
     await jest.advanceTimersByTimeAsync(50_000);
     expect(failures).toEqual([]);
     await jest.advanceTimersByTimeAsync(70_000);
+    expect(failures).toHaveLength(1);
+  });
+
+  it('ends a process with stuck partitions though the nodes are slow to say that all is well', async () => {
+    const error = new Error('Command timed out');
+    const stuck = { ...RUNNING, error, stuckMs: 3_600_000 };
+    redis = clusterWith('cluster_slots_ok:16384\r\n', 5_000);
+    health = partitions(stuck, stuck, stuck);
+    await jest.advanceTimersByTimeAsync(80_000);
     expect(failures).toHaveLength(1);
   });
 

@@ -58,26 +58,31 @@ export class ProgressWatch implements OnApplicationBootstrap, BeforeApplicationS
   async #check(): Promise<void> {
     const now = performance.now();
     if (now - this.#lastCheck > 2 * this.#everyMs) this.#countedFrom = now;
-    this.#lastCheck = now;
+    const health = this.transport.health();
+    if (await this.#clusterWaits(health)) this.#countedFrom = now;
+    this.#lastCheck = performance.now(); // nodes may be slow to say that
 
-    const reason = await this.#stall(this.transport.health(), now);
+    const reason = this.#stall(health, now);
     if (reason === undefined) return;
     void this.#checks.stop();
     this.options.logger.error(`${reason}; ending, so that another process can continue`);
     this.shutdown.fail();
   }
 
+  #clusterWaits({ partitions }: ConsumerHealth): Promise<boolean> {
+    const stuck = [...partitions.values()].filter(({ stuckMs }) => stuckMs > 0);
+    return isOfClusterItself(
+      this.clients.main,
+      stuck.map(({ error }) => error),
+    );
+  }
+
   /** The reason why the process makes no progress; undefined if it makes progress. */
-  async #stall(health: ConsumerHealth, now: number): Promise<string | undefined> {
-    const { loopAgeMs, partitions } = health;
+  #stall({ loopAgeMs, partitions }: ConsumerHealth, now: number): string | undefined {
     if (this.#isTooLong(loopAgeMs, now))
       return `nothing was fetched from ${this.#topic} for ${seconds(loopAgeMs)}`;
 
     for (const [partition, { state, error, stuckMs }] of partitions) {
-      if (stuckMs > 0 && (await isOfClusterItself(this.clients.main, error))) {
-        this.#countedFrom = now;
-        return undefined;
-      }
       if (!this.#isTooLong(stuckMs, now) || error instanceof NeedsOperatorError) continue;
       const last = error === undefined ? 'no error' : `last error: ${error.message}`;
       return (
