@@ -5,7 +5,23 @@ import { GenerationCatalog, GenerationStore, KeySpace, LeaseStore } from '#board
 /** @typedef {import('#board').BoardDefinition} BoardDefinition */
 /** @typedef {import('#board-store').Stretch} Stretch */
 
+/** @typedef {import('#board-store').Stretch['entries'][number]} Entry */
+
+const STRETCH = 500;
 const RENEW_EVERY_MS = 1_000;
+
+/**
+ * Stretches, each for one call, with an entry at each of the first `count` offsets. `end`: of the
+ * log, if it goes on without entries.
+ * @param {(at: number) => Entry} entryAt @param {number} count @returns {Generator<Stretch>}
+ */
+export function* stretchesOf(entryAt, count, end = count) {
+  for (let from = 0; from < count; from += STRETCH) {
+    const next = Math.min(from + STRETCH, count);
+    const entries = Array.from({ length: next - from }, (_, index) => entryAt(from + index));
+    yield { partition: 0, from, through: (next < count ? next : end) - 1, entries };
+  }
+}
 
 /**
  * Builds a board, makes the build live, and verifies it; returns how many players and event ids

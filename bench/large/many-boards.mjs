@@ -13,7 +13,7 @@ import {
 } from '#board-store';
 import { toEntry } from '../apply/contenders.mjs';
 import { BOARDS } from '../read/filled-board.mjs';
-import { Builder, buildAndVerify } from './builder.mjs';
+import { Builder, buildAndVerify, stretchesOf } from './builder.mjs';
 import { usedMemory } from './calls.mjs';
 
 /** @typedef {import('./calls.mjs').Calls} Calls */
@@ -37,15 +37,8 @@ function entryAt(board, at, each) {
  */
 function sourceOf(board, { count, each }) {
   const definition = { ...board, board: 'board-0' };
-  const starts = Array.from({ length: Math.ceil(each / BATCH) }, (_, index) => index * BATCH);
-  const stretches = starts.map((from) => {
-    const next = Math.min(from + BATCH, each);
-    const entries = Array.from({ length: next - from }, (_, i) =>
-      entryAt(definition, from + i, each),
-    );
-    return { partition: 0, from, through: (next < each ? next : count * each) - 1, entries };
-  });
-  return { definition, stretches: () => stretches };
+  const stretches = () => stretchesOf((at) => entryAt(definition, at, each), each, count * each);
+  return { definition, stretches };
 }
 
 /**

@@ -5,12 +5,11 @@ import { ranklog, toEntry } from '../apply/contenders.mjs';
 import { compareRounds } from '../compare/growth.mjs';
 import { BOARDS, FilledBoard } from '../read/filled-board.mjs';
 import { compare, cpuOf } from '../read/measure.mjs';
-import { Builder, buildAndVerify } from './builder.mjs';
+import { Builder, buildAndVerify, stretchesOf } from './builder.mjs';
 import { usedMemory } from './calls.mjs';
 
 /** @typedef {import('./calls.mjs').Calls} Calls */
 
-const STRETCH = 500;
 const REQUESTS = 1_000;
 const [definition] = parseBoardsFile(BOARDS, 'bench');
 if (definition === undefined) throw new Error('the bench has no board');
@@ -67,17 +66,12 @@ class Log {
     return { ...board, apply };
   }
 
-  /** The stretches of the whole log, each for one call. */
-  *stretches() {
-    for (let from = 0; from < this.#players.length; from += STRETCH) {
-      const through = Math.min(from + STRETCH, this.#players.length) - 1;
-      const entries = Array.from({ length: through - from + 1 }, (_, index) => {
-        const at = from + index;
-        const player = `player-${this.#players[at]}`;
-        const score = { player, delta: this.#deltas[at] ?? 0, time: this.#times[at] ?? 0 };
-        return toEntry(theDefinition(), score, at);
-      });
-      yield { partition: 0, from, through, entries };
-    }
+  /** The stretches of the whole log. */
+  stretches() {
+    return stretchesOf((at) => {
+      const player = `player-${this.#players[at]}`;
+      const score = { player, delta: this.#deltas[at] ?? 0, time: this.#times[at] ?? 0 };
+      return toEntry(theDefinition(), score, at);
+    }, this.#players.length);
   }
 }
