@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { COSTS, PLAYER, PROCESS_BYTES, SLOWDOWN } from './costs.js';
 import { KeySpace, shardOf } from '#board-store';
+import { COSTS, PLAYER, PROCESS_BYTES, SLOWDOWN } from './costs.js';
 import { shareOfBusiest, sizeOf, type Load } from './size.js';
 
 const load: Load = {
